@@ -1,0 +1,83 @@
+# make demo    sets up what is missing, then answers a question about the shipped picture
+# make test    sets up what is missing, then runs the tests
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+HERE := $(shell dirname "$$(realpath "$(lastword $(MAKEFILE_LIST))")")
+ifneq ($(HERE),$(shell pwd -P))
+# Called as `make -f somewhere/Makefile`: every path below is relative to this file.
+GOALS := $(or $(MAKECMDGOALS),help)
+.PHONY: $(GOALS)
+$(firstword $(GOALS)):
+	@$(MAKE) -C "$(HERE)" $(GOALS)
+$(wordlist 2,$(words $(GOALS)),$(GOALS)): $(firstword $(GOALS)) ; @:
+else
+
+PYTHON ?= python3
+PY := .venv/bin/python
+SETUP := .venv/.installed
+TORCH = $(shell grep '^torch==' constraints.txt)
+QUESTION ?= How many animals are in the picture?
+PICTURE ?= examples/scene.png
+
+# Programs find a place for their caches and memory even where no home directory is set.
+ifeq ($(strip $(HOME)),)
+export HOME := $(shell pwd)/.home
+endif
+# Nothing but the installation itself goes to the network.
+export HF_HUB_OFFLINE := 1
+export HF_HUB_DISABLE_TELEMETRY := 1
+export LANGSMITH_TRACING := false
+
+.PHONY: help install demo test slow lint format types imports check lock clean
+
+help: ## list what there is to make
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):[^#]*## /  make \1|/' | column -t -s '|'
+
+install: $(SETUP) ## create .venv and install the locked versions
+
+$(SETUP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Snellen needs Python 3.11 or newer: name one with PYTHON=python3.11 make install." >&2; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || { rm -rf .venv; $(PYTHON) -m venv .venv; }
+	$(PY) -m pip install --disable-pip-version-check "$(TORCH)"
+	$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(SETUP) ## answer a question about the shipped picture, and write the page of the run
+	@$(PY) -m interfaces.cli ask "$(PICTURE)" "$(QUESTION)" --html out/demo.html --out out/demo
+
+test: $(SETUP) ## run the tests (not the slow ones)
+	@$(PY) -m pytest
+
+slow: $(SETUP) ## run the slow tests
+	@$(PY) -m pytest -m slow
+
+lint: $(SETUP) ## ruff: rules and format
+	@$(PY) -m ruff check
+	@$(PY) -m ruff format --check
+
+format: $(SETUP) ## ruff: mend what can be mended
+	@$(PY) -m ruff check --fix
+	@$(PY) -m ruff format
+
+types: $(SETUP) ## mypy, strict
+	@$(PY) -m mypy
+
+imports: $(SETUP) ## the import contracts of docs/ARCHITECTURE.md
+	@.venv/bin/python -c 'from importlinter.cli import lint_imports_command as lint; lint(["--no-logo"])'
+
+check: lint types imports test ## everything a change must pass, but the slow tests
+
+lock: $(SETUP) ## write constraints.txt from what is installed
+	@{ sed -n '/^#/p' constraints.txt; \
+		$(PY) -m pip freeze --all --exclude-editable | { grep -vE '^(pip|snellen)==| @ ' || true; } \
+		| sed 's/+[a-z0-9.]*$$//' | LC_ALL=C sort -f; } > .venv/constraints.new
+	@mv .venv/constraints.new constraints.txt
+	@touch $(SETUP)
+
+clean: ## remove what runs and tools left (not .venv, not your memory)
+	@rm -rf out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+endif

@@ -1,0 +1,226 @@
+# ruff: noqa: SLF001, A002, ARG002, ANN401 - it stands in for tools inside the interpreter, with their arguments
+"""Vision tools that see perfectly: they answer from the description of the scene, so that only reasoning can go wrong.
+
+For benchmarks and tests of reasoners alone; programs run on the real interpreter with the real editing tools.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from microworld.concepts import plural, vocabulary
+from microworld.drawing import draw, truths
+from microworld.facts import list_names
+from microworld.scenes import STYLES, TINTS, WEATHERS, Scene, SceneObject, place
+from profiles import load_profile
+from tools import registry
+from tools.program import StepRecord, inputs_for, load, run
+from tools.registry import ToolContext, catalogue
+from tools.values import Picture, Region
+from tools.vision.expansion import Expansion
+
+cropping: Any = importlib.import_module("tools.editing.crop")
+
+SEEN = 0.5
+"""Share of an object's box that a crop must show for the object to be seen in it."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a picture shows: a part of a scene."""
+
+    scene: Scene
+    box: tuple[int, int, int, int]
+
+    def objects(self) -> list[tuple[SceneObject, tuple[int, int, int, int]]]:
+        """Return the visible objects with their boxes in this picture's pixels."""
+        x0, y0, x1, y1 = self.box
+        found = []
+        for item, truth in zip(self.scene.objects, truths(self.scene), strict=True):
+            left, top = max(truth.box[0], x0), max(truth.box[1], y0)
+            right, bottom = min(truth.box[2], x1), min(truth.box[3], y1)
+            whole = (truth.box[2] - truth.box[0]) * (truth.box[3] - truth.box[1])
+            if max(right - left, 0) * max(bottom - top, 0) >= SEEN * whole:
+                found.append((item, (left - x0, top - y0, right - x0, bottom - y0)))
+        return found
+
+
+class Oracle:
+    """The truth about the pictures of one task, as tools."""
+
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        self.profile = load_profile("embedded")
+        self.expansion = _expansion()
+        self.pictures: dict[str, Image.Image] = {}
+        self.views: dict[str, View] = {}
+        self.inputs: dict[str, Picture] = {}
+        for name, scene in zip(inputs_for(len(scenes)), scenes, strict=True):
+            picture = self.put(draw(scene))
+            self.views[picture.id] = View(scene, (0, 0, picture.width, picture.height))
+            self.inputs[name] = picture
+        self.context = ToolContext(
+            pictures=self,
+            models=None,
+            list_knowledge=lambda query, most, _: list_names(query, most),
+            profile=self.profile,
+        )
+
+    def put(self, picture: Image.Image) -> Picture:
+        """Store a picture; each gets its own id, so that equal crops of different places stay apart."""
+        name = f"picture-{len(self.pictures)}"
+        self.pictures[name] = picture
+        return Picture(name, *picture.size)
+
+    def get(self, picture_id: str) -> Image.Image:
+        """Return a stored picture."""
+        return self.pictures[picture_id]
+
+    def run(self, program: str) -> list[StepRecord]:
+        """Run a program and return its records; the last one carries the error where one step failed."""
+        kinds = inputs_for(len(self.inputs))
+        with self._seeing():
+            return list(run(load(program, kinds), self.inputs, self.context))
+
+    @contextmanager
+    def _seeing(self) -> Iterator[None]:
+        before, cut = dict(registry._TOOLS) if catalogue() else {}, cropping._cut
+        try:
+            for name, function in self._tools().items():
+                registry._TOOLS[name] = replace(registry._TOOLS[name], function=function)
+            for name in ("COLORPOP", "BGBLUR", "EMOJI", "TAG"):
+                registry._TOOLS[name] = replace(before[name], function=self._keeping(before[name].function))
+            cropping._cut = self._cut(cut)
+            yield
+        finally:
+            registry._TOOLS.update(before)
+            cropping._cut = cut
+
+    def _keeping(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def edited(context: ToolContext, image: Picture, **arguments: Any) -> Picture:
+            changed: Picture = function(context, image=image, **arguments)
+            self.views[changed.id] = self.views[image.id]
+            return changed
+
+        return edited
+
+    def _cut(self, cut: Callable[..., Picture]) -> Callable[..., Picture]:
+        def tracked(context: ToolContext, image: Picture, box: tuple[int, int, int, int]) -> Picture:
+            part, whole = cut(context, image, box), self.views[image.id]
+            left, top = max(box[0], 0) + whole.box[0], max(box[1], 0) + whole.box[1]
+            self.views[part.id] = View(whole.scene, (left, top, left + part.width, top + part.height))
+            return part
+
+        return tracked
+
+    def _tools(self) -> dict[str, Callable[..., Any]]:
+        return {
+            "LOC": self._locate, "VQA": self._answer, "CLASSIFY": self._classify, "SELECT": self._select,
+            "FACEDET": lambda context, image: self._locate(context, image, "face"),
+            "SEG": lambda context, image: self._locate(context, image, "object"), "REPLACE": self._replaced,
+        }  # fmt: skip
+
+    def _locate(self, _: ToolContext, image: Picture, object: str) -> list[Region]:
+        names = _expanded(object)
+        tint, rest = [*object.split(" ", 1), ""][:2]
+        tinted = tint in TINTS and not names
+        names = _expanded(rest) if tinted else names
+        return [
+            Region(box, 1.0, item.concept, picture=image.id)
+            for item, box in self.views[image.id].objects()
+            if item.concept in names and (not tinted or item.tint == tint)
+        ]
+
+    def _classify(self, _: ToolContext, image: Picture, object: list[Region], categories: list[str]) -> list[Region]:
+        labelled = []
+        for region in object:
+            name = self._name_of(image, region)
+            category = next((each for each in categories if name in _expanded(each)), None)
+            labelled += [replace(region, label=category)] if category else []
+        return labelled
+
+    def _name_of(self, image: Picture, region: Region) -> str:
+        boxes = {box: item.concept for item, box in self.views[image.id].objects()}
+        return boxes.get(region.box, "")
+
+    def _select(
+        self, _: ToolContext, image: Picture, object: list[Region], query: str, category: str | None = None
+    ) -> list[Region]:
+        return [region for region in object if self._name_of(image, region) in _expanded(query)]
+
+    def _replaced(self, context: ToolContext, image: Picture, object: list[Region], prompt: str) -> Picture:
+        picture = self.get(image.id).copy()
+        for number, region in enumerate(object):
+            noise = np.random.default_rng(number).integers(0, 255, (*picture.size, 3), dtype=np.uint8)
+            x0, y0, x1, y1 = region.box
+            picture.paste(Image.fromarray(noise).crop((0, 0, x1 - x0, y1 - y0)), (x0, y0))
+        ImageDraw.Draw(picture)
+        changed = self.put(picture)
+        self.views[changed.id] = self.views[image.id]
+        return changed
+
+    def _answer(self, _: ToolContext, image: Picture, question: str) -> str:
+        return answer(self.views[image.id], question)
+
+
+def answer(view: View, question: str) -> str:
+    """Answer one of the simple questions that a small VQA model is taught; ``unknown`` where it is none of them."""
+    low, scene = question.lower().strip(" ?."), view.scene
+    shown = [item for item, _ in view.objects()]
+    if "background" in low:
+        return scene.colour if "color" in low else scene.pattern
+    for cue, value, options in (("weather", scene.weather, WEATHERS), ("style", scene.style, STYLES)):
+        if cue in low:
+            return value
+        asked = re.fullmatch(r"is (?:it|the picture) (\w+)", low)
+        if asked and asked[1] in options:
+            return "yes" if asked[1] == value else "no"
+    if low.startswith("what is in the "):
+        quadrant = low.removeprefix("what is in the ")
+        return next((item.concept for item in scene.objects if place(item) == quadrant), "nothing")
+    return _of_things(low, shown)
+
+
+def _of_things(low: str, shown: list[SceneObject]) -> str:
+    if re.fullmatch(r"what (?:[\w ]+ )?is (?:this|shown|in the picture)", low):
+        return max(shown, key=lambda item: item.side).concept if shown else "nothing"
+    exists = re.fullmatch(r"(?:is|are) there (?:an?|any)? ?(?:(\w+) )?([\w ]+?)", low)
+    if exists:
+        tint, name = (exists[1], exists[2]) if exists[1] in TINTS else ("", f"{exists[1] or ''} {exists[2]}".strip())
+        return "yes" if any(i.concept in _expanded(name) and (not tint or i.tint == tint) for i in shown) else "no"
+    about = next((i for i in shown if re.search(rf"\b(?:{i.concept}|{plural(i.concept)})\b", low)), None)
+    about = about or next((i for i in shown if _is_under_group(i, low)), None)
+    if about is None:
+        return "unknown"
+    if re.search(r"\b(small|large)\b", low):
+        return about.size
+    if "color" in low or any(tint in low.split() for tint in TINTS):
+        return about.tint or "unknown"
+    return place(about) if low.startswith("where") else "unknown"
+
+
+def _is_under_group(item: SceneObject, low: str) -> bool:
+    words, groups = vocabulary(), vocabulary().groups
+    own = [name for name in groups if words.belongs(words.concept(item.concept), name)]
+    return bool(re.search(r"\b(object|thing)\b", low)) or any(groups[name].singular in low for name in own)
+
+
+def _expansion() -> Expansion:
+    return Expansion.read(load_profile("embedded").facts_path())
+
+
+_EXPANDED: dict[str, frozenset[str]] = {}
+
+
+def _expanded(name: str) -> frozenset[str]:
+    if name not in _EXPANDED:
+        known = {concept.name for concept in vocabulary().concepts}
+        _EXPANDED[name] = frozenset(_expansion().names(name)) & known
+    return _EXPANDED[name]

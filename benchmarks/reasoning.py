@@ -1,0 +1,109 @@
+"""How often the case-based reasoner's programs are right when every vision tool sees perfectly.
+
+    python -m benchmarks.reasoning --split test -n 100 --json
+
+For each family: the share of sampled tasks whose program gives the expected answer, by type, and seconds a task.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.oracle import Oracle
+from microworld.tasks import FAMILIES, SHARES, SPLITS, Family, Outcome, Tagged, Task, sample_tasks, score
+from nodes.reasoning.cases import CaseReasoner
+from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed
+from nodes.reasoning.protocol import Task as Asked
+from profiles import SnellenError, load_profile
+from tools.program import StepRecord, inputs_for
+from tools.values import Picture, as_text, from_json
+
+
+def main() -> None:
+    """Measure and print."""
+    options = _options()
+    reasoner = CaseReasoner(load_profile("embedded"))
+    report = {family: _measured(reasoner, family, options) for family in options.families}
+    print(json.dumps(report, indent=2) if options.json else _table(report))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
+    parser.add_argument("--split", default="test", choices=SPLITS)
+    parser.add_argument("--concepts", default="known", choices=SHARES)
+    parser.add_argument("-n", type=int, default=100, help="tasks of each family")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--failures", action="store_true", help="print what went wrong")
+    return parser.parse_args()
+
+
+def _measured(reasoner: CaseReasoner, family: Family, options: argparse.Namespace) -> dict[str, Any]:
+    values: dict[str, list[float]] = defaultdict(list)
+    seconds = []
+    for task in sample_tasks(family, options.split, share=options.concepts, n=options.n, seed=options.seed):
+        started = time.perf_counter()
+        program, failure = _program(reasoner, task)
+        seconds.append(time.perf_counter() - started)
+        outcome = Outcome(error=failure) if failure else outcome_of(task, program)
+        judged = score(task, outcome)
+        values[task.type].append(judged.value)
+        if options.failures and not judged.correct:
+            print(f"# {task.type}: {task.instruction}\n{judged.reason} {outcome.answer} {task.expected}\n{program}")
+    everything = [value for type_values in values.values() for value in type_values]
+    return {
+        "share": round(sum(everything) / len(everything), 4),
+        "n": len(everything),
+        "seconds_median": round(sorted(seconds)[len(seconds) // 2], 3),
+        "by_type": {name: round(sum(each) / len(each), 3) for name, each in sorted(values.items())},
+        "seed": options.seed,
+        "split": options.split,
+        "concepts": options.concepts,
+    }
+
+
+def _program(reasoner: CaseReasoner, task: Task) -> tuple[str, str]:
+    asked = Asked(task.instruction, inputs_for(len(task.scenes)))
+    try:
+        return asyncio.run(reasoner.write_program(asked, Plan([]), Examples())), ""
+    except ReasoningFailed as error:
+        return "", str(error)
+
+
+def outcome_of(task: Task, program: str) -> Outcome:
+    """Run a program with perfect sight and return what came out."""
+    oracle = Oracle(task.scenes)
+    try:
+        records = oracle.run(program)
+    except SnellenError as error:
+        return Outcome(error=str(error))
+    if records[-1].error:
+        return Outcome(error=records[-1].error)
+    value = records[-1].value
+    if not isinstance(value, Picture):
+        return Outcome(answer=as_text(value))
+    return Outcome(picture=oracle.get(value.id), regions=_tagged(records))
+
+
+def _tagged(records: Sequence[StepRecord]) -> tuple[Tagged, ...]:
+    regions = [region for record in records if record.tool == "TAG" for region in from_json(record.arguments["object"])]
+    return tuple(Tagged(region.label, region.box) for region in regions)
+
+
+def _table(report: dict[str, Any]) -> str:
+    lines = []
+    for family, figures in report.items():
+        lines.append(f"{family}: {figures['share']:.3f} of {figures['n']} ({figures['seconds_median']} s a task)")
+        lines += [f"  {name}: {share:.3f}" for name, share in figures["by_type"].items()]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

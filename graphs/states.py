@@ -1,0 +1,69 @@
+"""The state each graph carries from step to step, and therefore into its checkpoints.
+
+Everything here is small and plain: pictures are artifact ids, values and step records are their JSON forms. A class
+that has once been written to a checkpoint must keep its module and name, or old threads can no longer be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Json = dict[str, Any]
+"""A JSON object, as ``tools.values.to_json`` and ``StepRecord.to_json`` write them."""
+
+Ruling = Literal["right", "wrong", "unjudged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskState:
+    """What one visual task knows about itself."""
+
+    instruction: str = ""
+    """What the user asked for, in their words."""
+
+    pictures: list[Json] = field(default_factory=list)
+    """The input pictures as artifact references (``Picture`` in JSON form), in the user's order."""
+
+    family: str | None = None
+    """The kind of task if the caller knows it (``vqa``, ``statement``, ``edit``, ``tag``)."""
+
+    expected: str | None = None
+    """The right answer if the user gave one (``--answer``); the judge compares with it."""
+
+    profile: str = "embedded"
+    """The profile the thread was begun with; a resumed thread uses the same one."""
+
+    demonstrations: list[str] = field(default_factory=list)
+    """Ids of the recalled demonstrations, nearest first."""
+
+    plan: list[str] = field(default_factory=list)
+    """The plan's steps in words."""
+
+    program: str = ""
+    """The program's text, parsed and checked."""
+
+    steps: list[Json] = field(default_factory=list)
+    """The executed steps (``StepRecord`` in JSON form), shortened where they would not fit a checkpoint."""
+
+    answer: Any = None
+    """The program's result (``Value`` in JSON form); None when the run failed."""
+
+    error: str | None = None
+    """Why there is no answer, in one sentence; None when the run succeeded."""
+
+    verdict: Ruling = "unjudged"
+    """Whether the answer equals the expected one; ``unjudged`` where none was given."""
+
+    notes: list[str] = field(default_factory=list)
+    """Trouble the judge noticed: a failed step, a search that found nothing."""
+
+    warnings: list[str] = field(default_factory=list)
+    """What the user should know before trusting the answer."""
+
+    usage: dict[str, float] = field(default_factory=dict)
+    """What the Reasoner has used so far: calls, input and output tokens, cost."""
+
+
+STATE_TYPES: tuple[type, ...] = (AskState,)
+"""The classes that a checkpoint may bring back to life; every other one is refused."""

@@ -1,0 +1,341 @@
+"""The command line: ``snellen COMMAND …``.
+
+Only parsing and the telling of errors live here, on the standard library alone, so that ``snellen --help`` answers at
+once; what a command does is in ``interfaces.commands``, imported when it is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+DEBUG_VARIABLE: Final = "SNELLEN_DEBUG"
+MAX_INSTRUCTION_BYTES: Final = 4096
+
+_INTERRUPTED: Final = 130
+"""What shells expect of a program stopped by Ctrl-C: 128 + SIGINT."""
+
+_ABOUT: Final = """\
+usage: snellen COMMAND …
+
+Snellen answers visual tasks: it plans, writes a small program, runs it with real
+vision models step by step, and shows each step.
+
+begin here
+  snellen ask street.png "How many dogs are there?"
+  snellen ask left.png right.png "There are more cats in the left picture. True or false?"
+  snellen ask party.png "Hide the face of the man left of the cake with 8)" --out edited
+
+commands
+{commands}
+
+  snellen COMMAND --help    what a command takes, with examples
+  snellen --version         the version
+
+memory lives in your data directory, or where SNELLEN_HOME says. A run that was stopped goes
+on with `snellen resume THREAD`. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are bad input in one sentence, like everyone else's."""
+
+    def error(self, message: str) -> NoReturn:
+        msg = f"{message.rstrip('.')} (see `{self.prog} --help`)."
+        raise _bad_input(msg[0].upper() + msg[1:])
+
+
+@dataclass(frozen=True)
+class _Command:
+    """One command: how it is introduced, what it takes, and the name of its function in ``interfaces.commands``."""
+
+    summary: str
+    examples: str
+    declare: Callable[[argparse.ArgumentParser], None]
+
+
+def _declare_ask(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="PICTURE… INSTRUCTION", help="picture files, then what to do")
+    parser.add_argument(
+        "--answer", metavar="EXPECTED", help="the right answer, if you know it: the run is judged by it"
+    )
+    parser.add_argument("--thread", metavar="ID", help="a name for this run, to resume it by (made up if left out)")
+    _declare_profile(parser)
+    _declare_outputs(parser)
+
+
+def _declare_resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("thread", metavar="THREAD", help="as `snellen threads` lists it")
+    parser.add_argument("--profile", metavar="P", help="go on with another profile than the run began with")
+    _declare_outputs(parser)
+
+
+def _declare_outputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="DIR", help="write the result pictures and run.json there")
+    parser.add_argument("--html", metavar="FILE", help="write one self-contained page of the run")
+    _declare_json(parser)
+
+
+def _declare_profile(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--profile",
+        metavar="P",
+        default="embedded",
+        help="checkpoints and limits: embedded (default), hub, or a TOML file of yours",
+    )
+
+
+def _declare_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def _declare_models(parser: argparse.ArgumentParser) -> None:
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
+def _declare_demonstrations(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--kind", choices=("plan", "program"), help="only plans, or only programs")
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
+def _declare_evaluate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=("tasks",), metavar="tasks", help="what to evaluate: tasks")
+    parser.add_argument("--family", required=True, metavar="F", help="vqa, statement, edit or tag")
+    parser.add_argument("--split", default="test", choices=("train", "val", "test"), help="default: test")
+    parser.add_argument(
+        "--concepts",
+        default="known",
+        choices=("known", "novel", "mixed"),
+        help="what the pictures show: concepts the checkpoints were trained on (known, the default), others, or both",
+    )
+    parser.add_argument("-n", type=int, default=100, metavar="N", help="how many tasks (default: 100)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which tasks: the same seed, the same tasks")
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
+_COMMANDS: Final = {
+    "ask": _Command(
+        "answer a question about pictures, or edit them",
+        'snellen ask photo.jpg "What is left of the tree?" --profile hub\n'
+        'snellen ask scene.png "Is there a cat and a dog?" --answer yes\n'
+        'snellen ask scene.png "Blur everything but the horse" --out edited --html run.html\n'
+        'snellen ask scene.png "How many birds are there?" --json | jq .answer',
+        _declare_ask,
+    ),
+    "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
+    "resume": _Command(
+        "go on with a run where it stopped",
+        "snellen threads\nsnellen resume THREAD --html run.html",
+        _declare_resume,
+    ),
+    "tools": _Command("list what programs may call", "snellen tools", _declare_json),
+    "models": _Command(
+        "list the checkpoints of a profile and whether they are there",
+        "snellen models --profile hub",
+        _declare_models,
+    ),
+    "demonstrations": _Command(
+        "list the examples that plans and programs are made after",
+        "snellen demonstrations --kind program",
+        _declare_demonstrations,
+    ),
+    "evaluate": _Command(
+        "measure a profile on tasks with known answers",
+        "snellen evaluate tasks --family vqa -n 300 --seed 7\n"
+        "snellen evaluate tasks --family tag --concepts novel --split test -n 100 --json",
+        _declare_evaluate,
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: The words after ``snellen``; None takes those of the process.
+
+    Returns:
+        The exit status: 0, 2 for bad input, 1 for a failure, 130 when interrupted.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _tell("Interrupted; `snellen threads` lists what can be resumed.", status=_INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain once more when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:  # noqa: BLE001 - the last door: a user gets a sentence, a developer may ask for more
+        return _tell_error(error)
+    return status
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in {"-h", "--help", "help"}:
+        sys.stdout.write(_about())
+        return 0
+    if words[0] in {"-V", "--version"}:
+        sys.stdout.write(f"snellen {_version()}\n")
+        return 0
+    command = _COMMANDS.get(words[0])
+    if command is None:
+        raise _bad_input(_unknown_command(words[0]))
+    parser = _parser(words[0], command)
+    try:
+        # Options may stand between the pictures and the instruction.
+        options = parser.parse_intermixed_args(words[1:])
+    except SystemExit:  # argparse has printed the help that was asked for
+        return 0
+    return _call(words[0], options)
+
+
+def _call(name: str, options: argparse.Namespace) -> int:
+    work = _checked_ask(options) if name == "ask" else options
+    _quieten_libraries()
+    from interfaces import commands
+
+    function: Callable[[Any], int] = getattr(commands, name)
+    return function(work)
+
+
+def _parser(name: str, command: _Command) -> _Parser:
+    examples = "\n".join(f"  {line}" for line in command.examples.splitlines())
+    parser = _Parser(
+        prog=f"snellen {name}",
+        description=command.summary[0].upper() + command.summary[1:] + ".",
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.declare(parser)
+    return parser
+
+
+def _about() -> str:
+    return _ABOUT.format(commands="\n".join(f"  {name:15} {command.summary}" for name, command in _COMMANDS.items()))
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("snellen")
+    except PackageNotFoundError:
+        return "(not installed: run from its folder)"
+
+
+def _unknown_command(name: str) -> str:
+    near = difflib.get_close_matches(name, _COMMANDS, n=1)
+    hint = f"did you mean `snellen {near[0]}`?" if near else "`snellen --help` lists the commands."
+    return f"There is no command {name!r}: {hint}"
+
+
+def _checked_ask(options: argparse.Namespace) -> argparse.Namespace:
+    """Part the words into pictures and instruction, and refuse what cannot be one.
+
+    Raises:
+        BadInput: A picture or the instruction is missing, the instruction is empty, too long or no text.
+    """
+    words: list[str] = options.words
+    if not words:
+        msg = 'Nothing was asked: name a picture and an instruction, as in `snellen ask scene.png "What is this?"`.'
+        raise _bad_input(msg)
+    *options.pictures, instruction = words
+    if os.path.isfile(instruction):  # noqa: PTH113 - pathlib refuses names too long for a file, as questions may be
+        msg = f"The instruction is missing: after the last picture ({instruction}), say what to do with it."
+        raise _bad_input(msg)
+    _refuse_instruction(instruction)
+    if not options.pictures:
+        msg = f"No picture was named: put at least one file before the instruction ({instruction[:40]!r})."
+        raise _bad_input(msg)
+    options.instruction = instruction
+    return options
+
+
+def _refuse_instruction(instruction: str) -> None:
+    try:
+        size = len(instruction.encode())
+    except UnicodeEncodeError as error:
+        msg = "The instruction is not valid UTF-8 text: check the terminal's encoding and type it again."
+        raise _bad_input(msg) from error
+    if not instruction.strip():
+        msg = "The instruction is empty: say in words what to do with the pictures."
+        raise _bad_input(msg)
+    if size > MAX_INSTRUCTION_BYTES:
+        msg = (
+            f"The instruction has {size} bytes, more than the {MAX_INSTRUCTION_BYTES} that are read: "
+            "say it shorter, or ask for one thing at a time."
+        )
+        raise _bad_input(msg)
+
+
+def _quieten_libraries() -> None:
+    """Keep the libraries' own bars, advice and phone calls out of the terminal; what the user sets wins."""
+    for name, value in {
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
+        "DIFFUSERS_VERBOSITY": "error",
+        "TOKENIZERS_PARALLELISM": "false",
+        "LANGGRAPH_STRICT_MSGPACK": "true",
+    }.items():
+        os.environ.setdefault(name, value)
+    if not _debugging():
+        import warnings
+
+        warnings.simplefilter("ignore")
+
+
+def _debugging() -> bool:
+    return os.environ.get(DEBUG_VARIABLE, "").strip().lower() not in {"", "0", "no", "false"}
+
+
+def _bad_input(message: str) -> Exception:
+    from profiles.errors import BadInput
+
+    return BadInput(message)
+
+
+def _tell_error(error: Exception) -> int:
+    from profiles.errors import SnellenError
+
+    if isinstance(error, SnellenError):
+        return _tell(str(error), status=error.exit_status)
+    if isinstance(error, OSError):
+        return _tell(_describe_disk_trouble(error), status=1)
+    return _tell(_describe_surprise(error), status=1)
+
+
+def _describe_disk_trouble(error: OSError) -> str:
+    place = f" ({error.filename})" if error.filename else ""
+    return f"The system refused: {error.strerror or error}{place}; free space or permissions may be missing."
+
+
+def _describe_surprise(error: Exception) -> str:
+    said = " ".join(str(error).split())[:200]
+    reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return f"Something unexpected went wrong ({reason}); set {DEBUG_VARIABLE}=1 to see where."
+
+
+def _tell(sentence: str, *, status: int) -> int:
+    if _debugging():
+        traceback.print_exc()
+    # A name that is no valid text is shown escaped rather than ending in a second error.
+    sys.stderr.write(f"snellen: {sentence}\n".encode(errors="backslashreplace").decode())
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

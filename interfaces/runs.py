@@ -1,0 +1,159 @@
+"""A run as its interfaces show it: the answer in words, each step in a line, and what is written to files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphs.states import AskState, Json
+from profiles.errors import SnellenError
+from tools.program import StepRecord
+from tools.program.check import RESULT
+from tools.values import Picture, Region, as_text, from_json
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+    from memory.artifacts import ArtifactStore
+
+ANSWER_FILE: Final = "answer.png"
+_SHOWN_REGIONS: Final = 4
+_OUTLINE: Final = (255, 64, 129)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One thread of the ask graph, finished or stopped."""
+
+    thread: str
+    state: AskState
+
+    @property
+    def answer(self) -> Any:  # noqa: ANN401 - whichever value the program gave
+        """The program's result; None where there is none."""
+        return from_json(self.state.answer)
+
+    @property
+    def answer_text(self) -> str:
+        """The answer in words, e.g. ``yes``, ``3``, ``2 regions: cat 0.97, cat 0.91``."""
+        return in_words(self.answer)
+
+    def to_json(self) -> Json:
+        """Return everything about the run as plain JSON: the state's fields, the thread, the answer in words."""
+        return {"thread": self.thread, "answer_text": self.answer_text, **dataclasses.asdict(self.state)}
+
+
+def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
+    """Say a value in a line, e.g. ``2 regions: cat 0.97, cat 0.91`` or ``a picture of 128x128``."""
+    if isinstance(value, Picture):
+        return f"a picture of {value.width}x{value.height}"
+    if isinstance(value, Region):
+        return _region_in_words(value)
+    if isinstance(value, list) and value and all(isinstance(item, Region) for item in value):
+        named = ", ".join(_region_in_words(region) for region in value[:_SHOWN_REGIONS])
+        more = ", …" if len(value) > _SHOWN_REGIONS else ""
+        return f"{len(value)} region{'s' if len(value) > 1 else ''}: {named}{more}"
+    if isinstance(value, list) and not value:
+        return "nothing found"
+    return as_text(value)
+
+
+def _region_in_words(region: Region) -> str:
+    return f"{region.label or 'region'} {region.score:.2f}"
+
+
+def outcome(step: StepRecord) -> str:
+    """Say what a step gave, or why it failed."""
+    return f"failed: {step.error}" if step.error else in_words(step.value)
+
+
+def steps_of(state: AskState) -> list[StepRecord]:
+    """Return the executed steps of a run, in order."""
+    return [StepRecord.from_json(record) for record in state.steps]
+
+
+def notices_of(state: AskState) -> list[str]:
+    """Return what the user should know beside the answer, each sentence once."""
+    return [sentence for sentence in dict.fromkeys([*state.warnings, *state.notes]) if sentence != state.error]
+
+
+def write_run(run: Run, folder: Path, store: ArtifactStore) -> list[Path]:
+    """Write ``run.json`` and the pictures that the run made into a folder, made if it is missing.
+
+    ``answer.png`` is the answer, where it is a picture or regions of one (outlined then); ``step-ADDRESS.png`` is the
+    picture that a step made. Files of the same names are replaced, others stay.
+
+    Returns:
+        The written files.
+
+    Raises:
+        SnellenError: The folder cannot be written to.
+    """
+    written = []
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, value in _results(run):
+            picture = drawn(value, store)
+            if picture is not None:
+                picture.save(folder / name)
+                written.append(folder / name)
+        (folder / "run.json").write_text(json.dumps(run.to_json(), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return [*written, folder / "run.json"]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, and its folder where that is missing.
+
+    Raises:
+        SnellenError: The place cannot be written to.
+    """
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def drawn(value: Any, store: ArtifactStore) -> PIL.Image.Image | None:  # noqa: ANN401 - any value of a program
+    """Return a picture value as it is, regions outlined on their picture, and None for everything else."""
+    if isinstance(value, Picture):
+        return store.get(value.id)
+    regions = regions_of(value)
+    if not regions or not regions[0].picture:
+        return None
+    from PIL import ImageDraw
+
+    picture = store.get(regions[0].picture).convert("RGB")
+    pen = ImageDraw.Draw(picture)
+    width = max(1, max(picture.size) // 200)
+    for region in regions:
+        x0, y0, x1, y1 = region.box
+        pen.rectangle((x0, y0, max(x0, x1 - 1), max(y0, y1 - 1)), outline=_OUTLINE, width=width)
+    return picture
+
+
+def regions_of(value: Any) -> list[Region]:  # noqa: ANN401 - any value of a program
+    """Return the regions in a value that lie in the first one's picture; none for a value of another kind."""
+    found = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, Region)]
+    return [region for region in found if region.picture == found[0].picture]
+
+
+def _results(run: Run) -> Iterator[tuple[str, Any]]:
+    yield ANSWER_FILE, run.answer
+    for step in steps_of(run.state):
+        if isinstance(step.value, Picture) and step.tool != RESULT:
+            yield f"step-{step.address}.png", step.value
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Turn disk trouble inside the block into one sentence about the place."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        msg = f"The results cannot be written to {place} ({reason}): name another place; the run itself is kept."
+        raise SnellenError(msg) from error

@@ -1,0 +1,355 @@
+"""Sessions: begin, follow, list and resume threads of the ask graph. The command line and the pages sit on this."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+
+    from graphs.states import AskState, Json
+    from memory.artifacts import ArtifactStore
+    from nodes.context import Context
+
+MAX_INSTRUCTION: Final = 2_000
+"""Characters of an instruction; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
+MAX_EXPECTED: Final = 500
+"""Characters of an expected answer."""
+MAX_PICTURES: Final = 8
+"""Pictures of one task."""
+
+SEEDS: Final = Path(__file__).parent.parent / "nodes" / "reasoning" / "seeds" / "demonstrations.json"
+"""The demonstrations that every new pool begins with."""
+
+FAMILIES: Final = ("vqa", "statement", "edit", "tag")
+"""The kinds of task that a caller may name."""
+
+_THREAD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+NodeName = Literal["recall", "plan", "write", "run", "judge", "remember"]
+
+
+@dataclass(frozen=True)
+class Started:
+    """The thread exists and its pictures are stored; from now on it can be resumed."""
+
+    thread: str
+    state: AskState
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
+class NodeFinished:
+    """A node of the graph finished."""
+
+    node: NodeName
+    update: Json
+    """The state fields that changed, e.g. ``{"plan": [...]}``."""
+
+
+@dataclass(frozen=True)
+class StepFinished:
+    """One step of the program was executed (sent while the node ``run`` is at work)."""
+
+    record: Json
+    """The step in full: a ``StepRecord`` in JSON form."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The thread reached its end."""
+
+    thread: str
+    state: AskState
+
+
+SessionEvent = Started | NodeFinished | StepFinished | Finished
+
+
+@dataclass(frozen=True)
+class ThreadSummary:
+    """One line of ``snellen threads``."""
+
+    thread: str
+    instruction: str
+    status: str
+    """``finished``, or ``stopped before NODE``."""
+    updated: str
+    """ISO 8601, UTC."""
+    verdict: str
+    answer: object
+    """The answer in JSON form, None where there is none (yet)."""
+
+
+async def stream_ask(
+    pictures: Sequence[Path | str],
+    instruction: str,
+    *,
+    expected: str | None = None,
+    family: str | None = None,
+    profile: str = "embedded",
+    thread: str | None = None,
+) -> AsyncGenerator[SessionEvent]:
+    """Begin a thread and follow it to its end.
+
+    Args:
+        pictures: Files to look at, one to ``MAX_PICTURES``; they are copied into the artifact folder first.
+        instruction: What to do, at most ``MAX_INSTRUCTION`` characters.
+        expected: The right answer, if known: the judge compares with it and the run is remembered.
+        family: The kind of task, if known.
+        profile: Name or path of a profile.
+        thread: The new thread's id; made up when None. An id in use whose run has finished is begun afresh.
+
+    Yields:
+        ``Started``, then ``NodeFinished`` and ``StepFinished`` in the order of events, then ``Finished``.
+
+    Raises:
+        BadInput: a picture, the instruction, the profile or the thread id cannot be used; nothing was begun.
+        SnellenError: the run failed (full disk, missing checkpoint, unreachable model); ``resume`` takes it up.
+    """
+    from memory.home import home
+
+    _check(pictures, instruction, expected, family)
+    name = _checked_thread(thread) if thread is not None else _new_thread()
+    folder = await asyncio.to_thread(home)
+    context = await asyncio.to_thread(make_context, profile, folder)
+    values = await asyncio.to_thread(_beginning, pictures, context)
+    values |= {"instruction": instruction.strip(), "expected": expected, "family": family, "profile": _lasting(profile)}
+    async with _opened(name, folder) as graph:
+        await _begin(graph, name, values)
+        yield Started(thread=name, state=await _state(graph, name))
+        async for event in _followed(graph, name, context):
+            yield event
+
+
+async def resume(thread: str, *, profile: str | None = None) -> AsyncGenerator[SessionEvent]:
+    """Take up a thread where it stopped; finished nodes are not repeated. A finished thread only yields its end.
+
+    Args:
+        thread: The id of an existing thread.
+        profile: A profile to go on with; None takes the one the thread was begun with.
+
+    Yields:
+        ``Started`` with ``resumed``, then what is left of the run, then ``Finished``.
+
+    Raises:
+        BadInput: no such thread, or another process is running it.
+        SnellenError: the run failed again; the thread can still be resumed.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await _known_thread(thread, folder)
+    async with _opened(name, folder) as graph:
+        state = await _state(graph, name)
+        yield Started(thread=name, state=state, resumed=True)
+        if not (await graph.aget_state(_config(name))).next:
+            yield Finished(thread=name, state=state)
+            return
+        context = await asyncio.to_thread(make_context, profile or state.profile, folder)
+        async for event in _followed(graph, name, context):
+            yield event
+
+
+async def list_threads() -> list[ThreadSummary]:
+    """Return every thread of this home, the newest first.
+
+    Raises:
+        MemoryTrouble: the home cannot be used.
+    """
+    from memory.checkpoints import thread_ids
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    names = await asyncio.to_thread(thread_ids, folder)
+    async with _reading(folder) as graph:
+        return [await _summary(graph, name) for name in names]
+
+
+async def read_thread(thread: str) -> AskState:
+    """Return the latest saved state of a thread.
+
+    Raises:
+        BadInput: no such thread.
+        MemoryTrouble: the home cannot be used.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await _known_thread(thread, folder)
+    async with _reading(folder) as graph:
+        return await _state(graph, name)
+
+
+def make_context(profile: str, folder: Path) -> Context:
+    """Gather what the nodes work with: the home's memory, and the models and the Reasoner of a profile.
+
+    Models are read from disk when they are first used.
+
+    Raises:
+        BadInput: there is no such profile.
+        SnellenError: the memory or the Reasoner cannot be used.
+    """
+    from memory.demonstrations import DemonstrationPool
+    from memory.embedding import SentenceEmbedding
+    from nodes.context import Context
+    from nodes.reasoning import make_reasoner
+    from profiles import load_profile
+    from tools.vision import Models
+
+    chosen = load_profile(profile)
+    embed = SentenceEmbedding(chosen)
+    return Context(
+        pictures=open_pictures(folder),
+        models=Models(chosen),
+        reasoner=make_reasoner(chosen),
+        pool=DemonstrationPool(folder, embed=embed, seeds=SEEDS, embedding=embed.name),
+        profile=chosen,
+    )
+
+
+def open_pictures(folder: Path) -> ArtifactStore:
+    """Open the stored pictures of a home."""
+    from memory.artifacts import ArtifactStore
+
+    return ArtifactStore(folder / "artifacts")
+
+
+def _check(pictures: Sequence[Path | str], instruction: str, expected: str | None, family: str | None) -> None:
+    if not instruction.strip():
+        msg = 'The instruction is empty; say what to do, for example "How many dogs are there?".'
+        raise BadInput(msg)
+    if len(instruction) > MAX_INSTRUCTION:
+        msg = f"The instruction has {len(instruction):,} characters; say it in at most {MAX_INSTRUCTION:,}."
+        raise BadInput(msg)
+    if expected is not None and not 0 < len(expected.strip()) <= MAX_EXPECTED:
+        msg = f"The expected answer must have 1 to {MAX_EXPECTED} characters; give the short answer itself."
+        raise BadInput(msg)
+    if family is not None and family not in FAMILIES:
+        msg = f"There is no task family {family[:80]!r}; the families are {', '.join(FAMILIES)}."
+        raise BadInput(msg)
+    if not 0 < len(pictures) <= MAX_PICTURES:
+        msg = f"A task needs one to {MAX_PICTURES} pictures, but {len(pictures)} were given."
+        raise BadInput(msg)
+
+
+def _checked_thread(thread: str) -> str:
+    if not _THREAD.fullmatch(thread):
+        msg = f"{thread[:80]!r} cannot name a thread; use up to 64 letters, digits, dots, dashes and underscores."
+        raise BadInput(msg)
+    return thread
+
+
+def _lasting(profile: str) -> str:
+    """Name a profile so that a later process finds it from any folder."""
+    return str(Path(profile).expanduser().absolute()) if profile.endswith(".toml") else profile
+
+
+def _new_thread() -> str:
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+async def _known_thread(thread: str, folder: Path) -> str:
+    from memory.checkpoints import thread_ids
+
+    if thread not in await asyncio.to_thread(thread_ids, folder):
+        msg = f"There is no thread {thread[:80]!r} in {folder}; `snellen threads` lists them."
+        raise BadInput(msg)
+    return thread
+
+
+def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
+    from graphs.states import AskState
+    from tools.values import to_json
+
+    notices: list[str] = []
+    stored = [to_json(context.pictures.ingest(path, notice=notices.append)) for path in pictures]
+    # Every field, so that nothing of an earlier run in the same thread is left over.
+    return asdict(AskState(pictures=stored, warnings=notices))
+
+
+@asynccontextmanager
+async def _opened(thread: str, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+    """Open the graph on the home's checkpoints, with the thread held for this process."""
+    from memory.checkpoints import running
+
+    async with running(thread, folder), _reading(folder) as graph:
+        yield graph
+
+
+@asynccontextmanager
+async def _reading(folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+    from graphs.ask import builder
+    from graphs.states import STATE_TYPES
+    from memory.checkpoints import checkpoints
+
+    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield builder.compile(checkpointer=saver, name="ask")
+
+
+async def _begin(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, values: Json) -> None:
+    """Save the beginning before anything runs: from here on the thread can be resumed."""
+    from langgraph.graph import START
+
+    waiting = (await graph.aget_state(_config(thread))).next
+    if waiting:
+        msg = f"The thread {thread!r} has not finished; take it up with `snellen resume {thread}`, or name another one."
+        raise BadInput(msg)
+    await graph.aupdate_state(_config(thread), values, as_node=START)
+
+
+async def _followed(
+    graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, context: Context
+) -> AsyncIterator[SessionEvent]:
+    stream = graph.astream(None, _config(thread), context=context, stream_mode=["updates", "custom"], durability="sync")
+    async for mode, chunk in cast("AsyncIterator[tuple[str, Json]]", stream):
+        if mode == "custom":
+            yield StepFinished(record=chunk["step"])
+            continue
+        for node, update in chunk.items():
+            yield NodeFinished(node=cast("NodeName", node), update=update or {})
+    yield Finished(thread=thread, state=await _state(graph, thread))
+
+
+async def _state(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -> AskState:
+    return _read(cast("Json", (await graph.aget_state(_config(thread))).values))
+
+
+def _read(values: Json) -> AskState:
+    """Make a state of saved values; fields that a newer version wrote are left alone."""
+    from graphs.states import AskState
+
+    known = {one.name for one in fields(AskState)}
+    return AskState(**{name: value for name, value in values.items() if name in known})
+
+
+async def _summary(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -> ThreadSummary:
+    snapshot = await graph.aget_state(_config(thread))
+    state = _read(snapshot.values)
+    return ThreadSummary(
+        thread=thread,
+        instruction=state.instruction,
+        status=f"stopped before {snapshot.next[0]}" if snapshot.next else "finished",
+        updated=snapshot.created_at or "",
+        verdict=state.verdict,
+        answer=state.answer,
+    )
+
+
+def _config(thread: str) -> RunnableConfig:
+    from graphs.ask import RECURSION_LIMIT
+
+    return {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}

@@ -1,0 +1,229 @@
+"""Pictures, each stored once under the SHA-256 of its PNG; the rest of Snellen passes their ids around.
+
+A picture entering from outside is hostile until proven a picture: formats that run code or carry vectors are not
+opened, sizes are limited before anything is decoded, and what is stored is drawn anew, without metadata.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+import warnings
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import PIL.Image
+import PIL.ImageOps
+
+from memory.home import storing, write_atomically
+from profiles.errors import BadInput, SnellenError
+
+# The one thing memory shares with tools: the record that refers to a picture.
+from tools.values import Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_PIXELS: Final = 50_000_000
+"""Width times height above which a picture is refused before it is decoded."""
+
+MAX_BYTES: Final = 100_000_000
+"""Size of a file above which it is refused before it is read."""
+
+_FORMATS: Final = ("PNG", "JPEG", "MPO", "GIF", "BMP", "WEBP", "TIFF", "PPM", "AVIF")
+_ANIMATED_FORMATS: Final = ("GIF", "PNG", "WEBP", "TIFF", "AVIF")  # an MPO's frames are views of one photograph
+_UNREADABLE: Final = (OSError, SyntaxError, ValueError, TypeError, IndexError, EOFError, struct.error, zlib.error)
+_ID = re.compile(r"[0-9a-f]{64}")
+
+
+def _silent(_: str) -> None:
+    """Drop a notice."""
+
+
+class ArtifactStore:
+    """The pictures of one home, in ``<folder>/<two digits>/<id>.png``; safe for threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep pictures in ``folder``, which is made when the first one is stored."""
+        self.folder = Path(folder)
+
+    def put(self, picture: PIL.Image.Image) -> Picture:
+        """Store a picture without its metadata; storing the same one again changes nothing.
+
+        Args:
+            picture: Any mode; all but L (masks) become RGB, transparent parts white.
+
+        Returns:
+            The reference; its id is the SHA-256 of the stored PNG.
+
+        Raises:
+            MemoryTrouble: the disk is full or not writable.
+        """
+        clean = _eight_bit(picture)
+        content = _png(clean)
+        identity = hashlib.sha256(content).hexdigest()
+        path = self.path(identity)
+        with storing(self.folder):
+            if not path.exists():
+                write_atomically(path, content)
+        return Picture(id=identity, width=clean.width, height=clean.height)
+
+    def get(self, picture_id: str) -> PIL.Image.Image:
+        """Return a stored picture, RGB or L, decoded.
+
+        Raises:
+            SnellenError: it is not in this store, or the file has been damaged.
+        """
+        content = self.read(picture_id)
+        if hashlib.sha256(content).hexdigest() != picture_id:
+            msg = f"The stored picture {self.path(picture_id)} is damaged; delete the file and give the picture again."
+            raise SnellenError(msg)
+        picture = PIL.Image.open(BytesIO(content), formats=("PNG",))
+        picture.load()
+        return picture
+
+    def read(self, picture_id: str) -> bytes:
+        """Return the stored PNG file of a picture, as it is.
+
+        Raises:
+            SnellenError: it is not in this store.
+        """
+        path = self.path(picture_id)
+        if not path.is_file():
+            msg = f"The picture {picture_id[:12]} is not in {self.folder}; give its file again."
+            raise SnellenError(msg)
+        with storing(path):
+            return path.read_bytes()
+
+    def path(self, picture_id: str) -> Path:
+        """Return where a picture is, or would be, stored.
+
+        Raises:
+            BadInput: ``picture_id`` is not a SHA-256 in hexadecimal.
+        """
+        if not _ID.fullmatch(picture_id):
+            msg = f"{picture_id[:80]!r} is not the id of a picture; ids are 64 hexadecimal digits."
+            raise BadInput(msg)
+        return self.folder / picture_id[:2] / f"{picture_id}.png"
+
+    def ingest(self, path: Path | str, *, notice: Callable[[str], None] = _silent) -> Picture:
+        """Read a user's picture file and store what it shows, upright and in 8-bit colour.
+
+        Args:
+            path: A PNG, JPEG, GIF, BMP, WebP, TIFF, PPM or AVIF file of at most ``MAX_BYTES`` and ``MAX_PIXELS``.
+            notice: Called with a sentence when the user should know about a change, e.g. only the first frame kept.
+
+        Returns:
+            The reference to the stored picture.
+
+        Raises:
+            BadInput: the file is missing, empty, cut short, too large or not a picture.
+            MemoryTrouble: the disk is full or not writable.
+        """
+        content = _read_file(path)
+        picture = _decode(content, path)
+        if picture.format in _ANIMATED_FORMATS and getattr(picture, "n_frames", 1) > 1:
+            notice(f"{path} is animated; only its first frame is looked at.")
+        return self.put(_upright(picture))
+
+
+def _read_file(path: Path | str) -> bytes:
+    file = Path(path).expanduser()
+    try:
+        _refuse_unreadable(file)
+        content = file.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        msg = f"The picture {str(path)[:200]!r} cannot be read ({reason}); check the path."
+        raise BadInput(msg) from error
+    if not content:
+        msg = f"The picture {path} is empty; give a file that holds a picture."
+        raise BadInput(msg)
+    return content
+
+
+def _refuse_unreadable(file: Path) -> None:
+    if not file.exists():
+        msg = f"There is no picture at {file}; check the path."
+        raise BadInput(msg)
+    if not file.is_file():
+        msg = f"{file} is not a file; give a picture file."
+        raise BadInput(msg)
+    size = file.stat().st_size
+    if size > MAX_BYTES:
+        msg = f"The picture {file} has {size:,} bytes, more than the limit of {MAX_BYTES:,}; give a smaller one."
+        raise BadInput(msg)
+
+
+def _decode(content: bytes, path: Path | str) -> PIL.Image.Image:
+    picture = _open(content, path)
+    width, height = picture.size
+    if width * height > MAX_PIXELS:
+        msg = f"The picture {path} has {width}x{height} pixels, more than the limit of {MAX_PIXELS:,}; scale it down."
+        raise BadInput(msg)
+    try:
+        picture.load()
+    except _UNREADABLE as error:
+        msg = f"The picture {path} is cut short or damaged ({error}); save or download it again."
+        raise BadInput(msg) from error
+    return picture
+
+
+def _open(content: bytes, path: Path | str) -> PIL.Image.Image:
+    PIL.Image.init()
+    known: list[str] = [name for name in _FORMATS if name in PIL.Image.OPEN]
+    try:
+        with warnings.catch_warnings():
+            # Pillow warns about the same danger that MAX_PIXELS refuses, at a higher limit.
+            warnings.simplefilter("ignore")
+            return PIL.Image.open(BytesIO(content), formats=known)
+    except PIL.Image.DecompressionBombError as error:
+        msg = f"The picture {path} has more than the limit of {MAX_PIXELS:,} pixels; scale it down."
+        raise BadInput(msg) from error
+    except _UNREADABLE as error:
+        msg = f"{path} is not a picture that can be read; give a PNG, JPEG, GIF, BMP, WebP, TIFF, PPM or AVIF file."
+        raise BadInput(msg) from error
+
+
+def _upright(picture: PIL.Image.Image) -> PIL.Image.Image:
+    try:
+        return PIL.ImageOps.exif_transpose(picture)
+    except _UNREADABLE:
+        # Broken EXIF data says nothing about orientation; the pixels have been decoded and are good.
+        return picture
+
+
+def _eight_bit(picture: PIL.Image.Image) -> PIL.Image.Image:
+    if picture.mode in ("L", "RGB"):
+        return picture
+    if picture.mode.startswith(("I", "F")):
+        return _scaled_down(picture)
+    if picture.has_transparency_data:
+        opaque = picture.convert("RGBA")
+        white = PIL.Image.new("RGBA", opaque.size, "white")
+        return PIL.Image.alpha_composite(white, opaque).convert("RGB")
+    return picture.convert("RGB")
+
+
+def _scaled_down(picture: PIL.Image.Image) -> PIL.Image.Image:
+    """Bring 16- and 32-bit grey values to 8 bits; Pillow's own conversion would clip all above 255 to white."""
+    import numpy as np
+
+    values = np.nan_to_num(np.asarray(picture, dtype=np.float64))
+    low, high = float(values.min()), float(values.max())
+    if low < 0 or high > 65535 or picture.mode == "F":  # noqa: PLR2004 - beyond 16 bits: stretch what is there
+        scaled = (values - low) / max(high - low, 1e-12) * 255
+    else:
+        scaled = values / (257 if high > 255 else 1)  # noqa: PLR2004 - 65535 = 257 x 255
+    return PIL.Image.fromarray(np.rint(scaled).astype(np.uint8)).convert("RGB")
+
+
+def _png(picture: PIL.Image.Image) -> bytes:
+    bare = picture.copy()
+    bare.info = {}
+    buffer = BytesIO()
+    bare.save(buffer, format="PNG")
+    return buffer.getvalue()

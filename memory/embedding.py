@@ -1,0 +1,64 @@
+"""What the pool searches by: sentence embeddings of the profile's model (all-MiniLM-L6-v2 unless it says otherwise)."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profiles import Profile, Source
+
+
+class SentenceEmbedding:
+    """Texts to vectors; the model is read when the first text is embedded, and shared between threads."""
+
+    def __init__(self, profile: Profile) -> None:
+        """Prepare the model named by ``models.embedding`` of a profile.
+
+        Raises:
+            SnellenError: the profile names no embedding, or its files are not installed.
+        """
+        self._source: Source = profile.source("embedding")
+        self._model: Any = None
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """Tell two embeddings apart: where the model comes from, and its revision."""
+        place = self._source.location.replace("\\", "/").rsplit("/", 2)[-2:] if self._source.local else None
+        return f"{'/'.join(place) if place else self._source.location}@{self._source.revision or ''}"
+
+    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
+        """Embed texts.
+
+        Args:
+            texts: n texts, at least one.
+
+        Returns:
+            Float32 (n, d), one row a text; d = 384 for MiniLM.
+        """
+        with self._lock:
+            if self._model is None:
+                self._model = self._load()
+            vectors = self._model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
+        return np.asarray(vectors, dtype=np.float32)
+
+    def _load(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        source = self._source
+        bars = logging.is_progress_bar_enabled()
+        if source.local:  # reading takes a moment; only downloads are worth a bar
+            logging.disable_progress_bar()
+        try:
+            return SentenceTransformer(
+                source.location, revision=source.revision, device="cpu", local_files_only=source.local
+            )
+        finally:
+            if bars:
+                logging.enable_progress_bar()

@@ -1,0 +1,157 @@
+"""Where memory lives, and how trouble with its disk is told.
+
+The home is the folder named by ``SNELLEN_HOME``, or else the platform's data directory for this user. Everything in
+it is written by this package alone; deleting the folder forgets everything and breaks nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from profiles.errors import SnellenError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOME_VARIABLE = "SNELLEN_HOME"
+
+_BUSY_SECONDS = 30.0
+"""How long a process waits for another one to finish writing to a database of this home."""
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+_SQLITE_TROUBLE = {
+    "full": "the disk is full; free some space and try again",
+    "readonly": f"it is read-only; make it writable or set {HOME_VARIABLE} to a folder of yours",
+    "unable to open": f"it cannot be opened; make it readable and writable or set {HOME_VARIABLE} to a folder of yours",
+    "locked": "another process kept it locked for 30 seconds; try again when that has finished",
+    "not a database": "it is damaged; move it away (nothing was changed) and try again",
+    "malformed": "it is damaged; move it away (nothing was changed) and try again",
+    "disk i/o": "the disk reported an error; check it and try again",
+}
+
+
+class MemoryTrouble(SnellenError):  # noqa: N818 - "trouble" says it: the user's disk, not a bug
+    """The memory's home could not be read or written; what was stored before is still there."""
+
+
+def home() -> Path:
+    """Return the memory's home, made if it was missing.
+
+    Returns:
+        An existing folder that this process may write to.
+
+    Raises:
+        MemoryTrouble: the folder cannot be made or written to.
+    """
+    folder = home_folder()
+    with storing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        # Permission bits lie (root, network and read-only mounts): only a written file proves a writable folder.
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    return folder
+
+
+def home_folder() -> Path:
+    """Return the path of the memory's home without touching the disk."""
+    chosen = os.environ.get(HOME_VARIABLE, "").strip()
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("snellen", appauthor=False))
+
+
+@contextmanager
+def storing(place: Path) -> Iterator[None]:
+    """Turn disk and database trouble inside the block into one sentence about ``place``.
+
+    Args:
+        place: The file or folder that the block reads or writes, as the sentence shall name it.
+
+    Raises:
+        MemoryTrouble: the disk is full, the place is read-only, locked, damaged or otherwise out of reach.
+    """
+    try:
+        with storing_rows(place):
+            yield
+    except OSError as error:
+        msg = f"The memory at {place} cannot be used: {_disk_remedy(error)}."
+        raise MemoryTrouble(msg) from error
+
+
+@contextmanager
+def storing_rows(place: Path) -> Iterator[None]:
+    """Turn database trouble alone into one sentence about ``place``, as ``storing`` does.
+
+    Raises:
+        MemoryTrouble: the database is full, read-only, locked or damaged.
+    """
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        msg = f"The memory at {place} cannot be used: {_database_remedy(error)}."
+        raise MemoryTrouble(msg) from error
+
+
+def connect(database: Path) -> sqlite3.Connection:
+    """Open a SQLite database that several processes share: write-ahead log, 30 seconds of patience.
+
+    Args:
+        database: The database file, made if missing; its folder must exist.
+
+    Returns:
+        A connection in explicit-transaction mode, for use by the calling thread.
+
+    Raises:
+        sqlite3.DatabaseError: the file is damaged or out of reach (call inside ``storing``).
+    """
+    connection = sqlite3.connect(database, timeout=_BUSY_SECONDS)
+    connection.execute("PRAGMA journal_mode=WAL")
+    return connection
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write ``content`` to ``path`` so that a reader or a crash sees the old file or the new one, never a part.
+
+    Raises:
+        OSError: the disk is full or not writable; ``path`` is then as it was (call inside ``storing``).
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _disk_remedy(error: OSError) -> str:
+    if error.errno in _NO_SPACE:
+        return "the disk is full; free some space and try again"
+    if error.errno in _NOT_WRITABLE:
+        return f"it is read-only for you; make it writable or set {HOME_VARIABLE} to a folder of yours"
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        return f"a file stands where a folder is needed; set {HOME_VARIABLE} to a folder of yours"
+    reason = error.strerror or str(error)
+    return f"{reason}; check the disk or set {HOME_VARIABLE} to another folder"
+
+
+def _database_remedy(error: sqlite3.DatabaseError) -> str:
+    said = str(error).lower()
+    for sign, remedy in _SQLITE_TROUBLE.items():
+        if sign in said:
+            return remedy
+    return f"the database said {str(error)!r}; move the file away and try again"

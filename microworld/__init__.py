@@ -1,0 +1,39 @@
+"""A small world with known truth: its concepts, pictures, tasks and library.
+
+The rest of Snellen reaches it only through a profile (`Profile.world()`), and only by the names exported here.
+"""
+
+from microworld.facts import list_names
+from microworld.library import FoundPicture, LibraryScene, pictures, scenes
+from microworld.tasks import (
+    FAMILIES,
+    SHARES,
+    SPLITS,
+    Outcome,
+    Score,
+    Tagged,
+    Task,
+    blind_score,
+    normalized,
+    sample_tasks,
+    score,
+)
+
+__all__ = [
+    "FAMILIES",
+    "SHARES",
+    "SPLITS",
+    "FoundPicture",
+    "LibraryScene",
+    "Outcome",
+    "Score",
+    "Tagged",
+    "Task",
+    "blind_score",
+    "list_names",
+    "normalized",
+    "pictures",
+    "sample_tasks",
+    "scenes",
+    "score",
+]

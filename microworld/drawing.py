@@ -1,0 +1,191 @@
+"""Draw a scene: integers only, so that the same description gives the same bytes everywhere.
+
+Order of drawing: background, objects, style, weather. Masks come from the same sprites as the picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from microworld.concepts import ART
+from microworld.scenes import GROUND_COLOURS, SIDE, TINTS, Dice, Scene, SceneObject
+
+Pixels = npt.NDArray[np.uint8]
+Wide = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Where one object is, exactly.
+
+    Attributes:
+        concept: Its name.
+        box: (x0, y0, x1, y1) of its visible pixels, x1 and y1 exclusive.
+        mask: Boolean array (128, 128), True on its pixels.
+    """
+
+    concept: str
+    box: tuple[int, int, int, int]
+    mask: npt.NDArray[np.bool_]
+
+
+def draw(scene: Scene) -> Image.Image:
+    """Return the picture of a scene, 128 × 128 RGB."""
+    return Image.fromarray(draw_array(scene))
+
+
+def draw_array(scene: Scene) -> Pixels:
+    """Return the picture of a scene as an array (128, 128, 3) of bytes."""
+    canvas = _background(scene).astype(np.int32)
+    for item in scene.objects:
+        colour, alpha = _sprite(item.file, item.side, item.tint, item.mirrored)
+        view = canvas[item.top : item.top + item.side, item.left : item.left + item.side]
+        view[:] = (colour * alpha + view * (255 - alpha) + 127) // 255
+    dice = Dice("noise", scene.seed)
+    canvas = _styled(canvas, scene.style)
+    return _as_bytes(_weathered(canvas, scene.weather, dice))
+
+
+def truths(scene: Scene) -> list[Truth]:
+    """Return box and mask of every object, in the scene's order."""
+    return [_truth(item) for item in scene.objects]
+
+
+def single(file: str, *, side: int = 56, tint: str = "", ground: tuple[int, int, int] = (250, 250, 250)) -> Image.Image:
+    """Return one art picture centred on a plain ground, 64 × 64 RGB."""
+    canvas = np.empty((64, 64, 3), dtype=np.int32)
+    canvas[:] = ground
+    colour, alpha = _sprite(file, side, tint, mirrored=False)
+    edge = (64 - side) // 2
+    view = canvas[edge : edge + side, edge : edge + side]
+    view[:] = (colour * alpha + view * (255 - alpha) + 127) // 255
+    return Image.fromarray(canvas.astype(np.uint8))
+
+
+def sprite_box(file: str, side: int, *, mirrored: bool) -> tuple[int, int, int, int]:
+    """Return the box of an art picture's visible pixels within its square of `side` pixels."""
+    visible = _visible(file, side, mirrored=mirrored)
+    rows, columns = np.flatnonzero(visible.any(axis=1)), np.flatnonzero(visible.any(axis=0))
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def _truth(item: SceneObject) -> Truth:
+    mask = np.zeros((SIDE, SIDE), dtype=np.bool_)
+    visible = _visible(item.file, item.side, mirrored=item.mirrored)
+    mask[item.top : item.top + item.side, item.left : item.left + item.side] = visible
+    x0, y0, x1, y1 = sprite_box(item.file, item.side, mirrored=item.mirrored)
+    return Truth(item.concept, (item.left + x0, item.top + y0, item.left + x1, item.top + y1), mask)
+
+
+def _visible(file: str, side: int, *, mirrored: bool) -> npt.NDArray[np.bool_]:
+    """Return where an art picture is more opaque than not."""
+    _, alpha = _sprite(file, side, "", mirrored)
+    shown: npt.NDArray[np.bool_] = alpha[..., 0] > 127
+    return shown
+
+
+@lru_cache(maxsize=8192)
+def _sprite(file: str, side: int, tint: str, mirrored: bool) -> tuple[Wide, Wide]:  # noqa: FBT001
+    """Return colours (side, side, 3) and opacity (side, side, 1) of an art picture, both 0–255."""
+    with Image.open(ART / file) as art:
+        picture = art.convert("RGBA").resize(
+            (side, side), Image.Resampling.BOX if side >= 72 else Image.Resampling.BILINEAR
+        )
+    pixels = np.asarray(picture).astype(np.int32)
+    if mirrored:
+        pixels = pixels[:, ::-1]
+    colour, alpha = pixels[..., :3], pixels[..., 3:]
+    if tint:
+        light = 70 + (colour @ np.array([77, 151, 28], dtype=np.int32) // 256) * 185 // 255
+        stained = light[..., None] * np.array(TINTS[tint], dtype=np.int32) // 255
+        colour = (stained * 3 + colour) // 4
+    return colour, alpha
+
+
+def _background(scene: Scene) -> Pixels:
+    y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.int32)
+    if scene.pattern in {"grass", "sand", "water", "road"}:
+        return _ground(scene.pattern, x, y)
+    base = np.array(GROUND_COLOURS[scene.colour], dtype=np.int32)
+    shade = {
+        "plain": np.zeros_like(x),
+        "gradient": y * 90 // SIDE,
+        "striped": ((x + y) // 8 % 2) * 34,
+        "checked": ((x // 12 + y // 12) % 2) * 34,
+        "dotted": ((x % 14 - 7) ** 2 + (y % 14 - 7) ** 2 <= 9) * 42,
+    }[scene.pattern]
+    return _as_bytes(base - shade[..., None])
+
+
+def _ground(name: str, x: Wide, y: Wide) -> Pixels:
+    """Sky above, ground below, each with the texture that tells it apart."""
+    grain = (x * 37 + y * 91 + x * y * 13) % 23
+    sky = np.stack([150 + y // 2, 200 + y // 4, np.full_like(x, 245)], axis=-1)
+    below = {
+        "grass": np.stack([70 + grain, 160 + grain * 2, 60 + grain], axis=-1),
+        "sand": np.stack([225 + grain, 195 + grain, 130 + grain], axis=-1),
+        "water": np.stack([40 + (y // 4 % 2) * 30, 110 + (y // 4 % 2) * 40, 200 + (y // 4 % 2) * 30], axis=-1),
+        "road": np.stack([95 + grain, 95 + grain, 100 + grain], axis=-1),
+    }[name]
+    if name == "road":
+        below = np.where(((abs(y - 96) < 3) & (x // 12 % 2 == 0))[..., None], 240, below)
+    return _as_bytes(np.where((y < 52)[..., None], sky, below))
+
+
+def _as_bytes(canvas: Wide) -> Pixels:
+    return canvas.clip(0, 255).astype(np.uint8)
+
+
+def _styled(canvas: Wide, style: str) -> Wide:
+    light: Wide = (canvas @ np.array([77, 151, 28], dtype=np.int32) // 256)[..., None]
+    if style == "grayscale":
+        return np.repeat(light, 3, axis=-1)
+    if style == "pastel":
+        pale: Wide = (canvas + 255) // 2
+        return pale
+    if style == "posterized":
+        steps: Wide = (canvas + 32) // 64 * 64
+        return steps
+    if style == "mosaic":
+        blocks: Wide = canvas.reshape(SIDE // 2, 2, SIDE // 2, 2, 3).sum(axis=(1, 3)) // 4
+        return blocks.repeat(2, axis=0).repeat(2, axis=1)
+    if style == "embossed":
+        moved = np.roll(light, (1, 1), axis=(0, 1))
+        raised: Wide = (np.repeat(128 + (light - moved) + (light - 128) // 2, 3, axis=-1) + canvas) // 2
+        return raised
+    if style == "sketch":
+        edges = abs(light - np.roll(light, 1, axis=0)) + abs(light - np.roll(light, 1, axis=1))
+        lines: Wide = np.repeat(245 - (edges * 2).clip(0, 190) - (255 - light) // 4, 3, axis=-1)
+        drawn: Wide = (lines * 3 + canvas * 2) // 5
+        return drawn
+    return canvas
+
+
+def _weathered(canvas: Wide, weather: str, dice: Dice) -> Wide:
+    y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.int32)
+    if weather == "foggy":
+        veil = (70 + (SIDE - y) // 2)[..., None]
+        veiled: Wide = (canvas * (255 - veil) + 235 * veil) // 255
+        return veiled
+    if weather == "sunny":
+        corner = (x**2 + y**2)[..., None]
+        glow = (200 - corner // 20).clip(0, 160)
+        lit: Wide = (canvas * (255 - glow) + np.array([255, 225, 90], dtype=np.int32) * glow) // 255
+        return lit
+    if weather == "rainy":
+        for _ in range(70):
+            left, top = dice.integer(0, SIDE - 1), dice.integer(0, SIDE - 1)
+            rows = np.arange(top, min(top + 9, SIDE))
+            canvas[rows, (left - (rows - top) // 3) % SIDE] = (110, 140, 200)
+        return canvas
+    if weather == "snowy":
+        for _ in range(90):
+            left, top = dice.integer(0, SIDE - 2), dice.integer(0, SIDE - 2)
+            canvas[top : top + 2, left : left + 2] = 255
+        return canvas
+    return canvas

@@ -1,0 +1,215 @@
+"""Knowledge tagging: find and name every object that a description fits (CLOVA, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from microworld.concepts import vocabulary
+from microworld.drawing import truths
+from microworld.scenes import Scene
+from microworld.tasks.records import Tagged, Tags
+from microworld.tasks.sampling import Draft, Maker, Site, key_names
+from microworld.tasks.wording import Said, Wordings, say
+
+# LIST gives twenty names unless a program asks for more; a query that fits more would be unfair.
+MOST_NAMES = 20
+# Groups that cannot be asked for by their name alone ("tag the weather").
+UNASKABLE = frozenset({"weather", "treasures", "celebrations", "hands"})
+# Facts that make sense of things of any kind.
+GENERAL_FACTS = (
+    "wheels", "electric", "worn", "feet", "head", "drinkcup", "alcohol", "sharp", "money", "time", "read", "write",
+    "bath", "kitchen", "ball", "sound", "light", "sky", "flower", "photo", "fastfood", "happy", "angry", "strings",
+    "rails", "air", "sail", "emergency", "horns", "cold",
+)  # fmt: skip
+VERBS = frozenset(
+    {
+        "live", "are", "can", "fly", "taste", "grow", "need", "use", "have", "run", "drive", "travel", "sail",
+        "contain", "make", "look", "wear", "give", "take", "tell",
+    }
+)  # fmt: skip
+ADJECTIVES = frozenset({"wild", "farm", "edible", "happy", "sad", "electric", "flowering", "baked"})
+# Phrases that LIST should understand but that nobody would ask in.
+AWKWARD = frozenset({"are balls", "are money", "are read", "are fast food"})
+# Facts that are said of animals only: a fountain does not live in water.
+OF_ANIMALS = frozenset({"wild", "farm", "pet", "land", "water", "fly"})
+FEWEST_NAMES = 2
+UNCOUNTED = frozenset({"fruit", "food", "clothing", "stationery", "sports equipment"})
+
+# {what} is `the birds`, `the wild animals`, `the fruit that grows on trees`, `everything that needs electricity`,
+# `the birds and the drinks`.
+TAG = Wordings(
+    (
+        "tag {what}.",
+        "tag {what} in the {picture}.",
+        "find and name {what} in the {picture}.",
+        "label {what}.",
+        "mark {what} with their names.",
+    ),
+    ("put a name tag on {what}.", "identify {what} in the {picture} and tag them.", "please tag {what}."),
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is to be tagged.
+
+    Attributes:
+        text: As it follows the verb: `the wild animals`, `everything that has wheels`.
+        masked: The same without the words that matter.
+        names: All concepts that it fits.
+        group: The hypernym it names; "" for everything that a fact holds of, and for two of them.
+    """
+
+    text: str
+    masked: str
+    names: frozenset[str]
+    group: str = ""
+
+
+def conjugated(phrase: str) -> str:
+    """Put a plural verb phrase in the singular: `grow on trees` becomes `grows on trees`."""
+    verb, _, rest = phrase.partition(" ")
+    irregular = {"are": "is", "have": "has", "can": "can", "fly": "flies"}
+    return f"{irregular.get(verb, verb + 's')} {rest}".strip()
+
+
+@cache
+def names(group: str = "", *facts: str) -> frozenset[str]:
+    """Return the concepts of a group ("" for any) of which all the facts hold."""
+    words = vocabulary()
+    members = words.members(group) if group else words.concepts
+    return frozenset(c.name for c in members if c.facts.issuperset(facts))
+
+
+def clauses(fact: str) -> tuple[str, ...]:
+    """Return the phrases for a fact that can follow `that`."""
+    return tuple(p for p in vocabulary().facts[fact] if p.split()[0] in VERBS and p not in AWKWARD)
+
+
+@cache
+def group_queries() -> tuple[Query, ...]:
+    """Return queries such as `the birds`."""
+    return tuple(
+        Query(f"the {group}", "the {group}", names(group), group)
+        for group in vocabulary().groups
+        if group not in UNASKABLE and len(names(group)) <= MOST_NAMES
+    )
+
+
+@cache
+def fact_queries() -> tuple[Query, ...]:
+    """Return queries such as `everything that has wheels` and `all things that need electricity`."""
+    return tuple(
+        query
+        for fact in GENERAL_FACTS
+        if FEWEST_NAMES <= len(names("", fact)) <= MOST_NAMES
+        for phrase in clauses(fact)
+        for query in (
+            Query(f"everything that {conjugated(phrase)}", "everything that {fact}", names("", fact)),
+            Query(f"all things that {phrase}", "all things that {fact}", names("", fact)),
+        )
+    )
+
+
+@cache
+def narrowed_queries() -> tuple[Query, ...]:
+    """Return queries such as `the wild animals that can fly`, where the facts leave out a part of the group."""
+    return tuple(query for group in vocabulary().groups if group not in UNASKABLE for query in _narrowed(group))
+
+
+def _narrowed(group: str) -> Iterator[Query]:
+    animals = "animals" in {group, *vocabulary().groups[group].parents}
+    facts = [
+        fact
+        for fact in vocabulary().facts
+        if (animals or fact not in OF_ANIMALS) and FEWEST_NAMES <= len(names(group, fact)) < len(names(group))
+    ]
+    for fact in facts:
+        yield from _said(group, names(group, fact), "", fact)
+    for adjective in facts:
+        for fact in facts:
+            found = names(group, adjective, fact)
+            if (
+                adjective != fact
+                and len(found) >= FEWEST_NAMES
+                and len(found) < min(len(names(group, adjective)), len(names(group, fact)))
+            ):
+                yield from _said(group, found, adjective, fact)
+
+
+def _said(group: str, found: frozenset[str], adjective: str, fact: str) -> Iterator[Query]:
+    """Say `the ADJECTIVE GROUP that FACT` in every way that English has for it."""
+    if len(found) > MOST_NAMES:
+        return
+    phrases = vocabulary().facts
+    before = [f"{word} " for word in phrases[adjective] if word in ADJECTIVES] if adjective else [""]
+    for word in before:
+        for phrase in clauses(fact):
+            clause = conjugated(phrase) if group in UNCOUNTED else phrase
+            masked = "the {fact} {group} that {fact}" if adjective else "the {group} that {fact}"
+            yield Query(f"the {word}{group} that {clause}", masked, found, group)
+    for word in () if adjective else [p for p in phrases[fact] if p in ADJECTIVES]:
+        yield Query(f"the {word} {group}", "the {fact} {group}", found, group)
+
+
+def _group(site: Site) -> Draft | None:
+    return _draft(site, site.dice.choice(group_queries()))
+
+
+def _fact(site: Site) -> Draft | None:
+    return _draft(site, site.dice.choice(fact_queries()))
+
+
+def _group_and_fact(site: Site) -> Draft | None:
+    # Every group is as likely as any other, however many facts there are about it.
+    group = site.dice.choice(sorted({query.group for query in narrowed_queries()}))
+    return _draft(site, site.dice.choice([query for query in narrowed_queries() if query.group == group]))
+
+
+def _two_groups(site: Site) -> Draft | None:
+    first, second = site.dice.sample(group_queries(), 2)
+    if first.names & second.names or len(first.names | second.names) > MOST_NAMES:
+        return None
+    both = Query(f"{first.text} and {second.text}", "the {group} and the {group}", first.names | second.names)
+    return _draft(site, both, required=[*_fitting(site, first)[:1], *_fitting(site, second)[:1]])
+
+
+def _fitting(site: Site, query: Query) -> list[str]:
+    """Return the key concepts that a query fits, in random order."""
+    fitting = sorted(query.names & set(site.keys()))
+    return site.dice.sample(fitting, len(fitting))
+
+
+def _draft(site: Site, query: Query, *, required: Sequence[str] = ()) -> Draft | None:
+    fitting = _fitting(site, query)
+    if not fitting:
+        return None
+    chosen = list(required) or [site.dice.choice(fitting) for _ in range(site.dice.integer(1, 3))]
+    shown = chosen + _tempting(site, query)
+    scene = site.scene(shown, counts=(len(shown), len(shown) + 2), without=query.names)
+    if scene is None or all(o.concept in query.names for o in scene.objects):
+        return None
+    said = say(TAG, site.fate, site.split, what=query.text)
+    masked = said.masked.replace("{what}", query.masked)
+    return Draft(Said(said.text, masked), (scene,), _gold(scene, query), tuple(sorted(set(chosen))))
+
+
+def _tempting(site: Site, query: Query) -> list[str]:
+    """Choose, half of the time, something of the same group that the query does not fit."""
+    pool = key_names("known" if site.share == "known" else "mixed")
+    others = [name for name in pool if name in names(query.group) - query.names] if query.group else []
+    return [site.dice.choice(others)] if others and site.dice.chance(0.5) else []
+
+
+def _gold(scene: Scene, query: Query) -> Tags:
+    return Tags(tuple(Tagged(t.concept, t.box) for t in truths(scene) if t.concept in query.names))
+
+
+TYPES: dict[str, Maker] = {
+    "group": _group,
+    "fact": _fact,
+    "group and fact": _group_and_fact,
+    "two groups": _two_groups,
+}

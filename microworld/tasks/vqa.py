@@ -1,0 +1,472 @@
+"""Questions about one picture, composed of several steps as in GQA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microworld.concepts import plural
+from microworld.scenes import TINTS, Dice, Relation, Scene, relation_holds
+from microworld.tasks.records import Answer
+from microworld.tasks.sampling import (
+    COUNTABLE_GROUPS,
+    Draft,
+    Maker,
+    Site,
+    beside,
+    countable,
+    drafted,
+    member,
+    singular,
+    the,
+    tintable,
+    tinted,
+)
+from microworld.tasks.wording import Wordings, be, say, some
+
+RELATIONS: dict[Relation, Wordings] = {
+    "left": Wordings(("to the left of", "left of", "on the left side of"), ("on the left of",)),
+    "right": Wordings(("to the right of", "right of", "on the right side of"), ("on the right of",)),
+    "above": Wordings(("above", "over"), ("higher than",)),
+    "below": Wordings(("below", "under"), ("beneath", "underneath")),
+}
+OPPOSITE: dict[Relation, Relation] = {"left": "right", "right": "left", "above": "below", "below": "above"}
+
+EXISTENCE = Wordings(
+    (
+        "{be} there {a_x} in the {picture}?",
+        "can you see {a_x} in the {picture}?",
+        "does the {picture} show {a_x}?",
+        "are there any {xs} in the {picture}?",
+        "{be} {a_x} visible?",
+    ),
+    ("does the scene contain {a_x}?", "do you see any {xs} here?"),
+)
+COUNTING = Wordings(
+    (
+        "how many {xs} are there in the {picture}?",
+        "how many {xs} can you see?",
+        "how many {xs} are in the {picture}?",
+        "count the {xs} in the {picture}.",
+        "what is the number of {xs} in the {picture}?",
+    ),
+    ("how many {xs} does the {picture} show?", "tell me how many {xs} there are."),
+)
+COLOUR = Wordings(
+    (
+        "what color {be} the {x}?",
+        "what is the color of the {x}?",
+        "which color does the {x} in the {picture} have?",
+    ),
+    ("tell me the color of the {x}.", "in which color {be} the {x} shown?"),
+)
+COLOUR_TRUTH = Wordings(
+    ("{be} the {x} {tint}?", "{be} the {x} in the {picture} {tint}?", "is the color of the {x} {tint}?"),
+    ("would you say that the {x} {be} {tint}?",),
+)
+COLOUR_CHOICE = Wordings(("{be} the {x} {first} or {second}?", "what color {be} the {x}, {first} or {second}?"))
+SIZE = Wordings(
+    ("{be} the {x} {first} or {second}?", "what size {be} the {x}, {first} or {second}?"),
+    ("would you call the {x} {first} or {second}?",),
+)
+RELATION_TRUTH = Wordings(
+    (
+        "{be} the {x} {relation} the {y}?",
+        "{be} there {a_x} {relation} the {y}?",
+        "does the {picture} show {a_x} {relation} the {y}?",
+    ),
+    ("can you see {a_x} {relation} the {y}?",),
+)
+RELATION_QUERY = Wordings(
+    ("what is {relation} the {y}?", "what can you see {relation} the {y}?", "which object is {relation} the {y}?"),
+    ("name the thing {relation} the {y}.",),
+)
+MORE = Wordings(
+    ("are there more {xs} than {ys} in the {picture}?", "does the {picture} show more {xs} than {ys}?"),
+    ("is the number of {xs} greater than the number of {ys}?",),
+)
+FEWER = Wordings(
+    ("are there fewer {xs} than {ys} in the {picture}?", "does the {picture} show fewer {xs} than {ys}?"),
+    ("is the number of {xs} smaller than the number of {ys}?",),
+)
+EQUAL = Wordings(
+    ("are there as many {xs} as {ys} in the {picture}?", "is the number of {xs} equal to the number of {ys}?"),
+    ("does the {picture} show the same number of {xs} and {ys}?",),
+)
+SAME_COLOUR = Wordings(
+    ("do the {x} and the {y} have the same color?", "are the {x} and the {y} the same color?"),
+    ("is the color of the {x} the same as the color of the {y}?",),
+)
+LARGER = Wordings(("{be} the {x} larger than the {y}?",), ("{be} the {x} bigger than the {y}?",))
+SMALLER = Wordings(("{be} the {x} smaller than the {y}?",))
+CHOICE = Wordings(
+    (
+        "is it {a_x} or {a_y}?",
+        "which one is in the {picture}, {a_x} or {a_y}?",
+        "what does the {picture} show: {a_x} or {a_y}?",
+    ),
+    ("which of the two can you see, {a_x} or {a_y}?",),
+)
+SIDE_CHOICE = Wordings(
+    ("{be} the {x} to the {first} or to the {second} of the {y}?", "{be} the {x} {first} or {second} of the {y}?"),
+    ("on which side of the {y} {be} the {x}, {first} or {second}?",),
+)
+HEIGHT_CHOICE = Wordings(("{be} the {x} {first} or {second} the {y}?", "{be} the {x} {first} the {y} or {second} it?"))
+AND = Wordings(
+    (
+        "is there {a_x} and {a_y} in the {picture}?",
+        "are there both {a_x} and {a_y} in the {picture}?",
+        "does the {picture} show {a_x} and {a_y}?",
+    ),
+    ("can you see both {a_x} and {a_y}?",),
+)
+OR = Wordings(
+    ("is there {a_x} or {a_y} in the {picture}?", "can you see {a_x} or {a_y} in the {picture}?"),
+    ("does the {picture} show at least one of these: {a_x} or {a_y}?",),
+)
+BUT_NOT = Wordings(
+    ("is there {a_x} but no {y} in the {picture}?", "does the {picture} show {a_x} but not {a_y}?"),
+    ("is there {a_x} and no {y} in the {picture}?",),
+)
+HOP_COLOUR = Wordings(
+    ("what color is the {z} {relation} the {y}?", "what is the color of the {z} {relation} the {y}?"),
+    ("tell me the color of the {z} {relation} the {y}.",),
+)
+HOP_COLOUR_TRUTH = Wordings(("is the {z} {relation} the {y} {tint}?", "is the {z} that is {relation} the {y} {tint}?"))
+HOP_COUNT = Wordings(
+    ("how many {zs} are {relation} the {y}?", "how many {zs} are there {relation} the {y}?"),
+    ("count the {zs} {relation} the {y}.",),
+)
+HOP_NAME = Wordings(
+    ("what {z} is {relation} the {y}?", "which {z} is {relation} the {y}?", "what is the {z} {relation} the {y}?"),
+    ("name the {z} that is {relation} the {y}.",),
+)
+
+MORE_COUNTS = ((1, 0), (2, 1), (3, 1), (3, 2), (2, 0))
+EQUAL_COUNTS = ((1, 1), (2, 2), (3, 3))
+OPPOSITES: dict[Relation, tuple[Relation, Relation]] = {
+    "left": ("left", "right"), "right": ("left", "right"), "above": ("above", "below"), "below": ("above", "below"),
+}  # fmt: skip
+THINGS = ("thing", "object")
+
+
+def truth(yes: bool) -> Answer:  # noqa: FBT001 - the truth value is all there is to say
+    """Return the answer to a yes/no question."""
+    return Answer("yes" if yes else "no")
+
+
+def _relation_word(site: Site, relation: Relation) -> str:
+    return say(RELATIONS[relation], site.fate, site.split).text.lower()
+
+
+def _existence(site: Site) -> Draft | None:
+    yes = site.yes()
+    x = site.key()
+    said = say(EXISTENCE, site.fate, site.split, be=be(x), a_x=some(x), xs=plural(x))
+    scene = site.scene([x] * site.dice.integer(1, 2) if yes else [], avoid=[x])
+    return drafted(said, scene, truth(yes), (x,))
+
+
+def _counting(site: Site) -> Draft | None:
+    kind = site.fate.choice((_count_objects, _count_group, *(_count_concept,) * 4))
+    return kind(site)
+
+
+def _count_concept(site: Site) -> Draft | None:
+    number = site.fate.integer(0, 4)
+    x = site.key(countable)
+    said = say(COUNTING, site.fate, site.split, xs=plural(x))
+    scene = site.scene([x] * number, avoid=[x])
+    return drafted(said, scene, Answer(str(number)), (x,))
+
+
+def _count_objects(site: Site) -> Draft | None:
+    number = site.fate.integer(2, 6)
+    said = say(COUNTING, site.fate, site.split, xs="objects")
+    names = [site.key() for _ in range(number)]
+    scene = site.scene(names, counts=(number, number))
+    return drafted(said, scene, Answer(str(number)), tuple(sorted(set(names))))
+
+
+def _count_group(site: Site) -> Draft | None:
+    number = site.fate.integer(1, 4)
+    group = site.fate.choice(COUNTABLE_GROUPS)
+    names = [site.key(member(group)) for _ in range(number)]
+    said = say(COUNTING, site.fate, site.split, xs=group)
+    scene = site.scene(names, groups=[group])
+    return drafted(said, scene, Answer(str(number)), tuple(sorted(set(names))))
+
+
+def _attribute(site: Site) -> Draft | None:
+    kind = site.fate.choice((_colour, _colour, _colour_truth, _colour_choice, _size, _size))
+    return kind(site)
+
+
+def _other_tint(tint: str, dice: Dice) -> str:
+    return dice.choice([t for t in TINTS if t != tint])
+
+
+def _shuffled(first: str, second: str, dice: Dice) -> tuple[str, str]:
+    return (first, second) if dice.chance(0.5) else (second, first)
+
+
+def _colour(site: Site) -> Draft | None:
+    tint = site.fate.choice(tuple(TINTS))
+    x = site.key(tintable)
+    said = say(COLOUR, site.fate, site.split, be=be(x), x=x)
+    scene = site.scene([x], colour=True)
+    return drafted(said, scene and tinted(scene, x, tint), Answer(tint), (x,))
+
+
+def _colour_truth(site: Site) -> Draft | None:
+    yes = site.yes()
+    asked = site.fate.choice(tuple(TINTS))
+    x = site.key(tintable)
+    said = say(COLOUR_TRUTH, site.fate, site.split, be=be(x), x=x, tint=asked)
+    scene = site.scene([x], colour=True)
+    shown = asked if yes else _other_tint(asked, site.fate)
+    return drafted(said, scene and tinted(scene, x, shown), truth(yes), (x,))
+
+
+def _colour_choice(site: Site) -> Draft | None:
+    tint = site.fate.choice(tuple(TINTS))
+    first, second = _shuffled(tint, _other_tint(tint, site.fate), site.fate)
+    x = site.key(tintable)
+    said = say(COLOUR_CHOICE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
+    scene = site.scene([x], colour=True)
+    return drafted(said, scene and tinted(scene, x, tint), Answer(tint), (x,), (first, second))
+
+
+def _size(site: Site) -> Draft | None:
+    size = site.fate.choice(("small", "large"))
+    first, second = _shuffled("small", "large", site.fate)
+    x = site.key()
+    said = say(SIZE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
+    scene = site.scene([x], counts=(2, 3))
+    if scene is None or the(scene, x).size != size:
+        return None
+    return Draft(said, (scene,), Answer(size), (x,), (first, second))
+
+
+def _relation(site: Site) -> Draft | None:
+    return _relation_truth(site) if site.even() else _relation_query(site)
+
+
+def _relation_truth(site: Site) -> Draft | None:
+    yes = site.yes()
+    asked = site.fate.choice(tuple(RELATIONS))
+    word = _relation_word(site, asked)
+    x = site.key()
+    y = site.key(apart=[x])
+    said = say(RELATION_TRUTH, site.fate, site.split, be=be(x), x=x, a_x=some(x), y=y, relation=word)
+    scene = site.scene([x, y], counts=(2, 5))
+    sides = scene and beside(scene, the(scene, y), asked if yes else OPPOSITE[asked])
+    if not scene or not sides or the(scene, x) not in sides:
+        return None
+    return Draft(said, (scene,), truth(yes), (x, y))
+
+
+def _relation_query(site: Site) -> Draft | None:
+    relation = site.fate.choice(tuple(RELATIONS))
+    word = _relation_word(site, relation)
+    x = site.key()
+    y = site.key(apart=[x])
+    said = say(RELATION_QUERY, site.fate, site.split, y=y, relation=word)
+    scene = site.scene([x, y], counts=(2, 5))
+    if scene is None or beside(scene, the(scene, y), relation) != (the(scene, x),):
+        return None
+    return Draft(said, (scene,), Answer(x), (x, y))
+
+
+def _comparison(site: Site) -> Draft | None:
+    kind = site.fate.choice((_compare_counts, _compare_counts, _compare_colours, _compare_sizes))
+    return kind(site)
+
+
+def _compare_counts(site: Site) -> Draft | None:
+    yes = site.yes()
+    wordings = site.fate.choice((MORE, FEWER, EQUAL))
+    more, equal = site.fate.choice(MORE_COUNTS), site.fate.choice(EQUAL_COUNTS)
+    if wordings is EQUAL:
+        counts = equal if yes else _flipped(more, flip=site.even())
+    else:
+        # What is not more is mostly fewer, now and then as many.
+        no = equal if site.fate.chance(0.3) else _flipped(more, flip=True)
+        counts = _flipped(more if yes else no, flip=wordings is FEWER)
+    x = site.key(countable)
+    y = site.key(countable, apart=[x])
+    said = say(wordings, site.fate, site.split, xs=plural(x), ys=plural(y))
+    scene = site.scene([x] * counts[0] + [y] * counts[1], avoid=[x, y])
+    return drafted(said, scene, truth(yes), (x, y))
+
+
+def _flipped(counts: tuple[int, int], *, flip: bool) -> tuple[int, int]:
+    return (counts[1], counts[0]) if flip else counts
+
+
+def _compare_colours(site: Site) -> Draft | None:
+    yes = site.yes()
+    tint = site.fate.choice(tuple(TINTS))
+    x = site.key(tintable)
+    y = site.key(tintable, apart=[x])
+    said = say(SAME_COLOUR, site.fate, site.split, x=x, y=y)
+    scene = site.scene([x, y], counts=(2, 5), colour=True)
+    other = tint if yes else _other_tint(tint, site.dice)
+    return drafted(said, scene and tinted(tinted(scene, x, tint), y, other), truth(yes), (x, y))
+
+
+def _compare_sizes(site: Site) -> Draft | None:
+    yes = site.yes()
+    wordings = site.fate.choice((LARGER, SMALLER))
+    x = site.key()
+    y = site.key(apart=[x])
+    said = say(wordings, site.fate, site.split, be=be(x), x=x, y=y)
+    scene = site.scene([x, y], counts=(2, 3))
+    wanted = ("large", "small") if (wordings is LARGER) == yes else ("small", "large")
+    if scene is None or (the(scene, x).size, the(scene, y).size) != wanted:
+        return None
+    return Draft(said, (scene,), truth(yes), (x, y))
+
+
+def _choice(site: Site) -> Draft | None:
+    return _choice_of_names(site) if site.even() else _choice_of_sides(site)
+
+
+def _choice_of_names(site: Site) -> Draft | None:
+    order = site.even()
+    x = site.key()
+    y = site.key(apart=[x])
+    first, second = (x, y) if order else (y, x)
+    said = say(CHOICE, site.fate, site.split, a_x=some(first), a_y=some(second))
+    scene = site.scene([x], avoid=[x, y])
+    return drafted(said, scene, Answer(x), (x, y), (first, second))
+
+
+def _choice_of_sides(site: Site) -> Draft | None:
+    relation = site.fate.choice(tuple(RELATIONS))
+    first, second = _shuffled(*OPPOSITES[relation], site.fate)
+    wordings = SIDE_CHOICE if relation in {"left", "right"} else HEIGHT_CHOICE
+    x = site.key()
+    y = site.key(apart=[x])
+    said = say(wordings, site.fate, site.split, be=be(x), x=x, y=y, first=first, second=second)
+    scene = site.scene([x, y], counts=(2, 5))
+    if scene is None or not relation_holds(the(scene, x), relation, the(scene, y)):
+        return None
+    sides = beside(scene, the(scene, y), relation)
+    if not sides or the(scene, x) not in sides:
+        return None
+    return Draft(said, (scene,), Answer(relation), (x, y), (first, second))
+
+
+def _logical(site: Site) -> Draft | None:
+    yes = site.yes()
+    wordings = site.fate.choice((AND, OR, BUT_NOT))
+    x = site.key()
+    y = site.key(apart=[x])
+    present = site.fate.choice(_present(x, y)[wordings is AND, wordings is OR, yes])
+    said = say(wordings, site.fate, site.split, a_x=some(x), a_y=some(y), y=y)
+    scene = site.scene(present, avoid=[x, y])
+    return drafted(said, scene, truth(yes), (x, y))
+
+
+def _present(x: str, y: str) -> dict[tuple[bool, bool, bool], tuple[list[str], ...]]:
+    """What to show for (and, or, yes); with neither `and` nor `or` it is `x but not y`."""
+    return {
+        (True, False, True): ([x, y],),
+        (True, False, False): ([x], [x], [y], [y], []),
+        (False, True, True): ([x], [y], [x, y]),
+        (False, True, False): ([],),
+        (False, False, True): ([x],),
+        (False, False, False): ([x, y], [x, y], [y], []),
+    }
+
+
+def _two_hops(site: Site) -> Draft | None:
+    kind = site.fate.choice((_hop_colour, _hop_colour_truth, _hop_count, _hop_name))
+    return kind(site)
+
+
+def _hop_noun(site: Site) -> str:
+    """Choose what the thing behind the relation is called: a hypernym, or "" for just a thing."""
+    return site.fate.choice(COUNTABLE_GROUPS) if site.fate.chance(0.6) else ""
+
+
+@dataclass(frozen=True)
+class _Hop:
+    """A scene in which exactly one thing of its kind is on that side of another."""
+
+    scene: Scene
+    relation: str
+    thing: str
+    noun: str
+    other: str
+
+
+def _hop(site: Site, *, colour: bool) -> _Hop | None:
+    relation = site.fate.choice(tuple(RELATIONS))
+    word = _relation_word(site, relation)
+    group = _hop_noun(site)
+    noun = singular(group) if group else site.fate.choice(THINGS)
+    x = site.key(tintable, *([member(group)] if group else []))
+    y = site.key(*([lambda name: not member(group)(name)] if group else []), apart=[x])
+    scene = site.scene([x, y], counts=(3, 5), colour=colour)
+    sides = scene and beside(scene, the(scene, y), relation)
+    if not scene or not sides:
+        return None
+    candidates = [o for o in sides if not group or member(group)(o.concept)]
+    return _Hop(scene, word, x, noun, y) if candidates == [the(scene, x)] else None
+
+
+def _hop_colour(site: Site) -> Draft | None:
+    tint = site.fate.choice(tuple(TINTS))
+    hop = _hop(site, colour=True)
+    if hop is None:
+        return None
+    said = say(HOP_COLOUR, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
+    return Draft(said, (tinted(hop.scene, hop.thing, tint),), Answer(tint), (hop.thing, hop.other))
+
+
+def _hop_colour_truth(site: Site) -> Draft | None:
+    yes = site.yes()
+    asked = site.fate.choice(tuple(TINTS))
+    hop = _hop(site, colour=True)
+    if hop is None:
+        return None
+    said = say(HOP_COLOUR_TRUTH, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other, tint=asked)
+    shown = asked if yes else _other_tint(asked, site.dice)
+    return Draft(said, (tinted(hop.scene, hop.thing, shown),), truth(yes), (hop.thing, hop.other))
+
+
+def _hop_name(site: Site) -> Draft | None:
+    hop = _hop(site, colour=False)
+    if hop is None:
+        return None
+    said = say(HOP_NAME, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
+    return Draft(said, (hop.scene,), Answer(hop.thing), (hop.thing, hop.other))
+
+
+def _hop_count(site: Site) -> Draft | None:
+    number = site.fate.integer(0, 3)
+    relation = site.fate.choice(tuple(RELATIONS))
+    word = _relation_word(site, relation)
+    group = site.fate.choice(COUNTABLE_GROUPS) if site.even() else ""
+    x = site.key(countable, *([member(group)] if group else []))
+    y = site.key(*([lambda name: not member(group)(name)] if group else []), apart=[x])
+    total = max(number + site.dice.integer(0, 1), 1)
+    said = say(HOP_COUNT, site.fate, site.split, zs=group or plural(x), relation=word, y=y)
+    scene = site.scene([y] + [x] * total, groups=[group] if group else [], counts=(2, 5))
+    sides = scene and beside(scene, the(scene, y), relation)
+    if not scene or sides is None or sum(o.concept == x for o in sides or ()) != number:
+        return None
+    return Draft(said, (scene,), Answer(str(number)), (x, y))
+
+
+TYPES: dict[str, Maker] = {
+    "existence": _existence,
+    "counting": _counting,
+    "attribute": _attribute,
+    "relation": _relation,
+    "comparison": _comparison,
+    "choice": _choice,
+    "logical": _logical,
+    "two hops": _two_hops,
+}

@@ -1,0 +1,1 @@
+"""How the shipped checkpoints are made: `python -m microworld.training --help`."""

@@ -1,0 +1,298 @@
+"""Train BLIP: questions, captions and matching at once, on eyes that the detector's training has opened.
+
+Teach to see, then to name places, then to reason: the vision encoder starts from the trained OWL-ViT (its dense
+lessons), the first half of the questions favours `what is in the top left?`, and the rate of the vision encoder
+stays low. The vision encoder runs once a picture; its tokens serve all questions and captions about it. One set of
+weights holds all three models of `transformers`: vision and text encoder, the decoder, the matching heads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from torch.nn import functional
+from transformers import (
+    BertTokenizer,
+    BlipConfig,
+    BlipForImageTextRetrieval,
+    BlipForQuestionAnswering,
+    BlipImageProcessorPil,
+    OwlViTForObjectDetection,
+)
+
+from microworld.questions import Question, ask
+from microworld.scenes import SIDE, TINTS, Dice, Scene, caption
+from microworld.training.corpus import Corpus, corpus
+from microworld.training.loop import Outcome, Plan, run
+from microworld.training.owlvit import as_input, known_names
+from microworld.training.tokenizers import save_bert_tokenizer
+
+PICTURES = 32
+QUESTIONS = 6
+TEXT_LENGTH = 64
+CAPTION_LENGTH = 48
+# Kinds of questions with their shares: about whole scenes early and late, and about crops.
+EARLY = {
+    "exists": 16,
+    "count": 12,
+    "colour": 10,
+    "size": 4,
+    "relation": 18,
+    "place": 30,
+    "background": 5,
+    "weather": 3,
+    "style": 2,
+}
+LATE = {
+    "exists": 24,
+    "count": 18,
+    "colour": 13,
+    "size": 7,
+    "relation": 22,
+    "place": 8,
+    "background": 4,
+    "weather": 2,
+    "style": 2,
+}
+CROPS = {"exists": 22, "count": 14, "colour": 28, "name": 30, "background": 6}
+
+
+def config(tokens: int, special: dict[str, int]) -> BlipConfig:
+    """Return BLIP's shape: the detector's ViT, text encoder and decoder of 3 × 192 each."""
+    text = {
+        "vocab_size": tokens, "hidden_size": 192, "encoder_hidden_size": 192, "intermediate_size": 576,
+        "num_hidden_layers": 3, "num_attention_heads": 6, "max_position_embeddings": TEXT_LENGTH,
+        "projection_dim": 64, "bos_token_id": special["[DEC]"], "sep_token_id": special["[SEP]"],
+        "eos_token_id": special["[SEP]"], "pad_token_id": special["[PAD]"],
+        "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "label_smoothing": 0.0,
+    }  # fmt: skip
+    vision = {
+        "hidden_size": 192, "intermediate_size": 768, "num_hidden_layers": 4, "num_attention_heads": 6,
+        "image_size": SIDE, "patch_size": 16, "hidden_act": "gelu",
+    }  # fmt: skip
+    return BlipConfig(text_config=text, vision_config=vision, projection_dim=64, image_text_hidden_size=64)
+
+
+class Blip(nn.Module):
+    """The parts of BLIP's three models, each once.
+
+    Args:
+        shape: The configuration of all of them.
+    """
+
+    def __init__(self, shape: BlipConfig) -> None:
+        super().__init__()
+        answering, retrieval = BlipForQuestionAnswering(shape), BlipForImageTextRetrieval(shape)
+        self.shape = shape
+        self.vision_model = answering.vision_model
+        self.text_encoder = answering.text_encoder
+        self.text_decoder = answering.text_decoder
+        self.vision_proj, self.text_proj = retrieval.vision_proj, retrieval.text_proj
+        self.itm_head = retrieval.itm_head
+
+
+def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+    """Train BLIP from the trained detector's eyes and write the shared checkpoint.
+
+    Args:
+        work: Folder for drawn pictures and the state of the run; must hold the detector's checkpoint as `out/owlvit`.
+        out: Folder of the checkpoint.
+        seed: Seed of the run.
+        steps: Optimizer steps of 32 pictures with six questions each.
+    """
+    folder = work / "bert-tokenizer"
+    if not folder.exists():
+        save_bert_tokenizer(folder, length=TEXT_LENGTH)
+    tokenizer = BertTokenizer.from_pretrained(folder)
+    torch.manual_seed(seed)
+    model = Blip(config(len(tokenizer), tokenizer.get_vocab()))
+    pictures = corpus(work / "corpus", "scenes", 24_000)
+    detector = OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32)
+    take_eyes(model.vision_model, detector, as_input(pictures.pictures[:64]))
+    lesson = Lesson(model, tokenizer, pictures, corpus(work / "corpus", "views", 12_000), steps)
+    rates = {"": 6e-4, "vision_model": 1.5e-4}
+    outcome = run(model, lesson.loss, Plan(steps), rates=rates, work=work / "blip", seed=seed)
+    save(model, tokenizer, out)
+    return outcome
+
+
+def save(model: Blip, tokenizer: BertTokenizer, out: Path) -> None:
+    """Write one folder from which all three BLIP classes load."""
+    out.mkdir(parents=True, exist_ok=True)
+    shape = model.shape
+    shape.architectures = ["BlipForQuestionAnswering", "BlipForConditionalGeneration", "BlipForImageTextRetrieval"]
+    shape.save_pretrained(out)
+    # Weights that a model ties (the decoder's output and its embeddings) are stored once.
+    seen: dict[int, str] = {}
+    weights = {}
+    for name, value in model.state_dict(keep_vars=True).items():
+        if value.data_ptr() not in seen or value.dtype is not torch.float32:
+            seen[value.data_ptr()] = name
+            weights[name] = value.detach().half() if value.is_floating_point() else value.detach()
+    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
+    tokenizer.save_pretrained(out)
+    BlipImageProcessorPil(
+        size={"height": SIDE, "width": SIDE}, image_mean=[0.5] * 3, image_std=[0.5] * 3
+    ).save_pretrained(out)
+
+
+@torch.no_grad()
+def take_eyes(vision: Any, detector: OwlViTForObjectDetection, sample: torch.Tensor) -> None:  # noqa: ANN401 - untyped
+    """Copy the detector's vision encoder into BLIP's.
+
+    OWL-ViT normalises the embedded patches before its first layer, BLIP does not: the normalisation's centring and
+    gain are linear and folded into the embedding, its division replaced by the mean deviation over `sample`. Later
+    layers normalise their inputs themselves, so little is lost, and training mends it.
+
+    Args:
+        vision: BLIP's vision model.
+        detector: The trained detector.
+        sample: Pictures (B, 3, 128, 128) on which the deviation is measured.
+    """
+    source = detector.owlvit.vision_model
+    norm, embedding = source.pre_layernorm, source.embeddings
+    deviation = embedding(sample).std(dim=-1, correction=0).mean(dim=0)
+    width = norm.weight.shape[0]
+    centre = torch.eye(width) - 1.0 / width
+    gain = (norm.weight[:, None] * centre) / deviation[1:].mean()
+    target = vision.embeddings
+    target.patch_embedding.weight.copy_(torch.einsum("oh,hcij->ocij", gain, embedding.patch_embedding.weight))
+    target.patch_embedding.bias.zero_()
+    positions = embedding.position_embedding.weight @ gain.T + norm.bias
+    first = (embedding.class_embedding + embedding.position_embedding.weight[0]) @ (norm.weight[:, None] * centre).T
+    positions[0] = first / deviation[0] + norm.bias
+    target.class_embedding.zero_()
+    target.position_embedding.copy_(positions[None])
+    for mine, theirs in zip(vision.encoder.layers, source.encoder.layers, strict=True):
+        parts = [theirs.self_attn.q_proj, theirs.self_attn.k_proj, theirs.self_attn.v_proj]
+        mine.self_attn.qkv.weight.copy_(torch.cat([p.weight for p in parts]))
+        mine.self_attn.qkv.bias.copy_(torch.cat([p.bias for p in parts]))
+        mine.self_attn.projection.load_state_dict(theirs.self_attn.out_proj.state_dict())
+        mine.layer_norm1.load_state_dict(theirs.layer_norm1.state_dict())
+        mine.layer_norm2.load_state_dict(theirs.layer_norm2.state_dict())
+        mine.mlp.load_state_dict(theirs.mlp.state_dict())
+    vision.post_layernorm.load_state_dict(source.post_layernorm.state_dict())
+
+
+class Lesson:
+    """Batches of pictures with questions, captions and mismatches, and the loss on them."""
+
+    def __init__(self, model: Blip, tokenizer: BertTokenizer, scenes: Corpus, views: Corpus, steps: int) -> None:
+        self.model, self.tokenizer, self.scenes, self.views, self.steps = model, tokenizer, scenes, views, steps
+        self.names = known_names()
+
+    def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
+        """Return the loss of one step and its parts: questions always, captions and matching by turns."""
+        dice = np.random.default_rng([step, 37])
+        chosen = np.sort(dice.integers(0, len(self.scenes.scenes), PICTURES - 10))
+        cut = np.sort(dice.integers(0, len(self.views.scenes), 10))
+        pixels = np.concatenate([self.scenes.pictures[chosen], self.views.pictures[cut]])
+        tokens = self.model.vision_model(as_input(pixels)).last_hidden_state
+        whole = [self.scenes.scenes[i] for i in chosen]
+        shown = [*whole, *(self.views.scenes[i] for i in cut)]
+        answering, right = self._answering(tokens, shown, step)
+        if step % 2:
+            captioning = self._captioning(tokens[: len(whole)], whole)
+            return answering + 0.5 * captioning, {
+                "answers": answering.item(),
+                "right": right,
+                "caption": captioning.item(),
+            }
+        matching, contrast = self._matching(tokens[: len(whole)], whole, Dice("match", step))
+        parts = {"answers": answering.item(), "right": right, "match": matching.item(), "contrast": contrast.item()}
+        return answering + 0.5 * matching + 0.1 * contrast, parts
+
+    def _answering(self, tokens: torch.Tensor, shown: list[Scene], step: int) -> tuple[torch.Tensor, float]:
+        asked = [
+            (row, question)
+            for row, scene in enumerate(shown)
+            for question in self._questions(scene, step, row, crop=row >= PICTURES - 10)
+        ]
+        rows = torch.tensor([row for row, _ in asked])
+        questions = self._encode([q.text for _, q in asked])
+        read = self.model.text_encoder(
+            input_ids=questions["input_ids"], attention_mask=questions["attention_mask"],
+            encoder_hidden_states=tokens[rows],
+        ).last_hidden_state  # fmt: skip
+        answers = self._decoder_ids([q.answer for _, q in asked])
+        out = self.model.text_decoder(
+            input_ids=answers, attention_mask=(answers != self.tokenizer.pad_token_id).long(),
+            encoder_hidden_states=read, encoder_attention_mask=questions["attention_mask"],
+        ).logits  # fmt: skip
+        loss, right = _next_token_loss(out, answers, self.tokenizer.pad_token_id)
+        return loss, right
+
+    def _questions(self, scene: Scene, step: int, row: int, *, crop: bool) -> list[Question]:
+        dice = Dice("ask", step, row)
+        shares = CROPS if crop else (EARLY if step < self.steps * 0.45 else LATE)
+        kinds = [kind for kind, share in shares.items() for _ in range(share)]
+        tried = [ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(QUESTIONS * 3)]
+        return [q for q in tried if q][:QUESTIONS]
+
+    def _captioning(self, tokens: torch.Tensor, scenes: list[Scene]) -> torch.Tensor:
+        ids = self._decoder_ids([caption(s) for s in scenes])
+        out = self.model.text_decoder(
+            input_ids=ids, attention_mask=(ids != self.tokenizer.pad_token_id).long(), encoder_hidden_states=tokens
+        ).logits
+        return _next_token_loss(out, ids, self.tokenizer.pad_token_id)[0]
+
+    def _matching(self, tokens: torch.Tensor, scenes: list[Scene], dice: Dice) -> tuple[torch.Tensor, torch.Tensor]:
+        """Matching head on true and false captions, and the contrastive heads on the true ones."""
+        true = [caption(s) for s in scenes]
+        false = [caption(spoiled(s, self.names, dice)) for s in scenes]
+        texts = self._encode([*true, *false])
+        read = self.model.text_encoder(
+            input_ids=texts["input_ids"], attention_mask=texts["attention_mask"],
+            encoder_hidden_states=torch.cat([tokens, tokens]),
+        ).last_hidden_state  # fmt: skip
+        wanted = torch.tensor([1] * len(true) + [0] * len(false))
+        matching = functional.cross_entropy(self.model.itm_head(read[:, 0]), wanted)
+        alone = self.model.text_encoder(
+            input_ids=texts["input_ids"][: len(true)], attention_mask=texts["attention_mask"][: len(true)]
+        ).last_hidden_state[:, 0]
+        image = functional.normalize(self.model.vision_proj(tokens[:, 0]), dim=-1)
+        text = functional.normalize(self.model.text_proj(alone), dim=-1)
+        contrast = functional.cross_entropy(image @ text.T / 0.07, torch.arange(len(true)))
+        return matching, contrast
+
+    def _encode(self, texts: list[str]) -> dict[str, torch.Tensor]:
+        out = self.tokenizer(texts, padding=True, truncation=True, max_length=TEXT_LENGTH, return_tensors="pt")
+        return {"input_ids": out["input_ids"], "attention_mask": out["attention_mask"]}
+
+    def _decoder_ids(self, texts: list[str]) -> torch.Tensor:
+        out = self.tokenizer(texts, padding=True, truncation=True, max_length=CAPTION_LENGTH, return_tensors="pt")
+        ids: torch.Tensor = out["input_ids"]
+        ids[:, 0] = self.tokenizer.bos_token_id
+        return ids
+
+
+def _next_token_loss(logits: torch.Tensor, ids: torch.Tensor, padding: int) -> tuple[torch.Tensor, float]:
+    """Return the loss of each next token and the share of texts predicted whole."""
+    guess, wanted = logits[:, :-1].float(), ids[:, 1:]
+    real = wanted != padding
+    loss = functional.cross_entropy(guess[real], wanted[real])
+    right = ((guess.argmax(-1) == wanted) | ~real).all(dim=-1).float().mean().item()
+    return loss, right
+
+
+def spoiled(scene: Scene, names: list[str], dice: Dice) -> Scene:
+    """Return a scene that differs where the caption says so: other things, another tint, or another number."""
+    objects = list(scene.objects)
+    index = dice.integer(0, len(objects) - 1)
+    kind = dice.integer(0, 3)
+    if kind == 0 and scene.shows_colour:
+        tint = dice.choice([t for t in TINTS if t != objects[index].tint])
+        objects[index] = replace(objects[index], tint=tint)
+    elif kind == 1 and len(objects) > 1:
+        objects.pop(index)
+    else:
+        present = {o.concept for o in objects}
+        for place in range(len(objects)) if kind == 3 else [index]:
+            objects[place] = replace(objects[place], concept=dice.choice([n for n in names if n not in present]))
+    return replace(scene, objects=tuple(objects))

@@ -1,0 +1,196 @@
+"""Train the classifier: CLIP on crops of objects, as SELECT and CLASSIFY will show them to it.
+
+Its vision encoder starts from the detector's: the same patches of 16 pixels, and a crop of 64 pixels is the middle of
+the detector's grid, so what was learned there is learned here.
+
+The loss is CLIP's, image against text, with every known name in each batch as text, so that all concepts are told
+apart at every step; tints and groups are further texts. Crops without an object are called `background`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from PIL import Image
+from torch.nn import functional
+from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPTokenizer, OwlViTForObjectDetection
+
+from microworld.concepts import vocabulary
+from microworld.drawing import Pixels, truths
+from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene, article
+from microworld.training.corpus import Corpus, corpus
+from microworld.training.loop import Outcome, Plan, run
+from microworld.training.owlvit import GRID, PATCH, TEXT_LENGTH, as_input, known_names
+from microworld.training.tokenizers import save_clip_tokenizer
+from microworld.training.words import spread
+
+PIXELS = 64
+BATCH = 96
+BACKGROUND = "background"
+TEMPLATES = ("{}", "a {}", "a picture of a {}", "a photo of a {}")
+EMPTY_SHARE = 0.06
+
+
+@dataclass(frozen=True)
+class Crop:
+    """One crop to look at: which picture, where, and what it shows (-1: nothing, no tint)."""
+
+    picture: int
+    box: tuple[int, int, int, int]
+    name: int
+    tint: int
+    group: int
+
+
+def config(tokens: int) -> CLIPConfig:
+    """Return the classifier's shape: the detector's ViT (4 × 192) at 64 px, a text encoder of 2 × 128."""
+    text = {
+        "vocab_size": tokens, "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "max_position_embeddings": 12, "hidden_act": "gelu", "projection_dim": 128,
+        "bos_token_id": tokens - 2, "eos_token_id": tokens - 1, "pad_token_id": tokens - 1,
+    }  # fmt: skip
+    vision = {
+        "hidden_size": 192, "intermediate_size": 768, "num_hidden_layers": 4, "num_attention_heads": 6,
+        "image_size": PIXELS, "patch_size": PATCH, "hidden_act": "gelu", "projection_dim": 128,
+    }  # fmt: skip
+    return CLIPConfig(text_config=text, vision_config=vision, projection_dim=128)
+
+
+def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+    """Train the classifier and write its checkpoint.
+
+    Args:
+        work: Folder for drawn pictures and the state of the run.
+        out: Folder of the checkpoint; the trained detector's must lie beside it.
+        seed: Seed of the run.
+        steps: Optimizer steps of 96 crops.
+    """
+    folder = work / "clip-tokenizer"
+    if not folder.exists():
+        save_clip_tokenizer(folder, length=TEXT_LENGTH)
+    tokenizer = CLIPTokenizer.from_pretrained(folder)
+    torch.manual_seed(seed)
+    model = CLIPModel(config(len(tokenizer)))
+    lesson = Lesson(model, tokenizer, corpus(work / "corpus", "scenes", 24_000))
+    if not (work / "clip" / "state.pt").exists():
+        texts = [*model.text_model.parameters(), *model.text_projection.parameters()]
+        alike = spread(lambda: lesson.text([*lesson.names, BACKGROUND], "{}"), texts)
+        take_eyes(model, OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32))
+        print(f"names told apart: mean cosine {alike:.3f}", flush=True)
+    outcome = run(model, lesson.loss, Plan(steps), rates={"": 1e-3, "text_": 3e-4}, work=work / "clip", seed=seed)
+    save(model, tokenizer, out)
+    return outcome
+
+
+@torch.no_grad()
+def take_eyes(model: CLIPModel, detector: OwlViTForObjectDetection) -> None:
+    """Copy the detector's vision encoder into CLIP's, with the places in the middle of its grid."""
+    source = detector.owlvit.vision_model.state_dict()
+    places = source.pop("embeddings.position_embedding.weight")
+    side, edge = PIXELS // PATCH, (GRID - PIXELS // PATCH) // 2
+    grid = places[1:].view(GRID, GRID, -1)[edge : edge + side, edge : edge + side].flatten(0, 1)
+    source["embeddings.position_embedding.weight"] = torch.cat([places[:1], grid])
+    # `transformers` spells this layer differently in its two classes.
+    source = {name.replace("pre_layernorm", "pre_layrnorm"): value for name, value in source.items()}
+    model.vision_model.load_state_dict(source)
+
+
+def save(model: CLIPModel, tokenizer: CLIPTokenizer, out: Path) -> None:
+    """Write weights (fp16), tokenizer and picture processor as a hub checkpoint has them."""
+    model.half().save_pretrained(out)
+    model.float()
+    tokenizer.save_pretrained(out)
+    size = {"height": PIXELS, "width": PIXELS}
+    CLIPImageProcessorPil(
+        size=size, crop_size=size, do_center_crop=False, image_mean=[0.5] * 3, image_std=[0.5] * 3
+    ).save_pretrained(out)
+
+
+class Lesson:
+    """Batches of crops and the loss on them."""
+
+    def __init__(self, model: CLIPModel, tokenizer: CLIPTokenizer, pictures: Corpus) -> None:
+        self.model, self.tokenizer, self.pictures = model, tokenizer, pictures
+        self.names = known_names()
+        self.groups = [g.singular for g in vocabulary().groups.values()]
+        self.crops = [crop for i, scene in enumerate(pictures.scenes) for crop in self._crops(i, scene)]
+
+    def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
+        """Return the loss of one step and its parts."""
+        dice = np.random.default_rng([step, 23])
+        batch = [self.crops[i] for i in dice.integers(0, len(self.crops), BATCH)]
+        batch = [self._empty(crop, dice) if dice.random() < EMPTY_SHARE else crop for crop in batch]
+        pixels = as_input(np.stack([self._cut(crop, dice) for crop in batch]))
+        image = functional.normalize(self.model.get_image_features(pixels).pooler_output, dim=-1)
+        scale = self.model.logit_scale.exp().clamp(max=60.0)
+        template = TEMPLATES[int(dice.integers(len(TEMPLATES)))]
+        names = torch.tensor([c.name if c.name >= 0 else len(self.names) for c in batch])
+        logits = scale * image @ self.text([*self.names, BACKGROUND], template).T
+        naming = functional.cross_entropy(logits, names, label_smoothing=0.05)
+        tinting = self._tinting(image, batch, scale)
+        shown = torch.tensor([c.group for c in batch])
+        grouped = shown >= 0
+        groups = scale * image[grouped] @ self.text(self.groups, template).T
+        grouping = functional.cross_entropy(groups, shown[grouped])
+        right = (logits.argmax(-1) == names).float().mean().item()
+        parts = {"naming": naming.item(), "tinting": tinting.item(), "grouping": grouping.item(), "top-1": right}
+        return naming + 0.3 * tinting + 0.3 * grouping, parts
+
+    def text(self, texts: list[str], template: str) -> torch.Tensor:
+        """Return the unit text features (n, 128) of texts put into a template."""
+        tokens = self.tokenizer(
+            [template.format(t) for t in texts], padding=True, truncation=True, max_length=12, return_tensors="pt"
+        )
+        return functional.normalize(self.model.get_text_features(**tokens).pooler_output, dim=-1)
+
+    def _tinting(self, image: torch.Tensor, batch: list[Crop], scale: torch.Tensor) -> torch.Tensor:
+        """Tell a tinted thing's tint among all five (`a red dog`, `a blue dog` …)."""
+        rows = [i for i, crop in enumerate(batch) if crop.tint >= 0][:24]
+        texts = [article(f"{tint} {self.names[batch[i].name]}") for i in rows for tint in TINTS]
+        if not rows:
+            return image.new_zeros(())
+        text = self.text(texts, "{}").view(len(rows), len(TINTS), -1)
+        logits = scale * torch.einsum("rd,rtd->rt", image[rows], text)
+        return functional.cross_entropy(logits, torch.tensor([batch[i].tint for i in rows]))
+
+    def _crops(self, picture: int, scene: Scene) -> list[Crop]:
+        words, tints = vocabulary(), list(TINTS)
+        groups = list(words.groups)
+        plain = scene.style in COLOURLESS_STYLES
+        index = {name: i for i, name in enumerate(self.names)}
+        return [
+            Crop(
+                picture, truth.box, index[item.concept],
+                tints.index(item.tint) if item.tint and not plain else -1,
+                groups.index(words.concept(item.concept).group),
+            )
+            for item, truth in zip(scene.objects, truths(scene), strict=True)
+        ]  # fmt: skip
+
+    def _empty(self, crop: Crop, dice: np.random.Generator) -> Crop:
+        """Find a place of the same picture without an object; keep the crop where there is none."""
+        objects = self.pictures.scenes[crop.picture].objects
+        for _ in range(20):
+            side = int(dice.integers(20, 56))
+            x, y = (int(v) for v in dice.integers(0, SIDE - side, 2))
+            free = all(
+                x + side <= o.left + 3 or o.left + o.side <= x + 3 or y + side <= o.top + 3 or o.top + o.side <= y + 3
+                for o in objects
+            )
+            if free:
+                return Crop(crop.picture, (x, y, x + side, y + side), -1, -1, -1)
+        return crop
+
+    def _cut(self, crop: Crop, dice: np.random.Generator) -> Pixels:
+        x0, y0, x1, y1 = crop.box
+        slack: npt.NDArray[np.int64] = dice.integers(-3, 7, 4)
+        box = (
+            max(0, x0 - int(slack[0])), max(0, y0 - int(slack[1])),
+            min(SIDE, x1 + int(slack[2])), min(SIDE, y1 + int(slack[3])),
+        )  # fmt: skip
+        whole = Image.fromarray(self.pictures.pictures[crop.picture])
+        return np.asarray(whole.resize((PIXELS, PIXELS), Image.Resampling.BICUBIC, box=box))

@@ -1,0 +1,131 @@
+"""The pictures that checkpoints are trained on: drawn once, kept in a memory-mapped file, described by their scenes.
+
+Only known concepts are ever drawn here; a test of the split holds this.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.lib.format import open_memmap
+from PIL import Image
+
+from microworld.concepts import vocabulary
+from microworld.drawing import Pixels, draw, draw_array
+from microworld.questions import view
+from microworld.scenes import SIDE, SIZES, Dice, Recipe, Scene, Size, recipe, sample_object, sample_scene
+
+CHUNK = 500
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pictures (N, 128, 128, 3) as bytes and the N scenes they show.
+
+    Attributes:
+        pictures: Memory-mapped array.
+        scenes: What each picture shows; in views of a part, only what lies within it.
+    """
+
+    pictures: Pixels
+    scenes: list[Scene]
+
+
+def training_recipe() -> Recipe:
+    """Return the recipe of every training picture: known concepts, one to seven objects."""
+    return recipe(vocabulary().share("known"), repeat=0.25)
+
+
+def corpus(folder: Path, kind: str, count: int) -> Corpus:
+    """Return `count` pictures of one kind, drawing them where the folder does not have them yet.
+
+    Args:
+        folder: Where the files are kept (about 49 kB a picture).
+        kind: `scenes` (whole scenes), `crowds` (4, 9 or 16 objects side by side, so that nearly every patch teaches a
+            name) or `views` (crops round an object or on one side of it, resized to 128 × 128).
+        count: How many.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    pixels, texts = folder / f"{kind}-{count}.npy", folder / f"{kind}-{count}.jsonl"
+    if not (pixels.exists() and texts.exists()):
+        _draw_all(pixels, texts, kind, count)
+    scenes = [Scene.from_json(json.loads(line)) for line in texts.read_text(encoding="utf-8").splitlines()]
+    return Corpus(np.load(pixels, mmap_mode="r"), scenes)
+
+
+def _draw_all(pixels: Path, texts: Path, kind: str, count: int) -> None:
+    unfinished = pixels.with_suffix(".part")
+    array = open_memmap(unfinished, mode="w+", dtype=np.uint8, shape=(count, SIDE, SIDE, 3))
+    jobs = [(kind, start, min(CHUNK, count - start)) for start in range(0, count, CHUNK)]
+    lines: list[str] = []
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        for start, (block, scenes) in zip(range(0, count, CHUNK), pool.imap(_draw_chunk, jobs), strict=True):
+            array[start : start + len(block)] = block
+            lines += scenes
+            print(f"drawing {kind}: {len(lines)} of {count}", flush=True)
+    array.flush()
+    texts.write_text("\n".join(lines), encoding="utf-8")
+    unfinished.rename(pixels)
+
+
+def _draw_chunk(job: tuple[str, int, int]) -> tuple[Pixels, list[str]]:
+    kind, start, count = job
+    make = {"scenes": _whole, "views": _part, "crowds": _crowd}[kind]
+    made = [make(index) for index in range(start, start + count)]
+    return np.stack([pixels for pixels, _ in made]), [json.dumps(scene.to_json()) for _, scene in made]
+
+
+def _whole(index: int) -> tuple[Pixels, Scene]:
+    scene = sample_scene(f"train/{index}", training_recipe())
+    return draw_array(scene), scene
+
+
+def _crowd(index: int) -> tuple[Pixels, Scene]:
+    """Fill a grid of 2, 3 or 4 cells a side with objects of the size that fits, each somewhere in its cell."""
+    seed = f"train-crowd/{index}"
+    dice, scene = Dice("crowd", seed), sample_scene(seed, training_recipe())
+    side = dice.choice((2, 3, 3, 4, 4))
+    size: Size = ("large", "medium", "small")[side - 2]
+    cell, names = SIDE // side, training_recipe().concepts
+    objects = []
+    for row in range(side):
+        for column in range(side):
+            pixels = min(dice.integer(*SIZES[size]), cell)
+            left, top = (dice.integer(0, cell - pixels) + cell * place for place in (column, row))
+            objects.append(sample_object(dice.choice(names), left, top, pixels, size, dice))
+    scene = replace(scene, objects=tuple(objects))
+    return draw_array(scene), scene
+
+
+def _part(index: int) -> tuple[Pixels, Scene]:
+    for scene, box, shown in part_views(f"train-view/{index}"):
+        crop = draw(scene).crop(box).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+        return np.asarray(crop), shown
+    return _whole(index)
+
+
+def part_views(seed: str) -> Iterator[tuple[Scene, tuple[int, int, int, int], Scene]]:
+    """Yield scenes with a crop that programs would make and what the crop shows, until one is clear."""
+    dice = Dice("view", seed)
+    for attempt in range(20):
+        scene = sample_scene(f"{seed}/{attempt}", training_recipe())
+        target = dice.choice(scene.objects)
+        box = _crop_box(target.left, target.top, target.side, target.centre, dice)
+        shown = view(scene, box)
+        if shown is not None and shown.objects and min(box[2] - box[0], box[3] - box[1]) >= 20:
+            yield scene, box, shown
+
+
+def _crop_box(left: int, top: int, side: int, centre: tuple[int, int], dice: Dice) -> tuple[int, int, int, int]:
+    """Half of the crops hold one object (with the slack a detector leaves), half are a side of the picture."""
+    if dice.chance(0.55):
+        slack = [dice.integer(-2, 4) for _ in range(4)]
+        x0, y0 = max(0, left - slack[0]), max(0, top - slack[1])
+        return x0, y0, min(SIDE, left + side + slack[2]), min(SIDE, top + side + slack[3])
+    x, y = centre
+    return dice.choice(((0, 0, x, SIDE), (x, 0, SIDE, SIDE), (0, 0, SIDE, y), (0, y, SIDE, SIDE)))

@@ -1,0 +1,191 @@
+"""Measure the shipped checkpoints on held-out scenes, through the very tools that programs use.
+
+`python -m microworld.training report` writes the figures to `microworld/checkpoints/report.json`, from which the model
+cards and the documentation take theirs. Known concepts are what the checkpoints were taught; novel ones were never
+shown, and the figures for them say how ignorant the checkpoints are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from microworld.concepts import Share, plural, vocabulary
+from microworld.drawing import draw, truths
+from microworld.questions import ask
+from microworld.scenes import Dice, Scene, caption, recipe, sample_scene
+from microworld.training.blip import spoiled
+from profiles import Profile, load_profile
+from tools.vision.detection import Detection, overlap
+from tools.vision.models import Models
+
+ASKED = ("exists", "count", "colour", "size", "relation", "place", "background", "weather", "style")
+TARGETS = {
+    "clip_top1": 0.90, "owlvit_ap50": 0.75, "vqa_exists": 0.85, "vqa_background": 0.85, "vqa_count": 0.75,
+    "vqa_colour": 0.75, "vqa_size": 0.75, "vqa_relation": 0.65, "caption_precision": 0.80, "match_auc": 0.85,
+}  # fmt: skip
+BATCH = 32
+
+
+def held_out(share: Share, count: int, *, seed: int) -> list[Scene]:
+    """Return scenes that no training run has drawn."""
+    chosen = recipe(vocabulary().share(share))
+    return [sample_scene(f"held-out/{share}/{seed}/{index}", chosen) for index in range(count)]
+
+
+def report(*, seed: int = 1, scenes: int = 300, profile: str = "embedded") -> dict[str, Any]:
+    """Measure every checkpoint on known and on novel concepts.
+
+    Args:
+        seed: Chooses the held-out scenes.
+        scenes: How many scenes each figure is measured on.
+        profile: Which checkpoints.
+
+    Returns:
+        Figures by share, the targets, and what was measured.
+    """
+    chosen = load_profile(profile)
+    figures: dict[str, Any] = {"seed": seed, "scenes": scenes, "profile": profile, "targets": TARGETS}
+    for share in ("known", "novel"):
+        print(f"measuring {share} concepts", flush=True)
+        figures[share] = _measure(chosen, share, seed, scenes)
+    return figures
+
+
+def _measure(profile: Profile, share: Share, seed: int, count: int) -> dict[str, Any]:
+    models, pictured = Models(profile), held_out(share, count, seed=seed)
+    return {
+        **_round(classification(models, pictured, share)),
+        **_round(detection(profile, pictured, share)),
+        **_round(answers(models, pictured, share, seed)),
+        **_round(captions(models, pictured)),
+        **_round(matching(models, pictured, share, seed)),
+    }
+
+
+def _round(figures: dict[str, float]) -> dict[str, float]:
+    return {key: round(float(value), 4) for key, value in figures.items()}
+
+
+def _names(share: Share) -> list[str]:
+    return [concept.name for concept in vocabulary().share(share)]
+
+
+def _batches(items: Sequence[Any], size: int = BATCH) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def classification(models: Models, scenes: Sequence[Scene], share: Share) -> dict[str, float]:
+    """CLIP: share of objects whose name wins among all names of the share, from the object's own crop."""
+    names = _names(share)
+    right: list[bool] = []
+    plain: list[bool] = []
+    for scene in scenes:
+        picture = draw(scene)
+        crops: list[Image.Image] = [picture.crop(t.box) for t in truths(scene)]
+        best = models.similarity(crops, names).argmax(axis=1)
+        hits = [names[index] == o.concept for index, o in zip(best, scene.objects, strict=True)]
+        right += hits
+        plain += hits if scene.style == "flat" else []
+    return {"clip_top1": float(np.mean(right)), "clip_top1_flat": float(np.mean(plain)), "clip_n": len(right)}
+
+
+def detection(profile: Profile, scenes: Sequence[Scene], share: Share) -> dict[str, float]:
+    """OWL-ViT: mean average precision at IoU 0.5 over the classes that appear, all names asked at once."""
+    loc = profile.models.loc
+    assert loc is not None  # noqa: S101 - the embedded profile has a detector
+    eager = loc.model_copy(update={"threshold": 0.02})
+    models = Models(profile.model_copy(update={"models": profile.models.model_copy(update={"loc": eager})}))
+    names = _names(share)
+    found: list[list[Detection]] = []
+    for batch in _batches(scenes):
+        found += models.detect([draw(s) for s in batch], [names] * len(batch))
+    precisions = [average_precision(scenes, found, name) for name in names]
+    return {"owlvit_ap50": float(np.mean([p for p in precisions if p is not None]))}
+
+
+def average_precision(scenes: Sequence[Scene], found: Sequence[Sequence[Detection]], name: str) -> float | None:
+    """Area under the precision–recall curve of one class at IoU 0.5, None where it never appears."""
+    truth = [[t.box for t in truths(scene) if t.concept == name] for scene in scenes]
+    total = sum(map(len, truth))
+    if not total:
+        return None
+    ranked = sorted(
+        ((d.score, row, d.box) for row, boxes in enumerate(found) for d in boxes if d.name == name), reverse=True
+    )
+    left = [list(boxes) for boxes in truth]
+    hits = []
+    for _, row, box in ranked:
+        match = max(left[row], key=lambda other: overlap(box, other), default=None)
+        hit = match is not None and overlap(box, match) >= 0.5
+        if hit and match is not None:
+            left[row].remove(match)
+        hits.append(hit)
+    recall = np.cumsum(hits) / total
+    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    best = np.maximum.accumulate(precision[::-1])[::-1] if hits else precision
+    return float(np.sum(np.diff(np.concatenate([[0.0], recall])) * best))
+
+
+def answers(models: Models, scenes: Sequence[Scene], share: Share, seed: int) -> dict[str, float]:
+    """BLIP: share of exact answers by kind of question."""
+    names, right = _names(share), defaultdict(list)
+    for batch in _batches(scenes):
+        asked = [
+            (draw(scene), question)
+            for index, scene in enumerate(batch)
+            for kind in ASKED
+            if (question := ask(scene, Dice("measure", seed, scene.seed, index), kinds=[kind], distractors=names))
+        ]
+        for part in _batches(asked, 64):
+            replies = models.answer([picture for picture, _ in part], [q.text for _, q in part])
+            for (_, question), reply in zip(part, replies, strict=True):
+                right[question.kind].append(reply.strip() == question.answer)
+    return {f"vqa_{kind}": float(np.mean(right[kind])) for kind in ASKED}
+
+
+def captions(models: Models, scenes: Sequence[Scene]) -> dict[str, float]:
+    """BLIP: of the things that captions name, the share that is there; and of those there, the share that is named."""
+    known = sorted((c.name for c in vocabulary().concepts), key=len, reverse=True)
+    said = there = both = 0
+    for batch in _batches(scenes):
+        for scene, text in zip(batch, models.caption([draw(s) for s in batch]), strict=True):
+            truth = mentioned(caption(scene), known)
+            named = mentioned(text, known)
+            said, there, both = said + len(named), there + len(truth), both + len(named & truth)
+    return {"caption_precision": both / max(said, 1), "caption_recall": both / max(there, 1)}
+
+
+def mentioned(text: str, names: Sequence[str]) -> set[str]:
+    """Return which names (longest first, so that `tropical fish` is not also `fish`) or their plurals a text holds."""
+    left, found = f" {re.sub(r'[^a-z ]', ' ', text.lower())} ", set()
+    for name in names:
+        for form in (plural(name), name):
+            if f" {form} " in left:
+                left = left.replace(f" {form} ", " , ")
+                found.add(name)
+    return found
+
+
+def matching(models: Models, scenes: Sequence[Scene], share: Share, seed: int) -> dict[str, float]:
+    """BLIP: area under the ROC curve of matching true captions against spoiled ones and against others' captions."""
+    names, true, spoilt, others = _names(share), [], [], []
+    for index, batch in enumerate(_batches(scenes)):
+        pictures = [draw(s) for s in batch]
+        dice = Dice("measure-match", seed, index)
+        true += models.match(pictures, [caption(s) for s in batch])
+        spoilt += models.match(pictures, [caption(spoiled(s, names, dice)) for s in batch])
+        others += models.match(pictures, [caption(s) for s in [*batch[1:], batch[0]]])
+    return {"match_auc": auc(true, [*spoilt, *others]), "match_auc_spoiled": auc(true, spoilt)}
+
+
+def auc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """Probability that a positive scores above a negative, ties counted half."""
+    a, b = np.array(positive)[:, None], np.array(negative)[None]
+    return float((a > b).mean() + 0.5 * (a == b).mean())

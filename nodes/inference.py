@@ -1,0 +1,286 @@
+"""Inference: the steps of the ask graph, from an instruction to a remembered answer (CLOVA, section 3.2).
+
+recall → plan → write → run → judge → remember. Each node is a function of the state, and may run twice without harm:
+LangGraph repeats the one that was interrupted, and only that one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final, Literal
+
+from langgraph.types import Command
+
+from memory.demonstrations import Demonstration, demonstration
+from memory.home import MemoryTrouble
+from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed, Task
+from nodes.records import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
+from profiles.errors import SnellenError
+from tools import program as programs
+from tools.answers import same
+from tools.registry import ToolContext
+from tools.values import Picture, PictureStore, Region, from_json, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import PIL.Image
+    from langgraph.runtime import Runtime
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from graphs.states import AskState, Json, Ruling
+    from nodes.context import Context
+    from nodes.reasoning.protocol import Reasoner, Usage
+    from tools.program import StepRecord
+
+
+async def recall(state: AskState, runtime: Runtime[Context]) -> Json:
+    """Find the demonstrations nearest to the instruction, as many of each part of the pool as the Reasoner uses."""
+    return {"demonstrations": await asyncio.to_thread(_nearest, state, runtime.context)}
+
+
+async def plan(state: AskState, runtime: Runtime[Context]) -> Json:
+    """Have the Reasoner decompose the instruction into steps in words."""
+    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
+    examples = await asyncio.to_thread(_examples, state, runtime.context)
+    made = await reasoner.plan(_task(state), examples)
+    steps = fitted_plan(made.steps)
+    return {
+        "plan": steps.value,
+        "warnings": _with(state.warnings, steps.notice),
+        "usage": _used(state.usage, before, reasoner.usage),
+    }
+
+
+async def write(state: AskState, runtime: Runtime[Context]) -> Json:
+    """Have the Reasoner turn the plan into a program that parses and checks."""
+    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
+    examples = await asyncio.to_thread(_examples, state, runtime.context)
+    program = await reasoner.write_program(_task(state), Plan(steps=state.plan), examples)
+    if len(program.encode()) > MAX_PROGRAM_BYTES:
+        msg = f"The program is longer than {MAX_PROGRAM_BYTES:,} bytes; ask for less at once."
+        raise ReasoningFailed(msg)
+    return {"program": program, "usage": _used(state.usage, before, reasoner.usage)}
+
+
+async def run(state: AskState, runtime: Runtime[Context]) -> Json:
+    """Execute the program on worker threads, telling of each step as it is done.
+
+    A tool that fails ends the program: the state then has no answer, and the error's sentence. A full or read-only
+    disk is no fault of the program: it interrupts the node, which a resumed thread runs again.
+    """
+    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
+    pictures = _WatchedPictures(runtime.context.pictures)
+    records: list[StepRecord] = []
+    try:
+        steps = await asyncio.to_thread(_execution, state, runtime.context, pictures, asyncio.get_running_loop())
+        while (record := await asyncio.to_thread(next, steps, None)) is not None:
+            pictures.check()
+            records.append(record)
+            runtime.stream_writer({"step": record.to_json()})
+        outcome = _outcome(state, records)
+    except programs.ProgramError as error:
+        outcome = {"steps": [], "answer": None, "error": _sentence(error)}
+    unfamiliar = await asyncio.to_thread(_unfamiliar, state, runtime.context)
+    return outcome | {
+        "warnings": _with(outcome.get("warnings", state.warnings), *unfamiliar),
+        "usage": _used(state.usage, before, reasoner.usage),
+    }
+
+
+async def judge(state: AskState) -> Command[Literal["remember"]]:
+    """Compare the answer with the expected one, if there is one, and note trouble on the way."""
+    # Reflection branches off here: a wrong verdict will go to it before anything is remembered.
+    return Command(update={"verdict": _verdict(state), "notes": fitted_sentences(_troubles(state))}, goto="remember")
+
+
+async def remember(state: AskState, runtime: Runtime[Context]) -> Json:
+    """Add a judged plan and program to the pool; adding them again changes nothing."""
+    # A run that broke off says nothing about its plan, and an unjudged one may be wrong.
+    if state.verdict != "unjudged" and state.error is None:
+        await asyncio.to_thread(runtime.context.pool.add, *_lessons(state))
+    return {}
+
+
+def agrees(answer: object, expected: str) -> bool:
+    """Tell whether an answer says the same as the expected one.
+
+    Args:
+        answer: A program's value.
+        expected: The user's words: ``yes``, ``3``, ``three``, ``a dog``, ``cat, dog``.
+
+    Returns:
+        True for equal text without case, articles and closing punctuation, equal numbers (also in words), equal
+        truth values, and lists with the same items in any order; regions compare by their labels.
+    """
+    if isinstance(answer, list | tuple):
+        said = sorted(_bare(item.label if isinstance(item, Region) else str(item)) for item in answer)
+        return said == sorted(_bare(part) for part in expected.split(",") if part.strip())
+    return same(_bare(answer) if isinstance(answer, str) else answer, _bare(expected))
+
+
+def _nearest(state: AskState, context: Context) -> list[str]:
+    return [
+        one.id
+        for kind in ("plan", "program")
+        for correct in (True, False)
+        for one in context.pool.nearest(state.instruction, kind, correct=correct, k=context.reasoner.examples_wanted)
+    ]
+
+
+def _examples(state: AskState, context: Context) -> Examples:
+    recalled = context.pool.get(state.demonstrations)
+
+    def part(kind: str, *, correct: bool) -> list[Demonstration]:
+        return [one for one in recalled if one.kind == kind and one.correct == correct]
+
+    return Examples(
+        plans_correct=part("plan", correct=True),
+        plans_incorrect=part("plan", correct=False),
+        programs_correct=part("program", correct=True),
+        programs_incorrect=part("program", correct=False),
+    )
+
+
+def _task(state: AskState) -> Task:
+    return Task(instruction=state.instruction, inputs=programs.inputs_for(len(state.pictures)), family=state.family)
+
+
+class _WatchedPictures:
+    """A store that remembers when it could not store or read: the machine's trouble, not the program's."""
+
+    def __init__(self, store: PictureStore) -> None:
+        self._store = store
+        self._trouble: MemoryTrouble | None = None
+
+    def put(self, picture: PIL.Image.Image) -> Picture:
+        try:
+            return self._store.put(picture)
+        except MemoryTrouble as trouble:
+            self._trouble = trouble
+            raise
+
+    def get(self, picture_id: str) -> PIL.Image.Image:
+        try:
+            return self._store.get(picture_id)
+        except MemoryTrouble as trouble:
+            self._trouble = trouble
+            raise
+
+    def check(self) -> None:
+        """Raise the trouble there was, which the program's runner has taken for a failed step."""
+        if self._trouble is not None:
+            raise self._trouble
+
+
+def _execution(
+    state: AskState, context: Context, pictures: PictureStore, loop: asyncio.AbstractEventLoop
+) -> Iterator[StepRecord]:
+    tools = ToolContext(
+        pictures=pictures,
+        models=context.models,
+        list_knowledge=_knowledge(context.reasoner, loop),
+        profile=context.profile,
+    )
+    references = [from_json(picture) for picture in state.pictures]
+    inputs = dict(zip(programs.inputs_for(len(references)), references, strict=True))
+    limits = programs.Limits() if context.profile is None else programs.Limits.of(context.profile)
+    return programs.run(programs.parse(state.program, limits), inputs, tools, limits)
+
+
+def _unfamiliar(state: AskState, context: Context) -> list[str]:
+    """Say where the answer is a guess: pictures unlike all that the profile's models have seen."""
+    if context.models is None:
+        return []
+    references = [from_json(picture) for picture in state.pictures]
+    shown = [context.pictures.get(one.id) for one in references if isinstance(one, Picture)]
+    return [said for picture in shown if (said := context.models.warning(picture))]
+
+
+def _knowledge(reasoner: Reasoner, loop: asyncio.AbstractEventLoop) -> Callable[[str, int, Sequence[str]], list[str]]:
+    """Let a tool on a worker thread ask the Reasoner, which lives on the event loop."""
+
+    def ask(query: str, limit: int, candidates: Sequence[str]) -> list[str]:
+        return asyncio.run_coroutine_threadsafe(reasoner.list_knowledge(query, limit, candidates), loop).result()
+
+    return ask
+
+
+def _outcome(state: AskState, records: list[StepRecord]) -> Json:
+    value, error = None, None
+    try:
+        value = to_json(programs.final_value(records))
+    except SnellenError as failure:
+        error = _sentence(failure)
+    steps = fitted_steps([record.to_json() for record in records])
+    answer = fitted_answer(value)
+    said = [warning for record in records for warning in record.warnings]
+    return {
+        "steps": steps.value,
+        "answer": answer.value,
+        "error": error,
+        "warnings": _with(state.warnings, *said, steps.notice, answer.notice),
+    }
+
+
+def _sentence(error: SnellenError) -> str:
+    """Put an error on one line, short enough for a checkpoint."""
+    return fitted_sentences([" ".join(str(error).split())])[0]
+
+
+def _verdict(state: AskState) -> Ruling:
+    if state.expected is None:
+        return "unjudged"
+    if state.error is not None:
+        return "wrong"
+    answer = from_json(state.answer)
+    if _shows(answer):
+        return "unjudged"
+    return "right" if agrees(answer, state.expected) else "wrong"
+
+
+def _troubles(state: AskState) -> list[str]:
+    if state.error:
+        return [state.error]
+    empty = [f"Step {step['address']} found nothing: {step['source']}" for step in state.steps if step["output"] == []]
+    if state.expected is not None and _shows(from_json(state.answer)):
+        return [*empty, "The answer shows a picture or a place in one, which cannot be compared with words."]
+    return empty
+
+
+def _shows(answer: object) -> bool:
+    """Tell whether an answer is to be looked at: a picture, or regions without names."""
+    if isinstance(answer, list):
+        return bool(answer) and all(_shows(item) for item in answer)
+    return isinstance(answer, Picture) or (isinstance(answer, Region) and not answer.label)
+
+
+def _lessons(state: AskState) -> list[Demonstration]:
+    correct, family = state.verdict == "right", state.family or ""
+    return [
+        demonstration("plan", state.instruction, plan=state.plan, correct=correct, family=family),
+        demonstration(
+            "program", state.instruction, plan=state.plan, program=state.program, correct=correct, family=family
+        ),
+    ]
+
+
+def _with(warnings: list[str], *more: str | None) -> list[str]:
+    return fitted_sentences([*warnings, *(sentence for sentence in more if sentence)])
+
+
+def _used(so_far: Json, before: Usage, after: Usage) -> Json:
+    """Add what one node has used; a Reasoner counts from when it was made, which may be since the thread began."""
+    counts = {name: value for name, value in asdict(after).items() if value is not None}
+    earlier = asdict(before)
+    return {name: so_far.get(name, 0) + value - (earlier[name] or 0) for name, value in counts.items()}
+
+
+_ARTICLES: Final = ("a ", "an ", "the ")
+
+
+def _bare(text: str) -> str:
+    """Strip what does not matter in a short answer: case, blanks, an article, closing punctuation."""
+    bare = " ".join(text.split()).casefold().rstrip(".!")
+    return next((bare.removeprefix(article) for article in _ARTICLES if bare.startswith(article)), bare)

@@ -1,0 +1,180 @@
+"""Making a demonstration's program fit another instruction: slots are aligned by kind and order, then exchanged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from nodes.reasoning.blocks import Block, Unusable, parse_block, rewrite
+from nodes.reasoning.inflection import plural, with_article
+from nodes.reasoning.lexicon import NUMBERS, RELATION_TOOLS, RELATIONS
+from nodes.reasoning.slots import Reading, Slot
+
+if TYPE_CHECKING:
+    from memory.demonstrations import Demonstration
+
+_WORDS: Final = {str(number): word for word, number in NUMBERS.items()}
+_TOOL_RELATIONS: Final = {
+    **{tool: relation for relation, tool in RELATION_TOOLS.items()},
+    "CROP_LEFT": "left", "CROP_RIGHT": "right", "CROP_OVER": "above", "CROP_TOP": "above", "CROP_UNDER": "below",
+    "CROP_BOTTOM": "below", "CROP_FRONT": "front", "CROP_INFRONT": "front", "CROP_INFRONTOF": "front",
+    "CROP_BACK": "behind", "CROP_BEHINDOF": "behind",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A demonstration that has been read: its instruction's slots and its program, taken apart."""
+
+    demonstration: Demonstration
+    reading: Reading
+    block: Block
+
+
+@lru_cache(maxsize=4096)
+def _block_of(program: str, plan: tuple[str, ...]) -> Block | None:
+    try:
+        return parse_block(program, plan)
+    except Unusable:
+        return None
+
+
+def case_of(demonstration: Demonstration, reading: Reading) -> Case | None:
+    """Read a demonstration; None where its program cannot be taken apart."""
+    block = _block_of(demonstration.program, tuple(demonstration.plan))
+    return None if block is None else Case(demonstration, reading, block)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A slot of the demonstration and the slot that takes its place."""
+
+    old: Slot
+    new: Slot
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing changes."""
+        return self.old.value.lower() == self.new.value.lower()
+
+
+def align(case: Case, reading: Reading) -> list[Pair] | None:
+    """Pair the slots by kind and order; None where the kinds or their numbers differ."""
+    pairs = []
+    left = list(reading.slots)
+    for old in case.reading.slots:
+        new = next((slot for slot in left if slot.kind == old.kind), None)
+        if new is None:
+            return None
+        left.remove(new)
+        pairs.append(Pair(old, new))
+    return None if left else pairs
+
+
+def adapt(case: Case, reading: Reading) -> Block | None:
+    """Return the demonstration's program and plan with the instruction's slots in place of its own.
+
+    A slot that the program does not use is wording: it must be the same in both, or the program does not fit.
+
+    Returns:
+        The block, or None where slots do not align or differ in what the program ignores.
+    """
+    pairs = align(case, reading)
+    if pairs is None:
+        return None
+    if any(not pair.new.known and not pair.new.placed and not pair.same for pair in pairs):
+        return None
+    exchange = _Exchange([pair for pair in pairs if not pair.same])
+    block = rewrite(case.block, text=exchange.text, call=exchange.call)
+    if exchange.unused:
+        return None
+    plan = tuple(exchange.sentence(step) for step in block.plan)
+    return replace(block, plan=plan, sources=(case.demonstration.instruction,))
+
+
+class _Exchange:
+    """Exchanges slots in texts, expressions and tool names, and notes which it met."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._pairs = pairs
+        self._met: set[int] = set()
+        self._forms: list[tuple[str, Callable[[str], str], int]] = []
+        for number, pair in enumerate(pairs):
+            self._forms += [(old, new, number) for old, new in _forms(pair)]
+        self._forms.sort(key=lambda form: len(form[0]), reverse=True)
+
+    @property
+    def unused(self) -> bool:
+        """Whether a slot that differs was met nowhere in the program."""
+        return len(self._met) < len(self._pairs)
+
+    def text(self, text: str, expression: bool) -> str:  # noqa: FBT001 - called back by blocks.rewrite
+        changed = self._replace(text)
+        return self._operators(changed) if expression else changed
+
+    def sentence(self, text: str) -> str:
+        """Exchange in a sentence of the plan, where nothing counts as met."""
+        met = set(self._met)
+        changed = self._replace(text)
+        self._met = met
+        return changed
+
+    def call(self, tool: str) -> str:
+        relation = _TOOL_RELATIONS.get(tool)
+        for number, pair in enumerate(self._pairs):
+            if pair.old.kind == "RELATION" and pair.old.value == relation:
+                self._met.add(number)
+                return RELATION_TOOLS[pair.new.value]
+        return tool
+
+    def _replace(self, text: str) -> str:
+        if not self._forms:
+            return text
+        pattern = "|".join(rf"(?<![\w]){re.escape(old)}(?![\w])" for old, _, _ in self._forms)
+        return re.sub(rf"(?P<article>\ban? )?(?P<words>{pattern})", self._exchanged, text, flags=re.IGNORECASE)
+
+    def _exchanged(self, found: re.Match[str]) -> str:
+        words = found["words"].lower()
+        for old, new, number in self._forms:
+            if old.lower() == words:
+                self._met.add(number)
+                changed = new(found["words"])
+                return with_article(changed) if found["article"] else changed
+        return found[0]
+
+    def _operators(self, text: str) -> str:
+        for number, pair in enumerate(self._pairs):
+            if pair.old.kind != "COMPARATOR":
+                continue
+            operator = rf"(?<![<>=!]){re.escape(pair.old.value)}(?!=)"
+            changed = re.sub(operator, pair.new.value, text)
+            if changed != text:
+                self._met.add(number)
+                return changed
+        return text
+
+
+def _forms(pair: Pair) -> list[tuple[str, Callable[[str], str]]]:
+    """Return every way the old slot may be written in a program or plan, with what takes its place."""
+    old, new = pair.old, pair.new
+    if old.kind == "NOUN":
+        return _constant({old.text: new.text, old.many: new.many, old.value: new.value})
+    if old.kind == "CLASS":
+        return _constant({plural(old.head): plural(new.head), old.head: new.head, old.value: new.value})
+    if old.kind == "NUMBER":
+        return _constant({old.value: new.value, _WORDS.get(old.value, old.value): _WORDS.get(new.value, new.value)})
+    if old.kind == "RELATION":
+        side = _constant({phrase: _phrase(new.value) for phrase in RELATIONS[old.value] if " " in phrase})
+        return [*side, *_constant({old.value: new.value})]
+    return _constant({old.value: new.value, old.text: new.text})
+
+
+def _phrase(relation: str) -> str:
+    return {"left": "to the left of", "right": "to the right of", "front": "in front of"}.get(relation, relation)
+
+
+def _constant(forms: dict[str, str]) -> list[tuple[str, Callable[[str], str]]]:
+    return [(old, lambda _found, new=new: new) for old, new in forms.items()]  # type: ignore[misc]

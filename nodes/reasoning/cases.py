@@ -1,0 +1,192 @@
+"""The Reasoner without a chat model: it reasons from demonstrations, as DESIGN.md describes.
+
+An instruction is read into slots and cues (`slots`), the nearest fitting demonstration is adapted to it (`adaptation`),
+and where none fits as a whole it is taken apart (`clauses`) and solved part by part (`composition`). More
+demonstrations, better programs; what none of them covers is refused in a sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from memory.demonstrations import demonstration
+from nodes.reasoning.blocks import Block, written
+from nodes.reasoning.composition import Composer, OutOfDepth, knowledge
+from nodes.reasoning.lexicon import lexicon_of, plain_words
+from nodes.reasoning.likeness import Likeness
+from nodes.reasoning.protocol import (
+    MAX_PLAN_STEPS,
+    MAX_STEP_LENGTH,
+    Examples,
+    Plan,
+    ReasoningFailed,
+    Route,
+    Task,
+    Usage,
+)
+from nodes.reasoning.routing import route_of
+from tools.program import Limits, ProgramError, load
+
+if TYPE_CHECKING:
+    from memory.demonstrations import Demonstration
+    from profiles import Profile
+
+SEEDS: Final = Path(__file__).parent / "seeds" / "demonstrations.json"
+"""What the pool of demonstrations begins with."""
+MAX_INSTRUCTION: Final = 1000
+"""Characters that the reasoner reads; longer ones are refused."""
+ABILITIES: Final = (
+    "It answers questions about what there is, how many, colors, sizes, places, background, weather and style, joined "
+    "by and/or/if/for each; judges statements about two pictures; blurs, color-pops, replaces, covers with an emoji; "
+    "and tags what a fact describes. Say it in such words, add a demonstration of it, or use a profile with a chat "
+    "model."
+)
+
+
+class CaseReasoner:
+    """Plans and writes programs by analogy with demonstrations; needs no key and no network."""
+
+    examples_wanted: int = 16
+    """How many demonstrations of each part the recall node should hand over: clauses are solved one by one."""
+
+    def __init__(self, profile: Profile) -> None:
+        """Read the profile's nouns; the embedding model is loaded when first needed.
+
+        Args:
+            profile: Its facts name the nouns, its embedding compares wordings, its limits bound programs.
+        """
+        self._profile = profile
+        self._lexicon = lexicon_of(profile)
+        self._likeness = Likeness(profile)
+        self._limits = Limits.of(profile)
+
+    @property
+    def usage(self) -> Usage:
+        """Nothing: no one is called."""
+        return Usage()
+
+    async def plan(self, task: Task, examples: Examples) -> Plan:
+        """Decompose the instruction into sentences that say what its program does.
+
+        Raises:
+            ReasoningFailed: The instruction is outside what the demonstrations cover.
+        """
+        block = await asyncio.to_thread(self._solved, task, examples)
+        return Plan(_sentences(block))
+
+    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
+        """Write the program of the instruction, checked against the task's inputs and the profile's limits.
+
+        Raises:
+            ReasoningFailed: The instruction is outside what the demonstrations cover, or no program of it checks.
+        """
+        block = await asyncio.to_thread(self._solved, task, examples, plan)
+        return written(block)
+
+    async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
+        """Name what the query describes, from the facts of the profile's world; nothing where it has no facts."""
+        if self._profile.world_settings is None or self._profile.world_settings.module is None:
+            return []
+        names: list[str] = list(self._profile.world().list_names(query, 10_000 if candidates else limit))
+        if candidates:
+            allowed = {candidate.strip().lower() for candidate in candidates}
+            names = [name for name in names if name.lower() in allowed]
+        return names[:limit]
+
+    async def route(self, message: str) -> Route:
+        """Say which part of Snellen a message is for."""
+        return await asyncio.to_thread(self._route, message)
+
+    def _route(self, message: str) -> Route:
+        if not message.strip() or len(message) > MAX_INSTRUCTION:
+            return "unclear" if not message.strip() else "ask"
+        return route_of(message, self._likeness, is_task=self._is_task(message))
+
+    def _is_task(self, message: str) -> bool:
+        for inputs in (["IMAGE"], ["LEFT", "RIGHT"]):
+            try:
+                self._solve(Task(message, dict.fromkeys(inputs, "Picture")), Examples())
+            except ReasoningFailed:
+                continue
+            return True
+        return False
+
+    def _solved(self, task: Task, examples: Examples, plan: Plan | None = None) -> Block:
+        """Solve a task; where its plan was wrong before, or is already made, another way is taken if there is one."""
+        self._check_length(task)
+        wrong_plans = [one.plan for one in examples.plans_incorrect if _equal_words(one.instruction, task.instruction)]
+        block = self._solve(task, examples)
+        if plan is not None or _sentences(block) not in wrong_plans:
+            return block
+        # The best way was tried and its plan was wrong: leave out what it came from.
+        without = [one for one in examples.programs_correct if one.instruction not in block.sources]
+        seeds = [one for one in seed_demonstrations() if one.instruction not in block.sources]
+        return self._solve(task, examples, correct=[*without, *seeds])
+
+    def _check_length(self, task: Task) -> None:
+        if not task.instruction.strip():
+            msg = "The instruction is empty; say what to do with the picture."
+            raise ReasoningFailed(msg)
+        if len(task.instruction) > MAX_INSTRUCTION:
+            msg = (
+                f"The instruction has {len(task.instruction)} characters, and this reasoner reads at most "
+                f"{MAX_INSTRUCTION}; say it in fewer words, or use a profile with a chat model."
+            )
+            raise ReasoningFailed(msg)
+
+    def _solve(self, task: Task, examples: Examples, *, correct: Sequence[Demonstration] | None = None) -> Block:
+        seeds = seed_demonstrations()
+        usable = (
+            correct if correct is not None else [*examples.programs_correct, *(one for one in seeds if one.correct)]
+        )
+        wrong = [*examples.programs_incorrect, *(one for one in seeds if not one.correct)]
+        known = knowledge(
+            [one for one in usable if one.correct and one.program],
+            [one for one in wrong if one.program and one.kind == "program"],
+            lexicon=self._lexicon,
+            similarity=self._likeness,
+        )
+        try:
+            block = Composer(known, list(task.inputs)).solve(task.instruction)
+        except OutOfDepth as unsolved:
+            raise ReasoningFailed(_out_of_depth(task.instruction, unsolved.part)) from unsolved
+        self._check(block, task)
+        return block
+
+    def _check(self, block: Block, task: Task) -> None:
+        try:
+            load(written(block), task.inputs, self._limits)
+        except ProgramError as error:
+            msg = f"No valid program was found for this instruction ({error.problems[0]}). {ABILITIES}"
+            raise ReasoningFailed(msg) from error
+
+
+def _out_of_depth(instruction: str, part: str) -> str:
+    quoted = f"{instruction.strip()[:80]!r}"
+    within = (
+        ""
+        if part.strip(" .?!").lower() in instruction.lower()[: len(part) + 2]
+        else f" (of it, {part.strip()[:80]!r} fits nothing known)"
+    )
+    return f"The instruction {quoted} is outside what this reasoner can do{within}. {ABILITIES}"
+
+
+def _sentences(block: Block) -> list[str]:
+    steps = [step[:1].upper() + step[1:] for step in block.plan][: MAX_PLAN_STEPS - 1]
+    return [step[:MAX_STEP_LENGTH] for step in [*steps, "Give the result."]]
+
+
+def _equal_words(one: str, other: str) -> bool:
+    return plain_words(one).lower() == plain_words(other).lower()
+
+
+@cache
+def seed_demonstrations() -> tuple[Demonstration, ...]:
+    """Return the demonstrations that the pool begins with; they are always at hand, however small the pool."""
+    rows = json.loads(SEEDS.read_text(encoding="utf-8"))
+    return tuple(demonstration(**{"source": "seed"} | row) for row in rows)

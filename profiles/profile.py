@@ -1,0 +1,423 @@
+"""A profile as typed settings, and how one is read from TOML.
+
+Nothing heavy is imported here: a profile is read before ``snellen --help`` answers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from profiles.errors import BadInput, SnellenError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+PACKAGE_FOLDER = Path(__file__).resolve().parent
+INSTALLED_ROOT = PACKAGE_FOLDER.parent
+"""The folder that holds the installed packages: ``microworld/checkpoints/owlvit`` is looked up here."""
+
+ModelKey = Literal["loc", "vqa", "caption", "match", "seg", "clip", "replace", "embedding"]
+
+_SOURCE_KEYS = ("folder", "id", "revision", "package")
+
+
+class _Settings(BaseModel):
+    """Frozen, and a misspelt key is an error rather than a silent default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class ModelSettings(_Settings):
+    """Where one model comes from: a folder, or an id on the hub pinned to a revision."""
+
+    class_name: str = Field(alias="class")
+    folder: str | None = None
+    id: str | None = None
+    revision: str | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.folder is None) == (self.id is None):
+            msg = "name either a folder or an id"
+            raise ValueError(msg)
+        if self.id is not None and self.revision is None:
+            msg = "an id needs a revision, so that the same weights are read next year"
+            raise ValueError(msg)
+        return self
+
+
+class LocModel(ModelSettings):
+    """LOC and FACEDET."""
+
+    class_name: Literal["OwlViTForObjectDetection"] = Field(alias="class")
+    template: str = "a photo of a {}"
+    """How an object's name becomes the text query."""
+    threshold: float = Field(default=0.1, ge=0, le=1)
+    """Boxes that score less are dropped."""
+    nms_iou: float = Field(default=0.5, gt=0, le=1)
+    """Of two boxes that overlap more, whatever their names, only the better stays."""
+    faces: tuple[str, ...] = ("face",)
+    """What FACEDET asks for."""
+
+
+class VqaModel(ModelSettings):
+    """VQA."""
+
+    class_name: Literal["BlipForQuestionAnswering"] = Field(alias="class")
+    max_new_tokens: int = Field(default=10, ge=1, le=64)
+
+
+class CaptionModel(ModelSettings):
+    """Captions, which turn pictures into text for reflection (CLOVA section 3.3)."""
+
+    class_name: Literal["BlipForConditionalGeneration"] = Field(alias="class")
+    max_new_tokens: int = Field(default=40, ge=1, le=256)
+
+
+class MatchModel(ModelSettings):
+    """The probability that a text describes a picture."""
+
+    class_name: Literal["BlipForImageTextRetrieval"] = Field(alias="class")
+
+
+class SegModel(ModelSettings):
+    """SEG."""
+
+    class_name: Literal["MaskFormerForInstanceSegmentation"] = Field(alias="class")
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    """Segments of lower probability are dropped."""
+    mask_threshold: float = Field(default=0.5, ge=0, le=1)
+    """Pixels of lower probability are outside a segment."""
+    overlap: float = Field(default=0.8, ge=0, le=1)
+    """A segment that keeps a smaller share of its own pixels against the others is dropped."""
+
+
+class ClipModel(ModelSettings):
+    """SELECT, CLASSIFY and the familiarity of a picture."""
+
+    class_name: Literal["CLIPModel"] = Field(alias="class")
+    template: str = "a photo of {}"
+    """How a name becomes the text that a region is compared with."""
+    threshold: float = Field(default=0.0, ge=0, le=1)
+    """CLASSIFY drops a region whose best category is less probable."""
+    null: tuple[str, ...] = ("other",)
+    """Classes that compete with the given categories; a region that fits one of them best is dropped."""
+    null_from_world: bool = False
+    """Let every other concept of the world's facts compete as well."""
+    margin: float = Field(default=0.0, ge=0, le=1)
+    """How much of a region's width and height is kept around it when it is cropped."""
+
+
+class ReplaceModel(ModelSettings):
+    """REPLACE."""
+
+    class_name: Literal["StableDiffusionInpaintPipeline"] = Field(alias="class")
+    size: int = Field(default=512, ge=64, le=2048, multiple_of=64)
+    """Pixels of the longer side while painting; the result is scaled back to the picture."""
+    steps: int = Field(default=50, ge=1, le=1000)
+    guidance: float = Field(default=7.5, ge=0)
+    seed: int = 0
+
+
+class EmbeddingModel(_Settings):
+    """Sentence embeddings for the pool of demonstrations; a package that carries its files needs no download."""
+
+    class_name: Literal["SentenceTransformer"] = Field(alias="class")
+    folder: str | None = None
+    id: str | None = None
+    revision: str | None = None
+    package: str | None = None
+    """An installed package; ``folder`` is then inside it."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.package is None and (self.folder is None) == (self.id is None):
+            msg = "name a folder, an id, or a package and the folder inside it"
+            raise ValueError(msg)
+        if self.id is not None and self.revision is None:
+            msg = "an id needs a revision, so that the same weights are read next year"
+            raise ValueError(msg)
+        return self
+
+
+class ModelTable(_Settings):
+    """``[models.*]``: a missing entry means that the tools which need it say so."""
+
+    loc: LocModel | None = None
+    vqa: VqaModel | None = None
+    caption: CaptionModel | None = None
+    match: MatchModel | None = None
+    seg: SegModel | None = None
+    clip: ClipModel | None = None
+    replace: ReplaceModel | None = None
+    embedding: EmbeddingModel | None = None
+
+
+_KEY_OF: dict[type[BaseModel], ModelKey] = {
+    LocModel: "loc",
+    VqaModel: "vqa",
+    CaptionModel: "caption",
+    MatchModel: "match",
+    SegModel: "seg",
+    ClipModel: "clip",
+    ReplaceModel: "replace",
+    EmbeddingModel: "embedding",
+}
+_Entry = TypeVar("_Entry", bound=ModelSettings | EmbeddingModel)
+
+
+class LimitSettings(_Settings):
+    """``[limits]``: what one program may use."""
+
+    steps: int = Field(default=200, ge=1)
+    """Executed steps."""
+    statements: int = Field(default=64, ge=1)
+    """Statements in the text."""
+    nesting: int = Field(default=4, ge=1)
+    """Branches and loops inside one another."""
+    iterations: int = Field(default=64, ge=1)
+    """Turns of one loop."""
+    seconds: float = Field(default=120.0, gt=0)
+    """Wall-clock time of a run."""
+    text: int = Field(default=20_000, ge=1)
+    """Bytes of a program or an instruction."""
+
+
+class ReasonerSettings(_Settings):
+    """``[reasoner]``: who plans and writes programs."""
+
+    kind: Literal["cases", "chat"] = "cases"
+    model: str = "gpt-4o-mini"
+    base_url: str | None = None
+    """An OpenAI-compatible endpoint; without it, ``OPENAI_BASE_URL`` or OpenAI's own."""
+    temperature: float | None = Field(default=None, ge=0)
+    """None leaves the model's own, which some models insist on."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Seconds to wait for one reply."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """Further tries after a timeout, a refused connection, HTTP 429 or 5xx."""
+    max_tokens: int = Field(default=8_000, ge=1)
+    """The longest reply to ask for, in tokens."""
+    input_price: float = Field(default=0.0, ge=0)
+    """US dollars for a million input tokens; zero leaves costs out."""
+    output_price: float = Field(default=0.0, ge=0)
+    """US dollars for a million output tokens."""
+
+
+class WorldSettings(_Settings):
+    """``[world]``: the world that the checkpoints were trained on."""
+
+    module: str | None = None
+    """The Python module that draws it; imported by name when asked for, and nowhere else."""
+    facts: str | None = None
+    """Its concepts, groups and facts as JSON; queries for groups are expanded from it."""
+    split: str | None = None
+    """A JSON object whose ``known`` lists the concepts that the checkpoints were taught; groups expand to these."""
+    art: str | None = None
+    """A folder of named PNG pictures; EMOJI pastes them."""
+
+
+class FamiliaritySettings(_Settings):
+    """``[familiarity]``: how pictures outside the world of the checkpoints are recognised."""
+
+    file: str
+    """Statistics written by ``tools.vision.familiarity.fit``; empty to say nothing about familiarity."""
+    threshold: float | None = Field(default=None, gt=0)
+    """A distance that replaces the one in the file."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where ``from_pretrained`` reads: a local folder, or an id on the hub with its revision."""
+
+    location: str
+    revision: str | None
+    local: bool
+
+
+class Profile(_Settings):
+    """Everything that a profile file says."""
+
+    name: str
+    path: Path
+    """The file that it was read from."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
+    """``auto``: half precision on CUDA, single precision elsewhere."""
+    threads: int | None = Field(default=None, ge=1)
+    """Threads of torch on the CPU; without it, torch decides."""
+    models: ModelTable = ModelTable()
+    limits: LimitSettings = LimitSettings()
+    reasoner: ReasonerSettings = ReasonerSettings()
+    world_settings: WorldSettings | None = Field(default=None, alias="world")
+    familiarity: FamiliaritySettings | None = None
+
+    def world(self) -> ModuleType:
+        """Import the world that the profile names: the only door to it.
+
+        Raises:
+            SnellenError: The profile has no world, or its module cannot be imported.
+        """
+        module = self.world_settings.module if self.world_settings else None
+        if module is None:
+            msg = (
+                f"The profile {self.name!r} has no world to draw pictures and tasks from: use --profile embedded, "
+                f"or set module under [world] in {self.path}."
+            )
+            raise SnellenError(msg)
+        try:
+            return importlib.import_module(module)
+        except ImportError as error:
+            msg = f"The world {module!r} of the profile {self.name!r} cannot be imported ({error}): reinstall Snellen."
+            raise SnellenError(msg) from error
+
+    def entry(self, kind: type[_Entry]) -> _Entry:
+        """The settings of one model, by their type: ``profile.entry(ClipModel)``.
+
+        Raises:
+            SnellenError: The profile has no such entry.
+        """
+        settings: _Entry | None = getattr(self.models, _KEY_OF[kind])
+        if settings is None:
+            raise self._missing(_KEY_OF[kind])
+        return settings
+
+    def facts_path(self) -> Path | None:
+        """The file of concepts and facts, or None when the profile names none."""
+        facts = self.world_settings.facts if self.world_settings else None
+        return None if facts is None else self.resolve(facts)
+
+    def split_path(self) -> Path | None:
+        """The file of concepts that the checkpoints were taught, or None when all are taken for taught."""
+        split = self.world_settings.split if self.world_settings else None
+        return None if split is None else self.resolve(split)
+
+    def art_path(self) -> Path | None:
+        """The folder of named pictures, or None when the profile names none."""
+        art = self.world_settings.art if self.world_settings else None
+        return None if art is None else self.resolve(art)
+
+    def resolve(self, folder: str) -> Path:
+        """Find a file or folder that the profile names.
+
+        Absolute paths stay; relative ones are looked up beside the profile's file, then among the installed packages.
+        """
+        path = Path(folder).expanduser()
+        if path.is_absolute():
+            return path
+        beside = self.path.parent / path
+        return beside if beside.exists() else INSTALLED_ROOT / path
+
+    def source(self, key: ModelKey) -> Source:
+        """Where the model of an entry is read from.
+
+        Raises:
+            SnellenError: The profile has no such entry, or its folder or package is not there.
+        """
+        settings: ModelSettings | EmbeddingModel | None = getattr(self.models, key)
+        if settings is None:
+            raise self._missing(key)
+        if isinstance(settings, EmbeddingModel) and settings.package is not None:
+            return Source(str(self._inside_package(settings.package, settings.folder or ".")), None, local=True)
+        if settings.folder is None:
+            return Source(str(settings.id), settings.revision, local=False)
+        folder = self.resolve(settings.folder)
+        if not folder.is_dir():
+            msg = (
+                f"The folder {folder} does not exist: it is models.{key}.folder in {self.path}; "
+                f"correct it, or name an id instead (see docs/profiles.md)."
+            )
+            raise SnellenError(msg)
+        return Source(str(folder), None, local=True)
+
+    def _missing(self, key: str) -> SnellenError:
+        msg = (
+            f"The profile {self.name!r} has no checkpoint for this: set [models.{key}] in {self.path} "
+            f"to a folder or an id, or use another profile (see docs/profiles.md)."
+        )
+        return SnellenError(msg)
+
+    def _inside_package(self, package: str, folder: str) -> Path:
+        spec = importlib.util.find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            msg = (
+                f"The package {package!r} is not installed: it is models.embedding.package in {self.path}; "
+                f"install it with pip, or name a folder instead."
+            )
+            raise SnellenError(msg)
+        return Path(spec.submodule_search_locations[0]) / folder
+
+
+def profile_names() -> list[str]:
+    """The profiles that come with Snellen."""
+    return sorted(file.stem for file in PACKAGE_FOLDER.glob("*.toml"))
+
+
+def load_profile(name_or_path: str | Path = "embedded") -> Profile:
+    """Read a profile by its name, or a file of your own by its path.
+
+    A file may say ``extends = "embedded"``: it then states only what differs.
+
+    Raises:
+        BadInput: There is no such profile, or the file is not a valid one.
+    """
+    path = _locate(name_or_path)
+    data = _read(path, seen=())
+    data.setdefault("name", path.stem)
+    try:
+        return Profile.model_validate({**data, "path": path})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        key = ".".join(str(part) for part in problem["loc"])
+        where = f"its key {key!r}" if key else "it"
+        msg = f"The profile {path} cannot be used: {where} is wrong ({problem['msg']}); see docs/profiles.md."
+        raise BadInput(msg) from error
+
+
+def _locate(name_or_path: str | Path) -> Path:
+    text = str(name_or_path)
+    if text in profile_names():
+        return PACKAGE_FOLDER / f"{text}.toml"
+    path = Path(text).expanduser()
+    if path.suffix == ".toml" and path.is_file():
+        return path.resolve()
+    known = ", ".join(profile_names())
+    msg = f"There is no profile {text!r}: choose one of {known}, or give the path of a .toml file."
+    raise BadInput(msg)
+
+
+def _read(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if path in seen:
+        msg = f"The profile {path} extends itself: remove one `extends` of the circle."
+        raise BadInput(msg)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        msg = f"The profile {path} cannot be read ({error}): correct the file."
+        raise BadInput(msg) from error
+    base = data.pop("extends", None)
+    if base is None:
+        return data
+    beside = path.parent / str(base)
+    base_path = _locate(beside if beside.is_file() else str(base))
+    inherited = _read(base_path, seen=(*seen, path))
+    inherited.pop("name", None)  # a file of one's own is called after itself
+    return _merged(inherited, data)
+
+
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    if any(key in changes for key in ("folder", "id", "package")):
+        # A new source replaces the old one whole: an id and a folder together would be ambiguous.
+        merged = {key: value for key, value in merged.items() if key not in _SOURCE_KEYS}
+    for key, value in changes.items():
+        old = merged.get(key)
+        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged

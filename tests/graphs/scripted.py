@@ -1,0 +1,68 @@
+"""A Reasoner that always says the same, an embedding without a model, and a context of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.artifacts import ArtifactStore
+from memory.demonstrations import DemonstrationPool
+from nodes.context import Context
+from nodes.reasoning.protocol import Examples, Plan, Route, Task, Usage
+
+PROGRAM = """\
+BOX0=CROP(image=IMAGE,box=[])
+ANSWER0=EVAL(expr='1 + 2')
+FINAL_RESULT=RESULT(var=ANSWER0)
+"""
+
+
+@dataclass
+class ScriptedReasoner:
+    """Plans and writes what it was told to, and counts its calls."""
+
+    program: str = PROGRAM
+    steps: Sequence[str] = ("Add one and two", "Give the sum")
+    before: Callable[[str], None] = lambda _: None
+    examples_wanted: int = 4
+    usage: Usage = field(default_factory=Usage)
+    examples: list[Examples] = field(default_factory=list)
+
+    async def plan(self, task: Task, examples: Examples) -> Plan:
+        self._called("plan", examples)
+        return Plan(steps=list(self.steps))
+
+    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
+        self._called("write", examples)
+        return self.program
+
+    async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
+        self.before("list")
+        return [f"{query} {number}" for number in range(limit)]
+
+    async def route(self, message: str) -> Route:
+        return "ask"
+
+    def _called(self, name: str, examples: Examples) -> None:
+        self.before(name)
+        self.examples.append(examples)
+        self.usage = replace(self.usage, calls=self.usage.calls + 1, input_tokens=self.usage.input_tokens + 10)
+
+
+def embed(texts: list[str]) -> NDArray[np.float32]:
+    """Count letters: texts that share letters are near each other."""
+    return np.array(
+        [[text.casefold().count(letter) + 0.01 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+    ).astype(np.float32)
+
+
+def make_context(folder: Path, *, reasoner: ScriptedReasoner | None = None) -> Context:
+    return Context(
+        pictures=ArtifactStore(folder / "artifacts"),
+        reasoner=reasoner or ScriptedReasoner(),
+        pool=DemonstrationPool(folder, embed=embed),
+    )

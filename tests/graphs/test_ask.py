@@ -1,0 +1,274 @@
+"""The ask graph: its flow, what it leaves in checkpoints, and how it goes on after a crash."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import PIL.Image
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from graphs.ask import builder, graph
+from graphs.states import STATE_TYPES, AskState
+from memory.artifacts import ArtifactStore
+from memory.checkpoints import DATABASE, checkpoints, serializer
+from memory.home import MemoryTrouble
+from nodes.context import Context
+from tests.graphs.scripted import PROGRAM, ScriptedReasoner, make_context
+from tools.values import to_json
+
+ROOT = Path(__file__).parents[2]
+NODES = ["recall", "plan", "write", "run", "judge", "remember"]
+CONFIG: Any = {"configurable": {"thread_id": "thread"}, "recursion_limit": 12}
+LIMIT = 64_000
+
+
+def beginning(context: Context, *, instruction: str = "What is one and two?", expected: str | None = None) -> AskState:
+    picture = context.pictures.put(PIL.Image.new("RGB", (40, 30), "teal"))
+    return AskState(instruction=instruction, pictures=[to_json(picture)], expected=expected, family="vqa")
+
+
+async def ended(
+    context: Context, *, instruction: str = "What is one and two?", expected: str | None = None
+) -> AskState:
+    start = beginning(context, instruction=instruction, expected=expected)
+    return AskState(**await graph.ainvoke(start, context=context))
+
+
+@asynccontextmanager
+async def saver(kind: str, folder: Path) -> AsyncIterator[Any]:
+    if kind == "memory":
+        yield InMemorySaver(serde=serializer(STATE_TYPES))
+        return
+    async with checkpoints(folder, state_types=STATE_TYPES) as opened:
+        yield opened
+
+
+def test_the_flow_is_the_one_in_the_design() -> None:
+    edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+
+    assert edges == set(zip(["__start__", *NODES], [*NODES, "__end__"], strict=True))
+    assert graph.checkpointer is None
+
+
+async def test_a_task_is_answered_with_every_step_recorded(tmp_path: Path) -> None:
+    state = await ended(make_context(tmp_path))
+
+    assert state.answer == 3
+    assert state.error is None
+    assert state.verdict == "unjudged"
+    assert [step["tool"] for step in state.steps] == ["CROP", "EVAL", "RESULT"]
+    assert state.usage["calls"] == 2
+    assert state.usage["input_tokens"] == 20
+
+
+async def test_steps_are_streamed_while_the_program_runs(tmp_path: Path) -> None:
+    context = make_context(tmp_path)
+    seen: list[str] = []
+    async for mode, chunk in graph.astream(beginning(context), context=context, stream_mode=["updates", "custom"]):
+        assert isinstance(chunk, dict)
+        seen.append(chunk["step"]["tool"] if mode == "custom" else next(iter(chunk)))
+
+    assert seen == ["recall", "plan", "write", "CROP", "EVAL", "RESULT", "run", "judge", "remember"]
+
+
+async def test_a_right_answer_is_remembered_and_recalled(tmp_path: Path) -> None:
+    context = make_context(tmp_path)
+    assert (await ended(context, expected="three")).verdict == "right"
+
+    reasoner = ScriptedReasoner()
+    state = await ended(make_context(tmp_path, reasoner=reasoner), instruction="What is two and one?")
+
+    assert [(one.kind, one.correct, one.family) for one in context.pool.all()] == [
+        ("plan", True, "vqa"),
+        ("program", True, "vqa"),
+    ]
+    assert len(state.demonstrations) == 2
+    assert [one.program for one in reasoner.examples[1].programs_correct] == [PROGRAM]
+
+
+async def test_a_wrong_answer_is_remembered_as_wrong_without_a_critique(tmp_path: Path) -> None:
+    context = make_context(tmp_path)
+    state = await ended(context, expected="four")
+
+    assert state.verdict == "wrong"
+    assert [(one.correct, one.critique) for one in context.pool.all()] == [(False, ""), (False, "")]
+
+
+async def test_what_nobody_judged_is_not_remembered(tmp_path: Path) -> None:
+    context = make_context(tmp_path)
+    await ended(context)
+
+    assert context.pool.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("A=EVAL(expr='1 / 0')\nFINAL_RESULT=RESULT(var=A)", "step 1"),
+        ("A=NOSUCH(image=IMAGE)\nFINAL_RESULT=RESULT(var=A)", "NOSUCH"),
+        ("A=EVAL(expr='1 +", "line 1"),
+        ("", "program"),
+        ("if 1 > 2:\n    FINAL_RESULT=RESULT(var=IMAGE)", "only reached in some branches"),
+    ],
+)
+async def test_a_program_that_fails_ends_in_a_sentence_and_no_answer(tmp_path: Path, program: str, said: str) -> None:
+    context = make_context(tmp_path, reasoner=ScriptedReasoner(program=program))
+    state = await ended(context, expected="3")
+
+    assert state.answer is None
+    assert state.error is not None
+    assert said in state.error
+    assert "\n" not in state.error
+    assert state.verdict == "wrong"
+    assert state.error in state.notes
+    assert context.pool.count() == 0
+
+
+async def test_steps_before_the_failure_are_kept(tmp_path: Path) -> None:
+    program = "A=EVAL(expr='1 + 1')\nB=EVAL(expr='{A} / 0')\nFINAL_RESULT=RESULT(var=B)"
+    state = await ended(make_context(tmp_path, reasoner=ScriptedReasoner(program=program)))
+
+    assert [bool(step["error"]) for step in state.steps] == [False, True]
+
+
+async def test_an_empty_finding_is_noted(tmp_path: Path) -> None:
+    program = "A=[]\nB=COUNT(box=A)\nFINAL_RESULT=RESULT(var=B)"
+    state = await ended(make_context(tmp_path, reasoner=ScriptedReasoner(program=program)))
+
+    assert state.answer == 0
+    assert state.notes == ["Step 1 found nothing: A=[]"]
+
+
+async def test_a_picture_is_not_judged_by_words(tmp_path: Path) -> None:
+    program = "A=CROP(image=IMAGE,box=[])\nFINAL_RESULT=RESULT(var=A)"
+    context = make_context(tmp_path, reasoner=ScriptedReasoner(program=program))
+    state = await ended(context, expected="a dog")
+
+    assert state.verdict == "unjudged"
+    assert "cannot be compared with words" in state.notes[-1]
+    assert context.pool.count() == 0
+
+
+class PowerCut(Exception):  # noqa: N818 - what happened
+    """What no node expects."""
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("victim", ["plan", "write", "list"])
+async def test_a_crashed_run_goes_on_where_it_stopped(
+    tmp_path: Path, kind: str, victim: str, durability: Literal["sync", "async"]
+) -> None:
+    calls: list[str] = []
+
+    def before(call: str) -> None:
+        calls.append(call)
+        if call == victim and calls.count(victim) == 1:
+            raise PowerCut
+
+    program = "A=LIST(query='dogs',max=2)\nFINAL_RESULT=RESULT(var=A)"
+    context = make_context(tmp_path, reasoner=ScriptedReasoner(program=program, before=before))
+    async with saver(kind, tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        with pytest.raises(PowerCut):
+            await saved.ainvoke(beginning(context), CONFIG, context=context, durability=durability)
+        assert (await saved.aget_state(CONFIG)).next == ("run" if victim == "list" else victim,)
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability=durability))
+
+    assert state.answer == ["dogs 0", "dogs 1"]
+    assert calls == [call for call in ("plan", "write", "list") for _ in range(2 if call == victim else 1)]
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+async def test_a_full_disk_interrupts_the_run_and_loses_nothing(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = "A=COLORPOP(image=IMAGE,object=[])\nFINAL_RESULT=RESULT(var=A)"
+    context = make_context(tmp_path, reasoner=ScriptedReasoner(program=program))
+    start = beginning(context)
+
+    def full(self: ArtifactStore, picture: PIL.Image.Image) -> None:
+        msg = "The memory cannot be used: the disk is full; free some space and try again."
+        raise MemoryTrouble(msg)
+
+    async with saver(kind, tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        with monkeypatch.context() as patch:
+            patch.setattr(ArtifactStore, "put", full)
+            with pytest.raises(MemoryTrouble, match="disk is full"):
+                await saved.ainvoke(start, CONFIG, context=context, durability="sync")
+        assert (await saved.aget_state(CONFIG)).next == ("run",)
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability="sync"))
+
+    assert state.answer["type"] == "Picture"
+
+
+async def test_no_checkpoint_exceeds_64_kilobytes(tmp_path: Path) -> None:
+    long = "字" * 100
+    lines = [f"A{number}=LIST(query='{long}',max=20)" for number in range(60)]
+    program = "\n".join([*lines, "FINAL_RESULT=RESULT(var=A0)"])
+    reasoner = ScriptedReasoner(program=program, steps=["計" * 600] * 20)
+    context = make_context(tmp_path, reasoner=reasoner)
+    start = beginning(context, instruction="字" * 2000, expected="字" * 500)
+    start = replace(start, pictures=start.pictures * 8, profile="/long" * 200)
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        state = AskState(**await saved.ainvoke(start, CONFIG, context=context, durability="sync"))
+
+    rows = sqlite3.connect(tmp_path / DATABASE)
+    (checkpoint,) = rows.execute("SELECT MAX(LENGTH(checkpoint) + LENGTH(metadata)) FROM checkpoints").fetchone()
+    (write,) = rows.execute("SELECT MAX(LENGTH(value)) FROM writes").fetchone()
+    rows.close()
+    assert checkpoint < LIMIT
+    assert write < LIMIT
+    assert state.error is None
+    assert any("saved steps" in warning for warning in state.warnings)
+    assert state.steps[-1]["tool"] == "RESULT"
+    assert len(state.answer) > 0
+
+
+@dataclass
+class Stranger:
+    """A class that no checkpoint may bring back."""
+
+    name: str = "x"
+
+
+def test_only_state_classes_come_back_from_a_checkpoint() -> None:
+    strict = serializer(STATE_TYPES)
+
+    known = strict.loads_typed(strict.dumps_typed(AskState(instruction="Look")))
+    stranger = strict.loads_typed(strict.dumps_typed(Stranger()))
+
+    assert known == AskState(instruction="Look")
+    assert not isinstance(stranger, Stranger)
+
+
+@pytest.mark.parametrize("first", ["graphs.ask", "memory.checkpoints", "interfaces.sessions"])
+def test_strict_checkpoints_are_in_force_whatever_is_imported_first(first: str) -> None:
+    code = (
+        f"import {first}, graphs.ask; from langgraph.checkpoint.serde import _msgpack; "
+        "assert _msgpack.STRICT_MSGPACK_ENABLED; assert graphs.ask.graph.checkpointer is None"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "LANGGRAPH_STRICT_MSGPACK"}
+
+    subprocess.run([sys.executable, "-W", "error", "-c", code], env=environment, cwd=ROOT, check=True, timeout=60)
+
+
+async def test_judge_says_where_it_goes(tmp_path: Path) -> None:
+    from nodes.inference import judge
+
+    said = await judge(AskState(answer=3, expected="3"))
+
+    assert isinstance(said, Command)
+    assert said.goto == "remember"

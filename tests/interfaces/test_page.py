@@ -1,0 +1,158 @@
+"""The page of a run shows everything and lets nothing of it act."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphs.states import AskState
+from interfaces.page import render
+from interfaces.runs import Run
+from memory.artifacts import ArtifactStore
+from tools.program import StepRecord
+from tools.values import Picture, Region, to_json
+
+_ALLOWED_TAGS = frozenset(
+    {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "div", "section", "span", "p", "pre", "code"}
+    | {"ol", "li", "footer", "svg", "defs", "image", "use", "rect", "figure", "figcaption"}
+)
+_HOSTILE = st.one_of(
+    st.sampled_from(
+        (
+            "<script>alert(1)</script>",
+            '"><img src=x onerror=alert(1)>',
+            "'onload='alert(1)",
+            "</style><script>",
+            "</title></svg><b>",
+            "{{ 7 * 7 }}{% raw %}",
+            "&lt;b&gt; &amp;",
+            "javascript:alert(1)",
+        )
+    ),
+    st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=40),
+)
+
+
+class _Reader(HTMLParser):
+    """Collects what a browser would see."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> ArtifactStore:
+    return ArtifactStore(tmp_path_factory.mktemp("artifacts"))
+
+
+@pytest.fixture(scope="module")
+def picture(store: ArtifactStore) -> Picture:
+    return store.put(PIL.Image.new("RGB", (64, 48), "teal"))
+
+
+def _run(picture: Picture, text: str = "a cat") -> Run:
+    region = Region(box=(4, 5, 20, 30), score=0.9, label=text, picture=picture.id)
+    steps = [
+        StepRecord("1", 1, f"BOX0=LOC(image=IMAGE,object={text!r})", "LOC", output=to_json([region]), warnings=[text]),
+        StepRecord("2", 2, text, "CROP", output=to_json(picture), seconds=0.25),
+        StepRecord("3.then.1", 3, text, "VQA", error=text),
+    ]
+    state = AskState(
+        instruction=text,
+        pictures=[to_json(picture)],
+        expected=text,
+        profile=text,
+        plan=[text, text],
+        program=text,
+        steps=[step.to_json() for step in steps],
+        answer=text,
+        verdict="wrong",
+        warnings=[text],
+        notes=[text + "!"],
+    )
+    return Run("thread-1", state)
+
+
+def _read(html: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    return reader
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=_HOSTILE)
+def test_nothing_a_run_says_becomes_markup(store: ArtifactStore, picture: Picture, text: str) -> None:
+    reader = _read(render(_run(picture, text), store))
+
+    assert reader.tags <= _ALLOWED_TAGS
+    assert not [name for name, _ in reader.attributes if name.startswith("on")]
+    links = [value for name, value in reader.attributes if name in {"href", "src"}]
+    assert all(link.startswith(("#p", "data:image/")) for link in links)
+    assert text.strip() in "".join(reader.text)
+
+
+def test_every_picture_is_embedded_once_and_nothing_is_loaded(store: ArtifactStore, picture: Picture) -> None:
+    html = render(_run(picture), store)
+
+    assert html.count("data:image/png;base64,") == 1
+    assert html.count('href="#p0"') == 3  # the input, the region found in it, the crop
+    assert "default-src 'none'" in html
+    assert "http" not in html.replace("http-equiv", "")
+
+
+def test_regions_are_outlined_where_they_are(store: ArtifactStore, picture: Picture) -> None:
+    html = render(_run(picture), store)
+
+    assert '<rect class="region" x="4" y="5" width="16" height="25"><title>a cat 0.90</title>' in html
+
+
+def test_large_pictures_are_scaled_down_but_keep_their_coordinates(store: ArtifactStore) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (1500, 2000, 3), dtype=np.uint8)
+    photo = store.put(PIL.Image.fromarray(noise))
+
+    html = render(_run(photo), store)
+
+    assert "data:image/jpeg;base64," in html
+    assert 'viewBox="0 0 2000 1500"' in html
+    assert len(html) < 2_000_000
+
+
+def test_a_failed_run_shows_why(store: ArtifactStore, picture: Picture) -> None:
+    state = AskState(instruction="what is it?", pictures=[to_json(picture)], error="The disk is <full>.")
+
+    html = render(Run("t", state), store)
+
+    assert "The disk is &lt;full&gt;." in html
+    assert "Program" not in html
+
+
+def test_two_pictures_carry_the_names_that_programs_use(store: ArtifactStore, picture: Picture) -> None:
+    state = AskState(instruction="same?", pictures=[to_json(picture)] * 2, answer=True)
+
+    text = "".join(_read(render(Run("t", state), store)).text)
+
+    assert "LEFT" in text
+    assert "RIGHT" in text
+
+
+def test_the_template_is_beside_the_module() -> None:
+    import interfaces
+
+    assert (Path(interfaces.__file__).parent / "pages" / "run.html.j2").is_file()

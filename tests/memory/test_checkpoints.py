@@ -1,0 +1,109 @@
+"""Checkpoints: one database for every way in, read back by later versions."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from memory.checkpoints import DATABASE, checkpoints, running, thread_ids
+from memory.home import MemoryTrouble
+from profiles.errors import BadInput
+
+FULL = sqlite3.OperationalError("database or disk is full")
+ROOT = Path(__file__).parents[2]
+
+
+async def test_the_database_is_shared_by_processes(tmp_path: Path) -> None:
+    async with checkpoints(tmp_path) as saver:
+        async with saver.conn.execute("PRAGMA journal_mode") as rows:
+            assert await rows.fetchone() == ("wal",)
+        async with saver.conn.execute("PRAGMA busy_timeout") as rows:
+            assert await rows.fetchone() == (30_000,)
+
+
+async def test_the_home_is_the_default_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "home"))
+
+    assert thread_ids() == []
+    async with checkpoints():
+        assert (tmp_path / "home" / DATABASE).exists()
+    assert thread_ids() == []
+
+
+async def test_a_database_without_tables_has_no_threads(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / DATABASE).close()
+    (tmp_path / DATABASE).touch()
+
+    assert thread_ids(tmp_path) == []
+
+
+async def test_a_damaged_database_is_named_and_kept(tmp_path: Path) -> None:
+    (tmp_path / DATABASE).write_bytes(b"no database " * 500)
+
+    with pytest.raises(MemoryTrouble, match=r"checkpoints\.sqlite.*damaged"):
+        async with checkpoints(tmp_path):
+            pass
+    with pytest.raises(MemoryTrouble, match=r"checkpoints\.sqlite.*damaged"):
+        thread_ids(tmp_path)
+    assert (tmp_path / DATABASE).read_bytes() == b"no database " * 500
+
+
+async def test_trouble_of_a_graph_is_not_blamed_on_the_database(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionRefusedError):
+        async with checkpoints(tmp_path):
+            raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+
+
+async def test_a_full_disk_under_a_graph_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MemoryTrouble, match=r"checkpoints\.sqlite.*the disk is full"):
+        async with checkpoints(tmp_path):
+            raise FULL
+
+
+async def test_a_thread_is_run_by_one_process_at_a_time(tmp_path: Path) -> None:
+    async with running("one", tmp_path):
+        lock = FileLock(tmp_path / "running" / "one.lock", timeout=0)
+        with pytest.raises(TimeoutError):
+            lock.acquire()
+        async with running("other", tmp_path):
+            pass
+    async with running("one", tmp_path):
+        pass
+
+
+HOLDING = """
+import asyncio, sys
+from pathlib import Path
+from memory.checkpoints import running
+async def main():
+    async with running("one", Path(sys.argv[1])):
+        print("held", flush=True)
+        input()
+asyncio.run(main())
+"""
+
+
+async def take(folder: Path) -> None:
+    async with running("one", folder):
+        pass
+
+
+def test_the_second_process_is_told_so_and_a_killed_one_lets_go(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", HOLDING, str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(BadInput, match="'one' is being run by another process"):
+            asyncio.run(take(tmp_path))
+        process.kill()
+        process.wait()
+    asyncio.run(take(tmp_path))

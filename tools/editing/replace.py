@@ -1,0 +1,39 @@
+"""REPLACE: a part of a picture painted anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profiles import SnellenError
+from tools.registry import ToolContext, tool
+from tools.values import Picture, Region
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+
+@tool("REPLACE")
+def replace(context: ToolContext, image: Picture, object: list[Region], prompt: str) -> Picture:
+    """Replace the regions by what the prompt describes; without regions the picture stays as it is."""
+    if context.models is None:
+        msg = "This program runs without models, so REPLACE cannot paint: run it with a profile."
+        raise SnellenError(msg)
+    context.models.profile.source("replace")
+    if not object:
+        return image
+    picture = context.pictures.get(image.id)
+    mask = _mask(context, picture, object)
+    return context.pictures.put(context.models.inpaint([picture], [mask], [prompt])[0])
+
+
+def _mask(context: ToolContext, picture: PIL.Image.Image, regions: list[Region]) -> PIL.Image.Image:
+    """L mode, the picture's size: 255 in the masks of the regions, or in their boxes where there is no mask."""
+    import PIL.Image
+
+    mask = PIL.Image.new("L", picture.size, 0)
+    for region in regions:
+        if region.mask is None:
+            mask.paste(255, region.box)
+        else:
+            mask.paste(255, (0, 0), context.pictures.get(region.mask).convert("L"))
+    return mask

@@ -1,0 +1,42 @@
+"""Programs: parse text into a small tree, check it before anything runs, run it step by step.
+
+The language is CLOVA's ``NAME=TOOL(arg=…)`` (paper, section 3.2 and figures 8 to 13) plus ``if``/``elif``/``else``
+and ``for NAME in LIST:``. A program of any origin is hostile input: its text never reaches Python's evaluation.
+"""
+
+from tools.program.check import RESULT, check, inputs_for, load
+from tools.program.records import ProgramFailed, StepRecord, final_value
+from tools.program.run import run
+from tools.program.syntax import (
+    Assign,
+    Call,
+    For,
+    If,
+    Limits,
+    Problem,
+    Program,
+    ProgramError,
+    Statement,
+    parse,
+)
+
+__all__ = [
+    "RESULT",
+    "Assign",
+    "Call",
+    "For",
+    "If",
+    "Limits",
+    "Problem",
+    "Program",
+    "ProgramError",
+    "ProgramFailed",
+    "Statement",
+    "StepRecord",
+    "check",
+    "final_value",
+    "inputs_for",
+    "load",
+    "parse",
+    "run",
+]

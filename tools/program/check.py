@@ -1,0 +1,197 @@
+"""What is wrong with a program, found before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tools import values
+from tools.expressions import Expression, kind_of_expression, kind_of_item
+from tools.program.syntax import (
+    NO_PROFILE,
+    TAKES_EXPRESSION,
+    Assign,
+    Call,
+    For,
+    If,
+    Limits,
+    Problem,
+    Program,
+    ProgramError,
+    Statement,
+    parse,
+)
+from tools.registry import Catalogue, Parameter, Tool, catalogue, nearest
+
+RESULT = "RESULT"
+"""The tool whose last value is the program's; on every way through a program there is one."""
+
+
+def inputs_for(pictures: int) -> dict[str, str]:
+    """Return the inputs of a task with so many pictures, name to type name.
+
+    One picture is ``IMAGE``, two are ``LEFT`` and ``RIGHT`` (paper, figure 9), more ``PICTURE1``, ``PICTURE2`` ….
+    """
+    if pictures == 1:
+        return {"IMAGE": values.PICTURE}
+    if pictures == 2:  # noqa: PLR2004 - a pair has its own names
+        return {"LEFT": values.PICTURE, "RIGHT": values.PICTURE}
+    return {f"PICTURE{number}": values.PICTURE for number in range(1, pictures + 1)}
+
+
+def load(text: str, inputs: Mapping[str, str], limits: Limits = NO_PROFILE) -> Program:
+    """Parse and check a program.
+
+    Raises:
+        ProgramError: It cannot be read, or something in it cannot work; lists every problem found.
+    """
+    program = parse(text, limits)
+    problems = check(program, inputs, limits)
+    if problems:
+        raise ProgramError(problems)
+    return program
+
+
+def check(program: Program, inputs: Mapping[str, str], limits: Limits = NO_PROFILE) -> list[Problem]:
+    """Return what cannot work: unknown tools, arguments and variables, wrong types, a missing RESULT.
+
+    Args:
+        program: The parsed program.
+        inputs: The variables that are set when it starts, name to type name.
+        limits: Bounds the number of statements.
+
+    A variable that is set in one branch or in a loop alone counts as unset after it: it may be.
+    """
+    checker = _Checker(catalogue(), limits)
+    end = checker.block(program.statements, _Known(dict(inputs)))
+    if not end.has_result:
+        where = "is only reached in some branches or in a loop" if checker.saw_result else "is missing"
+        line = max((statement.line for statement in program.walk()), default=1)
+        checker.report(line, f"{RESULT} {where}", "end the program with FINAL_RESULT=RESULT(var=…)")
+    return checker.problems
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known at a place in a program: the variables set for certain, and whether RESULT was called."""
+
+    kinds: dict[str, str]
+    has_result: bool = False
+
+    def with_kind(self, name: str, kind: str) -> _Known:
+        return _Known({**self.kinds, name: kind}, self.has_result)
+
+    def with_result(self) -> _Known:
+        return _Known(self.kinds, has_result=True)
+
+    def joined(self, other: _Known) -> _Known:
+        """Return what is known after one of two ways was taken."""
+        shared = {
+            name: kind if other.kinds[name] == kind else values.ANY
+            for name, kind in self.kinds.items()
+            if name in other.kinds
+        }
+        return _Known(shared, self.has_result and other.has_result)
+
+
+@dataclass
+class _Checker:
+    catalogue: Catalogue
+    limits: Limits
+    problems: list[Problem] = field(default_factory=list)
+    saw_result: bool = False
+    set_somewhere: set[str] = field(default_factory=set)
+
+    def report(self, line: int, message: str, remedy: str) -> None:
+        self.problems.append(Problem(line, message, remedy))
+
+    def block(self, statements: Sequence[Statement], known: _Known) -> _Known:
+        for statement in statements:
+            known = self._statement(statement, known)
+        return known
+
+    def _statement(self, statement: Statement, known: _Known) -> _Known:
+        match statement:
+            case Call():
+                return self._call(statement, known)
+            case Assign():
+                self._expression(statement.value, statement.line, known)
+                return self._set(known, statement.target, kind_of_expression(statement.value, known.kinds))
+            case If():
+                self._expression(statement.condition, statement.line, known)
+                then = self.block(statement.then, known)
+                return then.joined(self.block(statement.otherwise, known))
+            case For():
+                return self._for(statement, known)
+
+    def _set(self, known: _Known, name: str, kind: str) -> _Known:
+        self.set_somewhere.add(name)
+        return known.with_kind(name, kind)
+
+    def _for(self, statement: For, known: _Known) -> _Known:
+        self._expression(statement.iterable, statement.line, known)
+        kind = kind_of_expression(statement.iterable, known.kinds)
+        item = kind_of_item(kind)
+        if item is None:
+            message = f"for goes through a list, but {statement.iterable.text} is {kind}"
+            self.report(statement.line, message, "use the variable of LOC, LIST or another tool that gives several")
+        body = self.block(statement.body, self._set(known, statement.variable, item or values.ANY))
+        return known.joined(body)
+
+    def _expression(self, expression: Expression, line: int, known: _Known) -> None:
+        for name in expression.names:
+            if name not in known.kinds:
+                self._unknown_variable(name, line, known)
+
+    def _unknown_variable(self, name: str, line: int, known: _Known) -> None:
+        if name in self.set_somewhere:
+            message = f"{name} may have no value here: it is set in a branch or a loop alone"
+            self.report(line, message, "set it before, or in every branch")
+            return
+        close = nearest(name, list(known.kinds))
+        remedy = f"did you mean {close[0]}?" if close else f"there are {', '.join(known.kinds) or 'none'} here"
+        self.report(line, f"variable {name} is unknown", f"{remedy} (text goes in quotes)")
+
+    def _call(self, call: Call, known: _Known) -> _Known:
+        for expression in call.arguments.values():
+            self._expression(expression, call.line, known)
+        tool = self.catalogue.find(call.tool)
+        if tool is None:
+            close = nearest(call.tool, self.catalogue.names(), 1)
+            remedy = f"did you mean {close[0]}?" if close else f"the tools are {', '.join(self.catalogue.names())}"
+            self.report(call.line, f"tool {values.describe(call.tool)} is unknown", remedy)
+            return self._set(known, call.target, values.ANY)
+        self._arguments(call, tool, known)
+        known = self._set(known, call.target, self._kind_returned(call, tool, known))
+        if tool.name != RESULT:
+            return known
+        self.saw_result = True
+        return known.with_result()
+
+    def _kind_returned(self, call: Call, tool: Tool, known: _Known) -> str:
+        if tool.returns != values.ANY or len(call.arguments) != 1:
+            return tool.returns
+        (expression,) = call.arguments.values()  # EVAL and RESULT give what they are given
+        return kind_of_expression(expression, known.kinds)
+
+    def _arguments(self, call: Call, tool: Tool, known: _Known) -> None:
+        for name, expression in call.arguments.items():
+            parameter = tool.parameter(name)
+            if parameter is None:
+                self._unknown_argument(name, call, tool)
+            elif (tool.name, name) != TAKES_EXPRESSION:
+                self._kind(parameter, expression, call, known)
+        missing = [each.name for each in tool.parameters if each.required and each.name not in call.arguments]
+        if missing:
+            self.report(call.line, f"{call.tool} lacks {', '.join(missing)}", f"write {tool.signature()}")
+
+    def _unknown_argument(self, name: str, call: Call, tool: Tool) -> None:
+        close = nearest(name, [each.name for each in tool.parameters])
+        remedy = f"did you mean {close[0]}?" if close else f"write {tool.signature()}"
+        self.report(call.line, f"{call.tool} has no argument {values.describe(name)}", remedy)
+
+    def _kind(self, parameter: Parameter, expression: Expression, call: Call, known: _Known) -> None:
+        kind = kind_of_expression(expression, known.kinds)
+        if not values.accepts(parameter.kind, kind):
+            message = f"{call.tool}({parameter.name}={expression.text[:40]}) is {kind}"
+            self.report(call.line, message, f"it takes {parameter.kind}")

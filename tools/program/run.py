@@ -1,0 +1,194 @@
+"""Run a checked program step by step, each step leaving a record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from profiles.errors import BadInput, SnellenError
+from tools import values
+from tools.expressions import Expression, evaluate
+from tools.program.check import check
+from tools.program.records import FOR, IF, SET, StepRecord
+from tools.program.syntax import (
+    NO_PROFILE,
+    TAKES_EXPRESSION,
+    Assign,
+    Call,
+    For,
+    If,
+    Limits,
+    Program,
+    ProgramError,
+    Statement,
+)
+from tools.registry import Catalogue, ToolContext, catalogue
+from tools.values import Value
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, Value],
+    context: ToolContext,
+    limits: Limits = NO_PROFILE,
+    done: Sequence[StepRecord] = (),
+) -> Iterator[StepRecord]:
+    """Run a program, yielding the record of each step as soon as it is executed.
+
+    A step that fails is the last: its record carries the error, for what tools, values, limits and the
+    machine can do wrong. Calls block; run it on a worker thread.
+
+    Args:
+        program: The program; it is checked first.
+        inputs: The values of its inputs by name.
+        context: What its tools may use.
+        limits: Where it is stopped; steps and seconds of ``done`` count.
+        done: Records of an interrupted run of the same program: their outputs are taken as they are, and
+            they are not yielded again. A failed one is tried again.
+
+    Raises:
+        ProgramError: The program does not check against the inputs; nothing was run.
+    """
+    problems = check(program, {name: values.kind_of(value) for name, value in inputs.items()}, limits)
+    if problems:
+        raise ProgramError(problems)
+    execution = _Execution(context, limits, catalogue(), dict(inputs), done={record.address: record for record in done})
+    return execution.block(program.statements, "")
+
+
+@dataclass
+class _Outcome:
+    """What a step computes from what; the arguments stay when the tool fails."""
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    output: Any = None
+
+
+def _begun(statement: Statement, address: str) -> StepRecord:
+    record = StepRecord(address=address, line=statement.line, source=statement.source, tool=SET)
+    match statement:
+        case Call():
+            return replace(record, tool=statement.tool, target=statement.target)
+        case Assign():
+            return replace(record, target=statement.target)
+        case If():
+            return replace(record, tool=IF)
+        case For():
+            return replace(record, tool=FOR)
+
+
+@dataclass
+class _Execution:
+    context: ToolContext
+    limits: Limits
+    tools: Catalogue
+    variables: dict[str, Value]
+    done: Mapping[str, StepRecord]
+    steps: int = 0
+    seconds: float = field(default=0.0)
+    failed: bool = False
+
+    def block(self, statements: Sequence[Statement], prefix: str) -> Iterator[StepRecord]:
+        for number, statement in enumerate(statements, start=1):
+            if self.failed:
+                return
+            address = f"{prefix}{number}"
+            record, repeated = self._step(statement, address)
+            if not repeated:
+                yield record
+            if record.error is not None:
+                self.failed = True
+                return
+            yield from self._after(statement, address, record.value)
+
+    def _after(self, statement: Statement, address: str, output: Any) -> Iterator[StepRecord]:  # noqa: ANN401
+        match statement:
+            case Call() | Assign():
+                self.variables[statement.target] = output
+            case If():
+                branch, name = (statement.then, "then") if output else (statement.otherwise, "else")
+                yield from self.block(branch, f"{address}.{name}.")
+            case For():
+                for number, item in enumerate(output, start=1):
+                    self.variables[statement.variable] = item
+                    yield from self.block(statement.body, f"{address}[{number}].")
+
+    def _step(self, statement: Statement, address: str) -> tuple[StepRecord, bool]:
+        self.steps += 1
+        before = self.done.get(address)
+        if before is not None and before.error is None:
+            self.seconds += before.seconds
+            return before, True
+        record = self._execute(statement, address)
+        self.seconds += record.seconds
+        return record, False
+
+    def _execute(self, statement: Statement, address: str) -> StepRecord:
+        record = _begun(statement, address)
+        context = replace(self.context, variables=self.variables, warnings=[])
+        started = time.monotonic()
+        error: str | None = None
+        outcome = _Outcome()
+        try:
+            self._check_limits()
+            self._compute(statement, context, outcome)
+        except SnellenError as raised:
+            error = str(raised)
+        except (OSError, MemoryError, RuntimeError) as raised:  # the machine's: a full disk, a full accelerator
+            error = f"{record.tool} failed on this machine ({type(raised).__name__}: {raised}); free space and resume"
+        return replace(
+            record,
+            arguments={name: values.to_json(value) for name, value in outcome.arguments.items()},
+            output=values.to_json(outcome.output),
+            pictures=values.picture_ids([*outcome.arguments.values(), outcome.output]),
+            seconds=time.monotonic() - started,
+            error=error,
+            warnings=context.warnings,
+        )
+
+    def _check_limits(self) -> None:
+        if self.steps > self.limits.steps:
+            msg = f"the program was stopped after {self.limits.steps} steps; go through fewer items"
+            raise BadInput(msg)
+        if self.seconds > self.limits.seconds:
+            msg = f"the program was stopped after {self.limits.seconds:g} seconds; use fewer steps or a smaller picture"
+            raise BadInput(msg)
+
+    def _compute(self, statement: Statement, context: ToolContext, outcome: _Outcome) -> None:
+        match statement:
+            case Call():
+                self._call(statement, context, outcome)
+            case Assign():
+                outcome.output = evaluate(statement.value, self.variables)
+            case If():
+                outcome.arguments["condition"] = statement.condition.text
+                outcome.output = values.truth(evaluate(statement.condition, self.variables))
+            case For():
+                outcome.output = self._items(statement)
+
+    def _call(self, call: Call, context: ToolContext, outcome: _Outcome) -> None:
+        for name, expression in call.arguments.items():
+            outcome.arguments[name] = self._argument(call.tool, name, expression)
+        tool = self.tools.find(call.tool)
+        if tool is None:
+            msg = f"tool {call.tool} is unknown; the tools are {', '.join(self.tools.names())}"
+            raise BadInput(msg)
+        outcome.output = tool(context, **outcome.arguments)
+
+    def _argument(self, tool: str, name: str, expression: Expression) -> Any:  # noqa: ANN401 - any value
+        if (tool, name) == TAKES_EXPRESSION:
+            return expression.text
+        return evaluate(expression, self.variables)
+
+    def _items(self, statement: For) -> list[Any]:
+        items = evaluate(statement.iterable, self.variables)
+        if not isinstance(items, list):
+            msg = f"for goes through a list, but {statement.iterable.text} is {values.describe(items)}"
+            raise BadInput(msg)
+        if len(items) > self.limits.iterations:
+            most = self.limits.iterations
+            msg = f"for goes through at most {most} items, not {len(items)}; take {statement.iterable.text}[:{most}]"
+            raise BadInput(msg)
+        return items

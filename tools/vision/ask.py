@@ -1,0 +1,25 @@
+"""VQA: short answers from BLIP."""
+
+from __future__ import annotations
+
+import re
+
+from tools.registry import ToolContext, tool
+from tools.values import Picture, as_number, as_text
+from tools.vision.context import models_of
+
+_ARTICLE = re.compile(r"^(?:a|an|the)\s+")
+
+
+@tool("VQA")
+def answer_question(context: ToolContext, image: Picture, question: str) -> str:
+    """Answer a question about the picture in a word or two: "yes", "no", a number in digits, a colour, a name."""
+    asked = " ".join(question.split()).casefold()
+    return normalised(models_of(context).answer([context.pictures.get(image.id)], [asked])[0])
+
+
+def normalised(answer: str) -> str:
+    """An answer as programs compare it: lower case, no article or punctuation, numbers in digits."""
+    plain = _ARTICLE.sub("", " ".join(answer.split()).casefold().strip(" .,!?;:\"'"))
+    number = as_number(plain)
+    return plain if number is None else as_text(number)

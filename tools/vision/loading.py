@@ -1,0 +1,168 @@
+"""One way to read a checkpoint, whether embedded, a user's folder, or an id on the hub."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from profiles import SnellenError
+
+if TYPE_CHECKING:
+    import PIL.Image
+    import torch
+
+    from profiles import ModelKey, ModelSettings, Profile, Source
+
+_LOADING = threading.RLock()
+"""transformers keeps its verbosity in globals: one checkpoint is read at a time."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model with what prepares its inputs, on its device."""
+
+    model: Any
+    tokenizer: Any
+    processor: Any
+    device: torch.device
+    dtype: torch.dtype
+
+    def pixels(self, pictures: list[PIL.Image.Image]) -> torch.Tensor:
+        """Prepare PIL pictures (RGB, any sizes): a tensor ``(n, 3, height, width)`` on the device."""
+        prepared = self.processor(images=[picture.convert("RGB") for picture in pictures], return_tensors="pt")
+        pixels: torch.Tensor = prepared["pixel_values"].to(device=self.device, dtype=self.dtype)
+        return pixels
+
+    @contextmanager
+    def inference(self) -> Iterator[None]:
+        """Compute without gradients; tensors made on the way are made on the model's device."""
+        import torch
+
+        # On the CPU the second context would change nothing and slow every operation down.
+        with torch.inference_mode(), nullcontext() if self.device.type == "cpu" else self.device:
+            yield
+
+    def tokens(self, texts: list[str]) -> dict[str, torch.Tensor]:
+        """Tokenize texts: ``input_ids`` and ``attention_mask``, each ``(n, length)``, on the device."""
+        longest = int(self.model.config.text_config.max_position_embeddings)
+        encoded = self.tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")
+        return {key: encoded[key].to(self.device) for key in ("input_ids", "attention_mask")}
+
+
+def device_and_dtype(profile: Profile) -> tuple[torch.device, torch.dtype]:
+    """Where and how precisely the profile's models compute.
+
+    Raises:
+        SnellenError: The profile asks for CUDA on a machine without it.
+    """
+    import torch
+
+    if profile.device == "cuda" and not torch.cuda.is_available():
+        msg = f"device = 'cuda' in {profile.path}, but this machine has no CUDA device: use 'auto' or 'cpu'."
+        raise SnellenError(msg)
+    cuda = profile.device == "cuda" or (profile.device == "auto" and torch.cuda.is_available())
+    device = torch.device("cuda" if cuda else "cpu")
+    if profile.dtype == "auto":
+        return device, torch.float16 if cuda else torch.float32
+    dtype: torch.dtype = getattr(torch, profile.dtype)
+    return device, dtype
+
+
+def load_checkpoint(profile: Profile, key: ModelKey, *, text: bool = True) -> Checkpoint:
+    """Read the checkpoint of ``models.<key>`` with a ``transformers`` class.
+
+    ``HF_HUB_OFFLINE`` is respected; a local folder never touches the network. Pictures are prepared by the PIL
+    image processors, so torchvision is not needed.
+
+    Args:
+        profile: Names the class, the source, the device and the dtype.
+        key: The entry under ``[models]``.
+        text: Whether the model reads text, and so has a tokenizer.
+
+    Raises:
+        SnellenError: There is no such entry, or it cannot be read; the sentence names the key and the remedy.
+    """
+    import torch
+
+    source = profile.source(key)
+    settings: ModelSettings = getattr(profile.models, key)
+    device, dtype = device_and_dtype(profile)
+    if profile.threads is not None and device.type == "cpu":
+        torch.set_num_threads(profile.threads)
+    with reading(profile, key, source):
+        transformers = importlib.import_module("transformers")
+        options: dict[str, Any] = {"revision": source.revision, "local_files_only": source.local or _offline()}
+        model, report = getattr(transformers, settings.class_name).from_pretrained(
+            source.location, dtype=dtype, output_loading_info=True, **options
+        )
+        _refuse_random_weights(model, report, settings.class_name)
+        processor = transformers.AutoImageProcessor.from_pretrained(source.location, backend="pil", **options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source.location, **options) if text else None
+    return Checkpoint(model.to(device).eval(), tokenizer, processor, device, dtype)
+
+
+@contextmanager
+def reading(profile: Profile, key: ModelKey, source: Source) -> Iterator[None]:
+    """Read one checkpoint at a time, and turn whatever goes wrong into one sentence for the user."""
+    try:
+        with _LOADING, _quietly():
+            yield
+    except SnellenError:
+        raise
+    except Exception as error:
+        # from_pretrained raises OSError, ValueError, KeyError, TypeError, SafetensorError, JSON and HTTP errors:
+        # for the user all of them mean that this folder or id is not what the profile says.
+        msg = (
+            f"models.{key} in {profile.path} cannot be loaded from {source.location} ({_reason(error)}): "
+            f"{_remedy(source, key)} (see docs/profiles.md)."
+        )
+        raise SnellenError(msg) from error
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:200].rstrip(' .:')}" if lines else type(error).__name__
+
+
+def _remedy(source: Source, key: str) -> str:
+    if source.local:
+        return "check that the folder holds what save_pretrained wrote for this class: config, weights, processor files"
+    if _offline():
+        return f"unset HF_HUB_OFFLINE to download it, or set models.{key}.folder to a folder that holds it"
+    return f"check the network and the id, or set models.{key}.folder to a folder that holds it"
+
+
+def _offline() -> bool:
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
+
+
+def _refuse_random_weights(model: torch.nn.Module, report: dict[str, Any], class_name: str) -> None:
+    """A weight that no file holds is random, and so would the answers be."""
+    parameters = {name for name, _ in model.named_parameters()}
+    absent = sorted(parameters & set(report["missing_keys"]))
+    if absent:
+        msg = f"{len(absent)} weights of {class_name} are missing, such as {absent[0]}"
+        raise ValueError(msg)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep the loader's tables and bars out of the user's terminal; downloads keep theirs."""
+    library = logging.getLogger("transformers")
+    level = library.level
+    library.setLevel(logging.CRITICAL)
+    core = importlib.import_module("transformers.utils.logging")
+    bars = core.is_progress_bar_enabled()
+    # Not disable_progress_bar(): it would silence the download bars as well.
+    vars(core)["_tqdm_active"] = False
+    try:
+        yield
+    finally:
+        vars(core)["_tqdm_active"] = bars
+        library.setLevel(level)

@@ -1,0 +1,32 @@
+"""LOC and FACEDET: boxes from OWL-ViT."""
+
+from __future__ import annotations
+
+from profiles import LocModel
+from tools.registry import ToolContext, tool
+from tools.values import Picture, Region
+from tools.vision.context import models_of
+
+
+@tool("LOC")
+def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
+    """Locate all objects that the word names ("dog", "dogs", "animals"); best first, empty if there are none.
+
+    Each region's label says what was found.
+    """
+    models = models_of(context)
+    return _detect(context, image, models.expansion.names(object))
+
+
+@tool("FACEDET")
+def detect_faces(context: ToolContext, image: Picture) -> list[Region]:
+    """Locate all faces; best first, empty if there are none."""
+    models = models_of(context)
+    wanted = models.profile.entry(LocModel).faces
+    names = dict.fromkeys(name for words in wanted for name in models.expansion.names(words))
+    return _detect(context, image, list(names))
+
+
+def _detect(context: ToolContext, image: Picture, names: list[str]) -> list[Region]:
+    found = models_of(context).detect([context.pictures.get(image.id)], [names])[0]
+    return [Region(each.box, each.score, label=each.name, picture=image.id) for each in found]

@@ -1,0 +1,163 @@
+"""The models of a profile: loaded once and when first used, shared by all threads, batched across them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from profiles import SnellenError
+from tools.vision.batching import WINDOW_SECONDS, Batcher
+from tools.vision.detection import Detection, DetectionCall, Detector
+from tools.vision.expansion import Expansion
+from tools.vision.familiarity import Familiarity, Statistics, read
+from tools.vision.inpainting import Painter, PaintingCall
+from tools.vision.language import Answerer, Captioner, Matcher, PictureAndText
+from tools.vision.segmentation import Segment, Segmenter
+from tools.vision.similarity import Encoder, PictureFeatures
+
+if TYPE_CHECKING:
+    import numpy as np
+    import PIL.Image
+    from numpy.typing import NDArray
+
+    from profiles import ModelKey, Profile
+
+_Made = TypeVar("_Made")
+
+_REMEMBERED_TEXTS = 4096
+
+
+class Models:
+    """The vision models that a profile names.
+
+    Every method takes lists and returns one result for each entry; calls of the same kind that several threads make at
+    the same time run as one forward pass. Pictures are PIL pictures of any size.
+
+    Args:
+        profile: Names the checkpoints, the device and the thresholds.
+        window: Seconds that a call waits for others to join it.
+
+    Raises:
+        SnellenError: From every method, when its checkpoint is missing or cannot be read.
+    """
+
+    def __init__(self, profile: Profile, *, window: float = WINDOW_SECONDS) -> None:
+        self.profile = profile
+        self._window = window
+        self._made: dict[str, Any] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._locks_guard = threading.Lock()
+        self._texts: dict[str, NDArray[np.float32]] = {}
+
+    def detect(self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]]) -> list[list[Detection]]:
+        """Boxes for each picture's names, best first, above the profile's threshold and after suppression."""
+        calls = [DetectionCall(picture, tuple(wanted)) for picture, wanted in zip(pictures, names, strict=True)]
+        return self._batcher("loc", Detector)(calls)
+
+    def answer(self, pictures: Sequence[PIL.Image.Image], questions: Sequence[str]) -> list[str]:
+        """The model's answers, as decoded."""
+        calls = [PictureAndText(*pair) for pair in zip(pictures, questions, strict=True)]
+        return self._batcher("vqa", Answerer)(calls)
+
+    def caption(self, pictures: Sequence[PIL.Image.Image]) -> list[str]:
+        """A description of each picture."""
+        return self._batcher("caption", Captioner)(pictures)
+
+    def match(self, pictures: Sequence[PIL.Image.Image], texts: Sequence[str]) -> list[float]:
+        """The probability in [0, 1] that each text describes its picture."""
+        calls = [PictureAndText(*pair) for pair in zip(pictures, texts, strict=True)]
+        return self._batcher("match", lambda profile, _: Matcher(profile))(calls)
+
+    def segment(self, pictures: Sequence[PIL.Image.Image]) -> list[list[Segment]]:
+        """The segments of each picture, best first."""
+        return self._batcher("seg", Segmenter)(pictures)
+
+    def similarity(self, pictures: Sequence[PIL.Image.Image], texts: Sequence[str]) -> NDArray[np.float32]:
+        """CLIP's logits ``(pictures, texts)``: their softmax over either axis gives probabilities."""
+        import numpy as np
+
+        seen = np.stack([each.embedding for each in self._picture_features(pictures)])
+        read_texts = np.stack(self._text_features(texts))
+        logits: NDArray[np.float32] = np.float32(self._encoder().scale) * (seen @ read_texts.T)
+        return logits
+
+    def appearances(self, pictures: Sequence[PIL.Image.Image]) -> NDArray[np.float32]:
+        """Features ``(pictures, d)`` by which the familiarity of pictures is judged."""
+        import numpy as np
+
+        return np.stack([each.appearance for each in self._picture_features(pictures)])
+
+    def familiarity(self, picture: PIL.Image.Image) -> Familiarity | None:
+        """How well the profile's models know pictures like this one; None when the profile does not say."""
+        if self._statistics is None:
+            return None
+        appearance = self.appearances([picture])[0]
+        if appearance.shape != self._statistics.mean.shape:
+            msg = (
+                f"familiarity.file in {self.profile.path} was fitted with another CLIP checkpoint than models.clip: "
+                "fit it again, or set it to an empty text (see docs/profiles.md)."
+            )
+            raise SnellenError(msg)
+        return self._statistics.score(appearance)
+
+    def warning(self, picture: PIL.Image.Image) -> str | None:
+        """A sentence for the user when the profile's models do not know pictures like this one."""
+        familiarity = self.familiarity(picture)
+        return None if familiarity is None else familiarity.warning(self.profile.name)
+
+    def inpaint(
+        self, pictures: Sequence[PIL.Image.Image], masks: Sequence[PIL.Image.Image], prompts: Sequence[str]
+    ) -> list[PIL.Image.Image]:
+        """Each picture with its mask (L mode, 255 inside) painted anew after its prompt; the rest stays as it was."""
+        calls = [PaintingCall(*each) for each in zip(pictures, masks, prompts, strict=True)]
+        return self._batcher("replace", Painter)(calls)
+
+    @cached_property
+    def expansion(self) -> Expansion:
+        """From words to the names that these models know."""
+        return Expansion.read(self.profile.facts_path(), split=self.profile.split_path())
+
+    @cached_property
+    def _statistics(self) -> Statistics | None:
+        settings = self.profile.familiarity
+        if settings is None or not settings.file:
+            return None
+        return read(self.profile.resolve(settings.file), threshold=settings.threshold)
+
+    def _picture_features(self, pictures: Sequence[PIL.Image.Image]) -> list[PictureFeatures]:
+        batcher = self._once("clip pictures", lambda: Batcher(self._encoder().pictures, window=self._window))
+        return batcher(pictures)
+
+    def _text_features(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        batcher = self._once("clip texts", lambda: Batcher(self._encoder().texts, window=self._window, largest=512))
+        remembered = dict(self._texts)
+        unknown = [text for text in dict.fromkeys(texts) if text not in remembered]
+        new = dict(zip(unknown, batcher(unknown), strict=True))
+        if len(remembered) + len(new) <= _REMEMBERED_TEXTS:
+            self._texts.update(new)
+        else:
+            self._texts = new
+        return [new[text] if text in new else remembered[text] for text in texts]
+
+    def _encoder(self) -> Encoder:
+        return self._once("clip", lambda: Encoder(self.profile))
+
+    def _batcher(self, key: ModelKey, make: Callable[[Profile, Any], Any]) -> Batcher[Any, Any]:
+        """The batcher in front of a model; the first thread that needs the model loads it, the others wait."""
+
+        def load() -> Batcher[Any, Any]:
+            self.profile.source(key)  # says plainly that the entry is missing, before anything heavy is imported
+            return Batcher(make(self.profile, getattr(self.profile.models, key)), window=self._window)
+
+        return self._once(key, load)
+
+    def _once(self, name: str, make: Callable[[], _Made]) -> _Made:
+        with self._locks_guard:
+            lock = self._locks.setdefault(name, threading.Lock())
+        with lock:
+            if name not in self._made:
+                self._made[name] = make()
+            made: _Made = self._made[name]
+            return made

@@ -1,0 +1,90 @@
+"""SELECT: the regions that a description fits, by CLIP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from profiles import ClipModel
+from tools.registry import ToolContext, tool
+from tools.values import Picture, Region
+from tools.vision.context import crops, models_of, softmax
+from tools.vision.expansion import singular
+
+_PLACES: dict[str, Callable[[Region], float]] = {
+    "left": lambda region: region.box[0] + region.box[2],
+    "right": lambda region: -region.box[0] - region.box[2],
+    "top": lambda region: region.box[1] + region.box[3],
+    "bottom": lambda region: -region.box[1] - region.box[3],
+    "smallest": lambda region: (region.box[2] - region.box[0]) * (region.box[3] - region.box[1]),
+    "largest": lambda region: -(region.box[2] - region.box[0]) * (region.box[3] - region.box[1]),
+}
+_FILLERS = frozenset({"the", "one", "object", "thing", "on", "at", "in", "side"})
+_SUPERLATIVES = {
+    "largest": "largest",
+    "smallest": "smallest",
+    "leftmost": "left",
+    "rightmost": "right",
+    "topmost": "top",
+    "uppermost": "top",
+    "highest": "top",
+    "bottommost": "bottom",
+    "lowest": "bottom",
+    "biggest": "largest",
+    "tiniest": "smallest",
+}
+
+
+@tool("SELECT")
+def select(
+    context: ToolContext, image: Picture, object: list[Region], query: str, category: str | None = None
+) -> list[Region]:
+    """Select the regions that the query describes, one for each part between commas; empty if there are no regions.
+
+    A part may be a label ("dog": all regions with it), a place ("leftmost", "largest"), or a description ("the
+    president"): the best region by similarity. A category keeps only the regions labelled so, if there are any.
+    """
+    regions = _of_category(object, category)
+    if not regions:
+        return []
+    chosen: list[Region] = []
+    for part in (part.strip() for part in query.split(",") if part.strip()):
+        chosen.extend(region for region in _select(context, image, regions, part) if region not in chosen)
+    return chosen
+
+
+def _of_category(regions: Sequence[Region], category: str | None) -> list[Region]:
+    if not category:
+        return list(regions)
+    wanted = {singular(part.strip()) for part in category.split(",")}
+    return [region for region in regions if singular(region.label) in wanted] or list(regions)
+
+
+def _select(context: ToolContext, image: Picture, regions: Sequence[Region], query: str) -> list[Region]:
+    labelled = [region for region in regions if region.label and singular(region.label) == singular(query)]
+    if labelled:
+        return labelled
+    place = _place(query)
+    if place is not None:
+        words = {singular(word) for word in query.split()}
+        return [min([each for each in regions if singular(each.label) in words] or regions, key=place)]
+    return [_most_similar(context, image, regions, query)]
+
+
+def _place(query: str) -> Callable[[Region], float] | None:
+    """The order of regions that a query means: a superlative anywhere in it, or a bare side (``on the left``)."""
+    words = [word for word in query.casefold().split() if word not in _FILLERS]
+    for word in words:
+        if word in _SUPERLATIVES:
+            return _PLACES[_SUPERLATIVES[word]]
+    return _PLACES.get(words[0]) if len(words) == 1 else None
+
+
+def _most_similar(context: ToolContext, image: Picture, regions: Sequence[Region], query: str) -> Region:
+    """The region of the highest CLIP similarity; its score is the softmax over the regions (VisProg, Select)."""
+    models = models_of(context)
+    text = models.profile.entry(ClipModel).template.format(query)
+    logits = models.similarity(crops(context, image, regions), [text])[:, 0].tolist()
+    probabilities = softmax(logits)
+    best = max(range(len(regions)), key=probabilities.__getitem__)
+    return replace(regions[best], score=probabilities[best])
