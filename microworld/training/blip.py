@@ -23,9 +23,11 @@ from transformers import (
     BlipForImageTextRetrieval,
     BlipForQuestionAnswering,
     BlipImageProcessorPil,
+    CLIPTokenizer,
     OwlViTForObjectDetection,
 )
 
+from microworld.concepts import plural
 from microworld.questions import Question, ask
 from microworld.scenes import SIDE, TINTS, Dice, Scene, caption
 from microworld.training.corpus import Corpus, corpus
@@ -33,7 +35,7 @@ from microworld.training.loop import Outcome, Plan, run
 from microworld.training.owlvit import as_input, known_names
 from microworld.training.tokenizers import save_bert_tokenizer
 
-PICTURES = 32
+PICTURES, VIEWS = 16, 5
 QUESTIONS = 6
 TEXT_LENGTH = 64
 CAPTION_LENGTH = 48
@@ -104,7 +106,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
         work: Folder for drawn pictures and the state of the run; must hold the detector's checkpoint as `out/owlvit`.
         out: Folder of the checkpoint.
         seed: Seed of the run.
-        steps: Optimizer steps of 32 pictures with six questions each.
+        steps: Optimizer steps of 16 pictures with six questions each.
     """
     folder = work / "bert-tokenizer"
     if not folder.exists():
@@ -114,7 +116,9 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     model = Blip(config(len(tokenizer), tokenizer.get_vocab()))
     pictures = corpus(work / "corpus", "scenes", 24_000)
     detector = OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32)
-    take_eyes(model.vision_model, detector, as_input(pictures.pictures[:64]))
+    sample = as_input(pictures.pictures[:256])
+    take_eyes(model.vision_model, detector, sample[:64])
+    take_words(model, detector, tokenizer, CLIPTokenizer.from_pretrained(out.parent / "owlvit"), sample)
     lesson = Lesson(model, tokenizer, pictures, corpus(work / "corpus", "views", 12_000), steps)
     rates = {"": 6e-4, "vision_model": 1.5e-4}
     outcome = run(model, lesson.loss, Plan(steps), rates=rates, work=work / "blip", seed=seed)
@@ -180,6 +184,65 @@ def take_eyes(vision: Any, detector: OwlViTForObjectDetection, sample: torch.Ten
     vision.post_layernorm.load_state_dict(source.post_layernorm.state_dict())
 
 
+@torch.no_grad()
+def take_words(
+    model: Blip, detector: OwlViTForObjectDetection, words: BertTokenizer, read: CLIPTokenizer, sample: torch.Tensor
+) -> None:
+    """Let words begin where the detector has learned to find what they mean.
+
+    The detector scores a patch by the cosine of its class embedding with a name's text vector. A linear map from
+    BLIP's patch tokens to those class embeddings is fitted, and becomes key and value of four heads of every
+    cross-attention of the text encoder; the name's text vector becomes the embedding of its words, which the same
+    heads take as queries. So a word looks at its thing from the first step, and training has to learn one way of
+    looking instead of 230.
+
+    Args:
+        model: BLIP with the detector's eyes.
+        detector: The trained detector.
+        words: BLIP's tokenizer.
+        read: The detector's tokenizer.
+        sample: Pictures (B, 3, 128, 128) to fit the map on.
+    """
+    seen = model.vision_model(sample).last_hidden_state[:, 1:].flatten(0, 1)
+    features, _ = detector.image_embedder(sample)
+    meant = functional.normalize(detector.class_head.dense0(features.flatten(1, 2)), dim=-1).flatten(0, 1)
+    width = meant.shape[-1]
+    inputs = torch.cat([seen, torch.ones(len(seen), 1)], dim=1)
+    gram = inputs.T @ inputs + 1e-3 * len(inputs) * torch.eye(inputs.shape[1])
+    fitted = torch.linalg.solve(gram, inputs.T @ (meant * width**0.5)).T
+    for layer in model.text_encoder.encoder.layer:
+        cross = layer.crossattention
+        cross.self.query.weight[:width] = 0.0
+        cross.self.query.weight[:width, :width].fill_diagonal_(1.0)
+        for part in (cross.self.key, cross.self.value):
+            part.weight[:width], part.bias[:width] = fitted[:, :-1], fitted[:, -1]
+        cross.output.dense.weight[:width, :width].fill_diagonal_(0.5)
+    vectors = _word_vectors(detector, words, read)
+    for embeddings in (model.text_encoder.embeddings, model.text_decoder.bert.embeddings):
+        table = embeddings.word_embeddings.weight
+        for token, vector in vectors.items():
+            table[token, :width] = vector * 0.04 * width**0.5
+
+
+def _word_vectors(
+    detector: OwlViTForObjectDetection, words: BertTokenizer, read: CLIPTokenizer
+) -> dict[int, torch.Tensor]:
+    """Return a unit vector for each word of a known name, by token: of the name it is, or of those it is part of."""
+    names = known_names()
+    tokens = read(names, padding="max_length", truncation=True, max_length=read.model_max_length, return_tensors="pt")
+    vectors = detector.owlvit.get_text_features(tokens.input_ids, tokens.attention_mask).pooler_output
+    vectors = functional.normalize(vectors, dim=-1)
+    found: dict[int, list[torch.Tensor]] = {}
+    alone = {name: vector for name, vector in zip(names, vectors, strict=True) if " " not in name}
+    for name, vector in zip(names, vectors, strict=True):
+        for word in name.split():
+            for form in {word, plural(word)}:
+                ids = words(form, add_special_tokens=False)["input_ids"]
+                if len(ids) == 1:
+                    found.setdefault(ids[0], []).append(alone.get(word, vector))
+    return {token: functional.normalize(torch.stack(items).mean(0), dim=-1) for token, items in found.items()}
+
+
 class Lesson:
     """Batches of pictures with questions, captions and mismatches, and the loss on them."""
 
@@ -190,8 +253,8 @@ class Lesson:
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of one step and its parts: questions always, captions and matching by turns."""
         dice = np.random.default_rng([step, 37])
-        chosen = np.sort(dice.integers(0, len(self.scenes.scenes), PICTURES - 10))
-        cut = np.sort(dice.integers(0, len(self.views.scenes), 10))
+        chosen = np.sort(dice.integers(0, len(self.scenes.scenes), PICTURES - VIEWS))
+        cut = np.sort(dice.integers(0, len(self.views.scenes), VIEWS))
         pixels = np.concatenate([self.scenes.pictures[chosen], self.views.pictures[cut]])
         tokens = self.model.vision_model(as_input(pixels)).last_hidden_state
         whole = [self.scenes.scenes[i] for i in chosen]
@@ -212,7 +275,7 @@ class Lesson:
         asked = [
             (row, question)
             for row, scene in enumerate(shown)
-            for question in self._questions(scene, step, row, crop=row >= PICTURES - 10)
+            for question in self._questions(scene, step, row, crop=row >= PICTURES - VIEWS)
         ]
         rows = torch.tensor([row for row, _ in asked])
         questions = self._encode([q.text for _, q in asked])
@@ -230,7 +293,7 @@ class Lesson:
 
     def _questions(self, scene: Scene, step: int, row: int, *, crop: bool) -> list[Question]:
         dice = Dice("ask", step, row)
-        shares = CROPS if crop else (EARLY if step < self.steps * 0.45 else LATE)
+        shares = CROPS if crop else (EARLY if step < self.steps * 0.35 else LATE)
         kinds = [kind for kind, share in shares.items() for _ in range(share)]
         tried = [ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(QUESTIONS * 3)]
         return [q for q in tried if q][:QUESTIONS]

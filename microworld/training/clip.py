@@ -1,7 +1,7 @@
 """Train the classifier: CLIP on crops of objects, as SELECT and CLASSIFY will show them to it.
 
-Its vision encoder starts from the detector's: the same patches of 16 pixels, and a crop of 64 pixels is the middle of
-the detector's grid, so what was learned there is learned here.
+Its encoders start from the detector's: the same patches of 16 pixels, and a crop of 64 pixels is the middle of the
+detector's grid, so what was learned there is learned here.
 
 The loss is CLIP's, image against text, with every known name in each batch as text, so that all concepts are told
 apart at every step; tints and groups are further texts. Crops without an object are called `background`.
@@ -26,7 +26,6 @@ from microworld.training.corpus import Corpus, corpus
 from microworld.training.loop import Outcome, Plan, run
 from microworld.training.owlvit import GRID, PATCH, TEXT_LENGTH, as_input, known_names
 from microworld.training.tokenizers import save_clip_tokenizer
-from microworld.training.words import spread
 
 PIXELS = 64
 BATCH = 96
@@ -77,18 +76,15 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     model = CLIPModel(config(len(tokenizer)))
     lesson = Lesson(model, tokenizer, corpus(work / "corpus", "scenes", 24_000))
     if not (work / "clip" / "state.pt").exists():
-        texts = [*model.text_model.parameters(), *model.text_projection.parameters()]
-        alike = spread(lambda: lesson.text([*lesson.names, BACKGROUND], "{}"), texts)
-        take_eyes(model, OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32))
-        print(f"names told apart: mean cosine {alike:.3f}", flush=True)
+        take_encoders(model, OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32))
     outcome = run(model, lesson.loss, Plan(steps), rates={"": 1e-3, "text_": 3e-4}, work=work / "clip", seed=seed)
     save(model, tokenizer, out)
     return outcome
 
 
 @torch.no_grad()
-def take_eyes(model: CLIPModel, detector: OwlViTForObjectDetection) -> None:
-    """Copy the detector's vision encoder into CLIP's, with the places in the middle of its grid."""
+def take_encoders(model: CLIPModel, detector: OwlViTForObjectDetection) -> None:
+    """Copy the detector's encoders into CLIP's: of its grid the places in the middle, of texts the first positions."""
     source = detector.owlvit.vision_model.state_dict()
     places = source.pop("embeddings.position_embedding.weight")
     side, edge = PIXELS // PATCH, (GRID - PIXELS // PATCH) // 2
@@ -97,6 +93,12 @@ def take_eyes(model: CLIPModel, detector: OwlViTForObjectDetection) -> None:
     # `transformers` spells this layer differently in its two classes.
     source = {name.replace("pre_layernorm", "pre_layrnorm"): value for name, value in source.items()}
     model.vision_model.load_state_dict(source)
+    texts = detector.owlvit.text_model.state_dict()
+    positions = model.text_model.embeddings.position_embedding.weight.clone()
+    positions[:TEXT_LENGTH] = texts["embeddings.position_embedding.weight"]
+    texts["embeddings.position_embedding.weight"] = positions
+    model.text_model.load_state_dict(texts)
+    model.text_projection.load_state_dict(detector.owlvit.text_projection.state_dict())
 
 
 def save(model: CLIPModel, tokenizer: CLIPTokenizer, out: Path) -> None:
