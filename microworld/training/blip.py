@@ -9,6 +9,7 @@ weights holds all three models of `transformers`: vision and text encoder, the d
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -295,8 +296,8 @@ class Lesson:
         dice = Dice("ask", step, row)
         shares = CROPS if crop else (EARLY if step < self.steps * 0.35 else LATE)
         kinds = [kind for kind, share in shares.items() for _ in range(share)]
-        tried = [ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(QUESTIONS * 3)]
-        return [q for q in tried if q][:QUESTIONS]
+        tried = (ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(QUESTIONS * 3))
+        return list(islice((question for question in tried if question), QUESTIONS))
 
     def _captioning(self, tokens: torch.Tensor, scenes: list[Scene]) -> torch.Tensor:
         ids = self._decoder_ids([caption(s) for s in scenes])

@@ -1,15 +1,16 @@
 """Train the classifier: CLIP on crops of objects, as SELECT and CLASSIFY will show them to it.
 
 Its encoders start from the detector's: the same patches of 16 pixels, and a crop of 64 pixels is the middle of the
-detector's grid, so what was learned there is learned here.
+detector's grid, so what was learned there is learned here. The text encoder stays as it is.
 
 The loss is CLIP's, image against text, with every known name in each batch as text, so that all concepts are told
-apart at every step; tints and groups are further texts. Crops without an object are called `background`.
+apart at every step; tinted names are further texts. Crops without an object are called `background`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,30 +20,27 @@ from PIL import Image
 from torch.nn import functional
 from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPTokenizer, OwlViTForObjectDetection
 
-from microworld.concepts import vocabulary
-from microworld.drawing import Pixels, truths
-from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene, article
+from microworld.drawing import Pixels
+from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
 from microworld.training.corpus import Corpus, corpus
 from microworld.training.loop import Outcome, Plan, run
-from microworld.training.owlvit import GRID, PATCH, TEXT_LENGTH, as_input, known_names
+from microworld.training.owlvit import GRID, PATCH, TEXT_LENGTH, as_input, known_names, scene_boxes
 from microworld.training.tokenizers import save_clip_tokenizer
 
 PIXELS = 64
-BATCH = 96
+BATCH = 64
 BACKGROUND = "background"
-TEMPLATES = ("{}", "a {}", "a picture of a {}", "a photo of a {}")
 EMPTY_SHARE = 0.06
 
 
 @dataclass(frozen=True)
 class Crop:
-    """One crop to look at: which picture, where, and what it shows (-1: nothing, no tint)."""
+    """One crop to look at: which picture, where, and what it shows (-1: nothing, or no tint)."""
 
     picture: int
     box: tuple[int, int, int, int]
     name: int
     tint: int
-    group: int
 
 
 def config(tokens: int) -> CLIPConfig:
@@ -66,7 +64,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
         work: Folder for drawn pictures and the state of the run.
         out: Folder of the checkpoint; the trained detector's must lie beside it.
         seed: Seed of the run.
-        steps: Optimizer steps of 96 crops.
+        steps: Optimizer steps of 64 crops.
     """
     folder = work / "clip-tokenizer"
     if not folder.exists():
@@ -77,7 +75,10 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     lesson = Lesson(model, tokenizer, corpus(work / "corpus", "scenes", 24_000))
     if not (work / "clip" / "state.pt").exists():
         take_encoders(model, OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32))
-    outcome = run(model, lesson.loss, Plan(steps), rates={"": 1e-3, "text_": 3e-4}, work=work / "clip", seed=seed)
+    for parameter in (*model.text_model.parameters(), *model.text_projection.parameters()):
+        parameter.requires_grad = False
+    rates = {"": 1e-3, "vision_model": 4e-4}
+    outcome = run(model, lesson.loss, Plan(steps), rates=rates, work=work / "clip", seed=seed)
     save(model, tokenizer, out)
     return outcome
 
@@ -118,7 +119,6 @@ class Lesson:
     def __init__(self, model: CLIPModel, tokenizer: CLIPTokenizer, pictures: Corpus) -> None:
         self.model, self.tokenizer, self.pictures = model, tokenizer, pictures
         self.names = known_names()
-        self.groups = [g.singular for g in vocabulary().groups.values()]
         self.crops = [crop for i, scene in enumerate(pictures.scenes) for crop in self._crops(i, scene)]
 
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
@@ -129,48 +129,48 @@ class Lesson:
         pixels = as_input(np.stack([self._cut(crop, dice) for crop in batch]))
         image = functional.normalize(self.model.get_image_features(pixels).pooler_output, dim=-1)
         scale = self.model.logit_scale.exp().clamp(max=60.0)
-        template = TEMPLATES[int(dice.integers(len(TEMPLATES)))]
         names = torch.tensor([c.name if c.name >= 0 else len(self.names) for c in batch])
-        logits = scale * image @ self.text([*self.names, BACKGROUND], template).T
+        logits = scale * image @ self._named.T
         naming = functional.cross_entropy(logits, names, label_smoothing=0.05)
         tinting = self._tinting(image, batch, scale)
-        shown = torch.tensor([c.group for c in batch])
-        grouped = shown >= 0
-        groups = scale * image[grouped] @ self.text(self.groups, template).T
-        grouping = functional.cross_entropy(groups, shown[grouped])
         right = (logits.argmax(-1) == names).float().mean().item()
-        parts = {"naming": naming.item(), "tinting": tinting.item(), "grouping": grouping.item(), "top-1": right}
-        return naming + 0.3 * tinting + 0.3 * grouping, parts
+        return naming + 0.3 * tinting, {"naming": naming.item(), "tinting": tinting.item(), "top-1": right}
 
-    def text(self, texts: list[str], template: str) -> torch.Tensor:
-        """Return the unit text features (n, 128) of texts put into a template."""
+    @cached_property
+    def _named(self) -> torch.Tensor:
+        """The fixed vectors of the known names and of `background`, (231, 128)."""
+        return self._texts([*self.names, BACKGROUND])
+
+    @cached_property
+    def _tinted(self) -> torch.Tensor:
+        """The fixed vectors of every known name in every tint, (230, 5, 128)."""
+        return self._texts([f"{tint} {name}" for name in self.names for tint in TINTS]).view(-1, len(TINTS), 128)
+
+    @torch.no_grad()
+    def _texts(self, texts: list[str]) -> torch.Tensor:
         tokens = self.tokenizer(
-            [template.format(t) for t in texts], padding=True, truncation=True, max_length=12, return_tensors="pt"
+            texts, padding="max_length", truncation=True, max_length=TEXT_LENGTH, return_tensors="pt"
         )
         return functional.normalize(self.model.get_text_features(**tokens).pooler_output, dim=-1)
 
     def _tinting(self, image: torch.Tensor, batch: list[Crop], scale: torch.Tensor) -> torch.Tensor:
-        """Tell a tinted thing's tint among all five (`a red dog`, `a blue dog` …)."""
-        rows = [i for i, crop in enumerate(batch) if crop.tint >= 0][:24]
-        texts = [article(f"{tint} {self.names[batch[i].name]}") for i in rows for tint in TINTS]
+        """Tell a tinted thing's tint among all five (`red dog`, `blue dog` …)."""
+        rows = [i for i, crop in enumerate(batch) if crop.tint >= 0]
         if not rows:
             return image.new_zeros(())
-        text = self.text(texts, "{}").view(len(rows), len(TINTS), -1)
-        logits = scale * torch.einsum("rd,rtd->rt", image[rows], text)
+        logits = scale * torch.einsum("rd,rtd->rt", image[rows], self._tinted[[batch[i].name for i in rows]])
         return functional.cross_entropy(logits, torch.tensor([batch[i].tint for i in rows]))
 
     def _crops(self, picture: int, scene: Scene) -> list[Crop]:
-        words, tints = vocabulary(), list(TINTS)
-        groups = list(words.groups)
+        tints = list(TINTS)
         plain = scene.style in COLOURLESS_STYLES
         index = {name: i for i, name in enumerate(self.names)}
         return [
             Crop(
-                picture, truth.box, index[item.concept],
+                picture, box, index[item.concept],
                 tints.index(item.tint) if item.tint and not plain else -1,
-                groups.index(words.concept(item.concept).group),
             )
-            for item, truth in zip(scene.objects, truths(scene), strict=True)
+            for item, box in zip(scene.objects, scene_boxes(scene), strict=True)
         ]  # fmt: skip
 
     def _empty(self, crop: Crop, dice: np.random.Generator) -> Crop:
@@ -184,7 +184,7 @@ class Lesson:
                 for o in objects
             )
             if free:
-                return Crop(crop.picture, (x, y, x + side, y + side), -1, -1, -1)
+                return Crop(crop.picture, (x, y, x + side, y + side), -1, -1)
         return crop
 
     def _cut(self, crop: Crop, dice: np.random.Generator) -> Pixels:

@@ -54,6 +54,8 @@ def groups(named: Iterable[tuple[str, torch.nn.Parameter]], rates: dict[str, flo
     """
     found: dict[tuple[float, bool], list[torch.nn.Parameter]] = {}
     for name, parameter in named:
+        if not parameter.requires_grad:
+            continue
         prefix = max((p for p in rates if name.startswith(p)), key=len)
         found.setdefault((rates[prefix], parameter.ndim > 1), []).append(parameter)
     return [

@@ -18,7 +18,7 @@ from transformers import CLIPTokenizer, OwlViTConfig, OwlViTForObjectDetection, 
 
 from microworld.concepts import vocabulary
 from microworld.drawing import Pixels, sprite_box
-from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene, SceneObject
+from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
 from microworld.training.corpus import Corpus, corpus
 from microworld.training.eyes import open_eyes
 from microworld.training.loop import Outcome, Plan, run
@@ -219,10 +219,13 @@ def shifted(pixels: Pixels, shift: npt.NDArray[np.int64]) -> Pixels:
     return padded[:, y : y + SIDE, x : x + SIDE]
 
 
-def _box(item: SceneObject) -> tuple[int, int, int, int]:
-    """Return the box of an object's visible pixels (measured once for each picture, side and direction)."""
-    x0, y0, x1, y1 = _outline(item.file, item.side, item.mirrored)
-    return item.left + x0, item.top + y0, item.left + x1, item.top + y1
+def scene_boxes(scene: Scene) -> list[tuple[int, int, int, int]]:
+    """Return the box of every object's visible pixels, as `truths` does, measured once for each sprite."""
+    outlines = [_outline(o.file, o.side, o.mirrored) for o in scene.objects]
+    return [
+        (o.left + x0, o.top + y0, o.left + x1, o.top + y1)
+        for o, (x0, y0, x1, y1) in zip(scene.objects, outlines, strict=True)
+    ]
 
 
 @cache
@@ -233,7 +236,7 @@ def _outline(file: str, side: int, mirrored: bool) -> tuple[int, int, int, int]:
 def _things(scene: Scene, index: dict[str, int]) -> Things:
     plain = scene.style in COLOURLESS_STYLES
     tints = [-1 if plain or not o.tint else list(TINTS).index(o.tint) for o in scene.objects]
-    boxes = [_box(o) for o in scene.objects]
+    boxes = scene_boxes(scene)
     names = [index[o.concept] for o in scene.objects]
     return Things(np.array(names), np.array(tints), np.array(boxes, dtype=np.float32).reshape(-1, 4))
 

@@ -1,4 +1,4 @@
-"""The Reasoner without a chat model: it reasons from demonstrations, as DESIGN.md describes.
+"""The Reasoner without a chat model: it reasons from demonstrations (docs/reasoners.md).
 
 An instruction is read into slots and cues (`slots`), the nearest fitting demonstration is adapted to it (`adaptation`),
 and where none fits as a whole it is taken apart (`clauses`) and solved part by part (`composition`). More
