@@ -149,8 +149,9 @@ class Expansion:
     def names(self, words: str) -> list[str]:
         """The names to look for when a program asks for ``words``.
 
-        A concept gives its own name, a group those of its members that were taught, ``wild animals`` those that are
-        wild, ``red animals`` each with the word before it, ``objects`` everything; several may be given between commas
+        A concept gives its own name, a group those of its members that were taught, ``wild animals`` or ``pets`` those
+        of which the fact holds, ``red animals`` each with the word before it, ``objects`` everything; several may be
+        given between commas
         or ``and``. Words that nothing is known of are looked for as they are, in the singular.
         """
         whole = self._known(words)
@@ -174,9 +175,11 @@ class Expansion:
         return [f"{qualifier} {concept.name}" for concept in self._members(rest)] if rest else []
 
     def _members(self, words: str) -> list[Concept]:
+        taught = [concept for concept in self.concepts if concept.taught]
         if words in self.singulars:
-            group = self.singulars[words]
-            return [each for each in self.concepts if each.taught and group in self._groups_of(each)]
+            return [concept for concept in taught if self.singulars[words] in self._groups_of(concept)]
+        if words in self.qualifiers:  # a fact used as a noun: pets
+            return [concept for concept in taught if self.qualifiers[words] in concept.facts]
         for qualifier, fact in self.qualifiers.items():
             rest = words.removeprefix(f"{qualifier} ")
             if rest != words:
