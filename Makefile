@@ -19,7 +19,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 SETUP := .venv/.installed
 TORCH = $(shell grep '^torch==' constraints.txt)
-QUESTION ?= How many animals are in the picture?
+QUESTION ?= What color is the house to the left of the dog?
 PICTURE ?= examples/scene.png
 
 # Programs find a place for their caches and memory even where no home directory is set.

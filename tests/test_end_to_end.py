@@ -27,7 +27,7 @@ LOOPS = (
     "For every cat tell its color.",
     "Go through the vehicles and name each of them.",
     "What color is each house?",
-    "For each animal say whether it is a dog.",
+    "For every house, how many dogs are to the right of it?",
 )
 
 

@@ -35,7 +35,7 @@ def write_cards(folder: Path, figures: dict[str, Any]) -> None:
             name=name, classes=classes, data=data, size=size, seed=run["seed"], steps=run["steps"], dtype=run["dtype"],
             minutes=run["seconds"] / 60, threads=run["threads"], known=len(vocabulary().share("known")),
             novel=len(vocabulary().share("novel")), table=table(figures, prefixes), scenes=figures["scenes"],
-            measured=figures["seed"],
+            measured=figures["seed"], note=f" {run['note']}" if "note" in run else "",
         )  # fmt: skip
         (folder / name / "README.md").write_text(text, encoding="utf-8")
 
@@ -62,7 +62,7 @@ art, CC-BY 4.0, see `NOTICE`).
 All text comes from the scenes' descriptions.
 
 **Made by** `python -m microworld.training {name} --seed {seed} --steps {steps}`: {minutes:.0f} minutes at {dtype} with
-{threads} threads (the cores were shared with other work; it resumes and prints its progress).
+{threads} threads (the cores were shared with other work; it resumes and prints its progress).{note}
 
 **Measured** by `python -m microworld.training report --seed {measured} --scenes {scenes}` on held-out scenes, through
 the tools that programs use:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +169,15 @@ def test_a_finished_run_is_shown_again(script: Script, scene: str, capsys: pytes
     assert capsys.readouterr().out == first
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C reach Python even where the tests run in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_says_how_to_go_on(script: Script, scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     script(stop=signal.SIGINT)
 
