@@ -96,9 +96,9 @@ async def judge(state: AskState) -> Command[Literal["remember"]]:
 
 
 async def remember(state: AskState, runtime: Runtime[Context]) -> Json:
-    """Add a judged plan and program to the pool; adding them again changes nothing."""
-    # A run that broke off says nothing about its plan, and an unjudged one may be wrong.
-    if state.verdict != "unjudged" and state.error is None:
+    """Add a plan and program that were right to the pool; adding them again changes nothing."""
+    # An unjudged run may be wrong; of a wrong one nobody knows yet whether its plan or a tool's sight was at fault.
+    if state.verdict == "right":
         await asyncio.to_thread(runtime.context.pool.add, *_lessons(state))
     return {}
 
@@ -243,7 +243,11 @@ def _verdict(state: AskState) -> Ruling:
 def _troubles(state: AskState) -> list[str]:
     if state.error:
         return [state.error]
-    empty = [f"Step {step['address']} found nothing: {step['source']}" for step in state.steps if step["output"] == []]
+    empty = [
+        f"Step {step['address']} found nothing: {step['source']}"
+        for step in state.steps
+        if step["output"] == [] and step["tool"] != "SET"
+    ]
     if state.expected is not None and _shows(from_json(state.answer)):
         return [*empty, "The answer shows a picture or a place in one, which cannot be compared with words."]
     return empty
@@ -257,12 +261,10 @@ def _shows(answer: object) -> bool:
 
 
 def _lessons(state: AskState) -> list[Demonstration]:
-    correct, family = state.verdict == "right", state.family or ""
+    family, plan = state.family or "", state.plan
     return [
-        demonstration("plan", state.instruction, plan=state.plan, correct=correct, family=family),
-        demonstration(
-            "program", state.instruction, plan=state.plan, program=state.program, correct=correct, family=family
-        ),
+        demonstration("plan", state.instruction, plan=plan, correct=True, family=family),
+        demonstration("program", state.instruction, plan=plan, program=state.program, correct=True, family=family),
     ]
 
 

@@ -96,12 +96,12 @@ async def test_a_right_answer_is_remembered_and_recalled(tmp_path: Path) -> None
     assert [one.program for one in reasoner.examples[1].programs_correct] == [PROGRAM]
 
 
-async def test_a_wrong_answer_is_remembered_as_wrong_without_a_critique(tmp_path: Path) -> None:
+async def test_a_wrong_answer_teaches_nothing_while_its_cause_is_unknown(tmp_path: Path) -> None:
     context = make_context(tmp_path)
     state = await ended(context, expected="four")
 
     assert state.verdict == "wrong"
-    assert [(one.correct, one.critique) for one in context.pool.all()] == [(False, ""), (False, "")]
+    assert context.pool.all() == []
 
 
 async def test_what_nobody_judged_is_not_remembered(tmp_path: Path) -> None:
@@ -142,11 +142,11 @@ async def test_steps_before_the_failure_are_kept(tmp_path: Path) -> None:
 
 
 async def test_an_empty_finding_is_noted(tmp_path: Path) -> None:
-    program = "A=[]\nB=COUNT(box=A)\nFINAL_RESULT=RESULT(var=B)"
+    program = "L=[]\nA=EVAL(expr='[]')\nB=COUNT(box=A)\nFINAL_RESULT=RESULT(var=B)"
     state = await ended(make_context(tmp_path, reasoner=ScriptedReasoner(program=program)))
 
     assert state.answer == 0
-    assert state.notes == ["Step 1 found nothing: A=[]"]
+    assert state.notes == ["Step 2 found nothing: A=EVAL(expr='[]')"]
 
 
 async def test_a_picture_is_not_judged_by_words(tmp_path: Path) -> None:
