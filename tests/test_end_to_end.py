@@ -57,22 +57,16 @@ async def _finish(picture: Path, instruction: str) -> sessions.Finished:
     return last
 
 
-@pytest.mark.parametrize("instruction", BRANCHES)
-async def test_instruction_with_a_branch_runs_end_to_end(picture: Path, instruction: str) -> None:
+@pytest.mark.parametrize(
+    ("statement", "instruction"), [*(("if", said) for said in BRANCHES), *(("for", said) for said in LOOPS)]
+)
+async def test_instruction_with_a_branch_or_a_loop_runs_end_to_end(
+    picture: Path, statement: str, instruction: str
+) -> None:
     finished = await _finish(picture, instruction)
 
-    assert "if " in finished.state.program
-    assert any(step["tool"] == "IF" for step in finished.state.steps)
-    assert finished.state.error is None
-    assert finished.state.answer is not None
-
-
-@pytest.mark.parametrize("instruction", LOOPS)
-async def test_instruction_with_a_loop_runs_end_to_end(picture: Path, instruction: str) -> None:
-    finished = await _finish(picture, instruction)
-
-    assert "for " in finished.state.program
-    assert any(step["tool"] == "FOR" for step in finished.state.steps)
+    assert f"{statement} " in finished.state.program
+    assert any(step["tool"] == statement.upper() for step in finished.state.steps)
     assert finished.state.error is None
     assert finished.state.answer is not None
 

@@ -24,8 +24,7 @@ from microworld.drawing import Pixels
 from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
 from microworld.training.corpus import Corpus, corpus
 from microworld.training.loop import Outcome, Plan, run
-from microworld.training.owlvit import GRID, PATCH, TEXT_LENGTH, as_input, known_names, scene_boxes
-from microworld.training.tokenizers import save_clip_tokenizer
+from microworld.training.owlvit import GRID, PATCH, TEXT_LENGTH, as_input, clip_tokenizer, known_names, scene_boxes
 
 PIXELS = 64
 BATCH = 64
@@ -66,10 +65,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
         seed: Seed of the run.
         steps: Optimizer steps of 64 crops.
     """
-    folder = work / "clip-tokenizer"
-    if not folder.exists():
-        save_clip_tokenizer(folder, length=TEXT_LENGTH)
-    tokenizer = CLIPTokenizer.from_pretrained(folder)
+    tokenizer = clip_tokenizer(work)
     torch.manual_seed(seed)
     model = CLIPModel(config(len(tokenizer)))
     lesson = Lesson(model, tokenizer, corpus(work / "corpus", "scenes", 24_000))

@@ -94,7 +94,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
         seed: Seed of the run.
         steps: Optimizer steps, three quarters of them of 12 pictures, the others of 32.
     """
-    tokenizer = _tokenizer(work)
+    tokenizer = clip_tokenizer(work)
     torch.manual_seed(seed)
     model = OwlViTForObjectDetection(config(len(tokenizer)))
     _start_quiet(model)
@@ -140,7 +140,8 @@ def save(model: OwlViTForObjectDetection, tokenizer: CLIPTokenizer, out: Path) -
     ).save_pretrained(out)
 
 
-def _tokenizer(work: Path) -> CLIPTokenizer:
+def clip_tokenizer(work: Path) -> CLIPTokenizer:
+    """Return the tokenizer of the detector and the classifier, made where `work` does not have it yet."""
     folder = work / "clip-tokenizer"
     if not folder.exists():
         save_clip_tokenizer(folder, length=TEXT_LENGTH)
