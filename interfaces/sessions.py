@@ -86,7 +86,7 @@ class ThreadSummary:
     thread: str
     instruction: str
     status: str
-    """``finished``, or ``stopped before NODE``."""
+    """``finished``, ``running NODE`` (in some process, at this moment), or ``stopped before NODE``."""
     updated: str
     """ISO 8601, UTC."""
     verdict: str
@@ -337,12 +337,15 @@ def _read(values: Json) -> AskState:
 
 
 async def _summary(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -> ThreadSummary:
+    from memory.checkpoints import is_running
+
     snapshot = await graph.aget_state(_config(thread))
     state = _read(snapshot.values)
+    begun = "running" if snapshot.next and await asyncio.to_thread(is_running, thread) else "stopped before"
     return ThreadSummary(
         thread=thread,
         instruction=state.instruction,
-        status=f"stopped before {snapshot.next[0]}" if snapshot.next else "finished",
+        status=f"{begun} {snapshot.next[0]}" if snapshot.next else "finished",
         updated=snapshot.created_at or "",
         verdict=state.verdict,
         answer=state.answer,

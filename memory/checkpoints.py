@@ -96,7 +96,7 @@ async def running(thread: str, folder: Path | None = None) -> AsyncIterator[None
         BadInput: another process is running the thread.
         MemoryTrouble: the lock's file cannot be made.
     """
-    place = (folder or home()) / "running" / f"{thread}.lock"
+    place = _lock_file(thread, folder)
     lock = FileLock(place, thread_local=False)
     with storing(place):
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -109,3 +109,22 @@ async def running(thread: str, folder: Path | None = None) -> AsyncIterator[None
         yield
     finally:
         lock.release()
+
+
+def is_running(thread: str, folder: Path | None = None) -> bool:
+    """Tell whether a process holds the thread at this moment."""
+    place = _lock_file(thread, folder)
+    if not place.exists():
+        return False
+    lock = FileLock(place, thread_local=False)
+    with storing(place):
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        lock.release()
+    return False
+
+
+def _lock_file(thread: str, folder: Path | None) -> Path:
+    return (folder or home()) / "running" / f"{thread}.lock"

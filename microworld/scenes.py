@@ -200,7 +200,7 @@ def listing(parts: Sequence[str]) -> str:
 
 def setting(scene: Scene) -> str:
     """Name the background: `grass`, `a blue striped background`."""
-    return scene.pattern if scene.pattern in GROUNDS else f"a {scene.colour} {scene.pattern} background"
+    return scene.pattern if scene.pattern in GROUNDS else article(f"{scene.colour} {scene.pattern} background")
 
 
 def caption(scene: Scene) -> str:

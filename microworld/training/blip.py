@@ -9,7 +9,7 @@ weights holds all three models of `transformers`: vision and text encoder, the d
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,11 @@ from microworld.scenes import SIDE, TINTS, Dice, Scene, caption
 from microworld.training.corpus import Corpus, corpus
 from microworld.training.loop import Outcome, Plan, run
 from microworld.training.owlvit import as_input, known_names
+from microworld.training.pointing import FACTS, Pointer, Watch, knowing_loss, pointing_loss, sharing_loss
 from microworld.training.tokenizers import save_bert_tokenizer
 
 PICTURES, VIEWS = 16, 5
-QUESTIONS = 6
+QUESTIONS = 8
 TEXT_LENGTH = 64
 CAPTION_LENGTH = 48
 # Kinds of questions with their shares: about whole scenes early and late, and about crops.
@@ -53,16 +54,20 @@ EARLY = {
     "style": 2,
 }
 LATE = {
-    "exists": 24,
-    "count": 18,
+    "exists": 20,
+    "count": 20,
     "colour": 13,
-    "size": 7,
-    "relation": 22,
+    "size": 5,
+    "relation": 32,
     "place": 8,
     "background": 4,
     "weather": 2,
     "style": 2,
 }
+WEIGHTS = {
+    "answers": 1.0, "right": 0.0, "look": 0.3, "know": 0.5, "caption": 0.5, "caption look": 0.15, "match": 0.5,
+    "contrast": 0.1, "match look": 0.15, "match know": 0.2,
+}  # fmt: skip
 CROPS = {"exists": 22, "count": 14, "colour": 28, "name": 30, "background": 6}
 
 
@@ -98,6 +103,7 @@ class Blip(nn.Module):
         self.text_decoder = answering.text_decoder
         self.vision_proj, self.text_proj = retrieval.vision_proj, retrieval.text_proj
         self.itm_head = retrieval.itm_head
+        self.probe = nn.Linear(shape.text_config.hidden_size, FACTS)
 
 
 def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
@@ -107,7 +113,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
         work: Folder for drawn pictures and the state of the run; must hold the detector's checkpoint as `out/owlvit`.
         out: Folder of the checkpoint.
         seed: Seed of the run.
-        steps: Optimizer steps of 16 pictures with six questions each.
+        steps: Optimizer steps of 16 pictures with eight questions each.
     """
     folder = work / "bert-tokenizer"
     if not folder.exists():
@@ -116,10 +122,11 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     torch.manual_seed(seed)
     model = Blip(config(len(tokenizer), tokenizer.get_vocab()))
     pictures = corpus(work / "corpus", "scenes", 24_000)
-    detector = OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32)
-    sample = as_input(pictures.pictures[:256])
-    take_eyes(model.vision_model, detector, sample[:64])
-    take_words(model, detector, tokenizer, CLIPTokenizer.from_pretrained(out.parent / "owlvit"), sample)
+    if not (work / "blip" / "state.pt").exists():
+        detector = OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32)
+        sample = as_input(pictures.pictures[:256])
+        take_eyes(model.vision_model, detector, sample[:64])
+        take_words(model, detector, tokenizer, CLIPTokenizer.from_pretrained(out.parent / "owlvit"), sample)
     lesson = Lesson(model, tokenizer, pictures, corpus(work / "corpus", "views", 12_000), steps)
     rates = {"": 6e-4, "vision_model": 1.5e-4}
     outcome = run(model, lesson.loss, Plan(steps), rates=rates, work=work / "blip", seed=seed)
@@ -133,10 +140,12 @@ def save(model: Blip, tokenizer: BertTokenizer, out: Path) -> None:
     shape = model.shape
     shape.architectures = ["BlipForQuestionAnswering", "BlipForConditionalGeneration", "BlipForImageTextRetrieval"]
     shape.save_pretrained(out)
-    # Weights that a model ties (the decoder's output and its embeddings) are stored once.
+    # Weights that a model ties (the decoder's output and its embeddings) are stored once; the probe only taught.
     seen: dict[int, str] = {}
     weights = {}
     for name, value in model.state_dict(keep_vars=True).items():
+        if name.startswith("probe."):
+            continue
         if value.data_ptr() not in seen or value.dtype is not torch.float32:
             seen[value.data_ptr()] = name
             weights[name] = value.detach().half() if value.is_floating_point() else value.detach()
@@ -250,6 +259,9 @@ class Lesson:
     def __init__(self, model: Blip, tokenizer: BertTokenizer, scenes: Corpus, views: Corpus, steps: int) -> None:
         self.model, self.tokenizer, self.scenes, self.views, self.steps = model, tokenizer, scenes, views, steps
         self.names = known_names()
+        self.pointer = Pointer(lambda text: tokenizer(text, add_special_tokens=False)["input_ids"], self.names)
+        self.reading = Watch(model.text_encoder.encoder.layer)
+        self.writing = Watch(model.text_decoder.bert.encoder.layer)
 
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of one step and its parts: questions always, captions and matching by turns."""
@@ -260,70 +272,98 @@ class Lesson:
         tokens = self.model.vision_model(as_input(pixels)).last_hidden_state
         whole = [self.scenes.scenes[i] for i in chosen]
         shown = [*whole, *(self.views.scenes[i] for i in cut)]
-        answering, right = self._answering(tokens, shown, step)
+        parts = self._answering(tokens, shown, step)
         if step % 2:
-            captioning = self._captioning(tokens[: len(whole)], whole)
-            return answering + 0.5 * captioning, {
-                "answers": answering.item(),
-                "right": right,
-                "caption": captioning.item(),
-            }
-        matching, contrast = self._matching(tokens[: len(whole)], whole, Dice("match", step))
-        parts = {"answers": answering.item(), "right": right, "match": matching.item(), "contrast": contrast.item()}
-        return answering + 0.5 * matching + 0.1 * contrast, parts
+            parts |= self._captioning(tokens[: len(whole)], whole)
+        else:
+            parts |= self._matching(tokens[: len(whole)], whole, Dice("match", step))
+        total = torch.stack([WEIGHTS[name] * part for name, part in parts.items()]).sum()
+        return total, {name: part.item() for name, part in parts.items()}
 
-    def _answering(self, tokens: torch.Tensor, shown: list[Scene], step: int) -> tuple[torch.Tensor, float]:
+    def _answering(self, tokens: torch.Tensor, shown: list[Scene], step: int) -> dict[str, torch.Tensor]:
         asked = [
-            (row, question)
+            question
             for row, scene in enumerate(shown)
             for question in self._questions(scene, step, row, crop=row >= PICTURES - VIEWS)
         ]
-        rows = torch.tensor([row for row, _ in asked])
-        questions = self._encode([q.text for _, q in asked])
-        read = self.model.text_encoder(
-            input_ids=questions["input_ids"], attention_mask=questions["attention_mask"],
-            encoder_hidden_states=tokens[rows],
-        ).last_hidden_state  # fmt: skip
-        answers = self._decoder_ids([q.answer for _, q in asked])
+        questions = self._encode([q.text for q in asked])
+        # What a crop shows is known, but not where: its boxes are those of the whole picture.
+        places = [
+            scene if row < PICTURES - VIEWS else None for row, scene in enumerate(shown) for _ in range(QUESTIONS)
+        ]
+        read, looking = self._read(questions, tokens, places)
+        answers = self._decoder_ids([q.answer for q in asked])
         out = self.model.text_decoder(
             input_ids=answers, attention_mask=(answers != self.tokenizer.pad_token_id).long(),
             encoder_hidden_states=read, encoder_attention_mask=questions["attention_mask"],
         ).logits  # fmt: skip
+        self.writing.taken()
         loss, right = _next_token_loss(out, answers, self.tokenizer.pad_token_id)
-        return loss, right
+        return {"answers": loss, "right": right, **looking}
+
+    def _read(
+        self, texts: dict[str, torch.Tensor], tokens: torch.Tensor, scenes: list[Scene | None]
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Read several texts a picture in one row, so that keys and values of its patches are computed once.
+
+        Args:
+            texts: Token ids and mask (pictures × texts, words).
+            tokens: Pictures (pictures, 65, 192).
+            scenes: What each text's picture shows, or None.
+
+        Returns:
+            Encodings (pictures × texts, words, 192), the same as of texts read one by one, and losses of looking.
+        """
+        count, length = texts["input_ids"].shape
+        each = count // len(tokens)
+        row = torch.arange(each * length) // length
+        real = texts["attention_mask"].view(len(tokens), 1, 1, each * length).bool()
+        seen = (row[:, None] == row[None, :]) & real
+        out = self.model.text_encoder(
+            input_ids=texts["input_ids"].view(len(tokens), -1),
+            attention_mask=torch.zeros(seen.shape).masked_fill(~seen, torch.finfo(torch.float32).min),
+            position_ids=torch.arange(length).repeat(each)[None], encoder_hidden_states=tokens,
+        ).last_hidden_state  # fmt: skip
+        packed, states = self.reading.taken()
+        maps = [layer.unflatten(2, (each, length)).transpose(1, 2).flatten(0, 1) for layer in packed]
+        named = self.pointer.questions(texts["input_ids"], scenes)
+        looking = pointing_loss(maps, named) + sharing_loss(maps, named)
+        return out.view(count, length, -1), {
+            "look": looking,
+            "know": knowing_loss([self.model.probe(each).view(count, length, FACTS) for each in states], named),
+        }
 
     def _questions(self, scene: Scene, step: int, row: int, *, crop: bool) -> list[Question]:
         dice = Dice("ask", step, row)
         shares = CROPS if crop else (EARLY if step < self.steps * 0.35 else LATE)
         kinds = [kind for kind, share in shares.items() for _ in range(share)]
-        tried = (ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(QUESTIONS * 3))
-        return list(islice((question for question in tried if question), QUESTIONS))
+        tried = (ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(QUESTIONS * 4))
+        asked = list(islice((question for question in tried if question), QUESTIONS))
+        return list(islice(cycle(asked), QUESTIONS))
 
-    def _captioning(self, tokens: torch.Tensor, scenes: list[Scene]) -> torch.Tensor:
+    def _captioning(self, tokens: torch.Tensor, scenes: list[Scene]) -> dict[str, torch.Tensor]:
         ids = self._decoder_ids([caption(s) for s in scenes])
         out = self.model.text_decoder(
             input_ids=ids, attention_mask=(ids != self.tokenizer.pad_token_id).long(), encoder_hidden_states=tokens
         ).logits
-        return _next_token_loss(out, ids, self.tokenizer.pad_token_id)[0]
+        looking = pointing_loss(self.writing.taken()[0], self.pointer.captions(ids, scenes))
+        return {"caption": _next_token_loss(out, ids, self.tokenizer.pad_token_id)[0], "caption look": looking}
 
-    def _matching(self, tokens: torch.Tensor, scenes: list[Scene], dice: Dice) -> tuple[torch.Tensor, torch.Tensor]:
+    def _matching(self, tokens: torch.Tensor, scenes: list[Scene], dice: Dice) -> dict[str, torch.Tensor]:
         """Matching head on true and false captions, and the contrastive heads on the true ones."""
         true = [caption(s) for s in scenes]
         false = [caption(spoiled(s, self.names, dice)) for s in scenes]
-        texts = self._encode([*true, *false])
-        read = self.model.text_encoder(
-            input_ids=texts["input_ids"], attention_mask=texts["attention_mask"],
-            encoder_hidden_states=torch.cat([tokens, tokens]),
-        ).last_hidden_state  # fmt: skip
-        wanted = torch.tensor([1] * len(true) + [0] * len(false))
+        texts = self._encode([text for pair in zip(true, false, strict=True) for text in pair])
+        read, looking = self._read(texts, tokens, [scene for scene in scenes for _ in range(2)])
+        wanted = torch.tensor([1, 0] * len(true))
         matching = functional.cross_entropy(self.model.itm_head(read[:, 0]), wanted)
         alone = self.model.text_encoder(
-            input_ids=texts["input_ids"][: len(true)], attention_mask=texts["attention_mask"][: len(true)]
+            input_ids=texts["input_ids"][::2], attention_mask=texts["attention_mask"][::2]
         ).last_hidden_state[:, 0]
         image = functional.normalize(self.model.vision_proj(tokens[:, 0]), dim=-1)
         text = functional.normalize(self.model.text_proj(alone), dim=-1)
         contrast = functional.cross_entropy(image @ text.T / 0.07, torch.arange(len(true)))
-        return matching, contrast
+        return {"match": matching, "contrast": contrast, **{f"match {name}": part for name, part in looking.items()}}
 
     def _encode(self, texts: list[str]) -> dict[str, torch.Tensor]:
         out = self.tokenizer(texts, padding=True, truncation=True, max_length=TEXT_LENGTH, return_tensors="pt")
@@ -336,12 +376,12 @@ class Lesson:
         return ids
 
 
-def _next_token_loss(logits: torch.Tensor, ids: torch.Tensor, padding: int) -> tuple[torch.Tensor, float]:
+def _next_token_loss(logits: torch.Tensor, ids: torch.Tensor, padding: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the loss of each next token and the share of texts predicted whole."""
     guess, wanted = logits[:, :-1].float(), ids[:, 1:]
     real = wanted != padding
     loss = functional.cross_entropy(guess[real], wanted[real])
-    right = ((guess.argmax(-1) == wanted) | ~real).all(dim=-1).float().mean().item()
+    right = ((guess.argmax(-1) == wanted) | ~real).all(dim=-1).float().mean()
     return loss, right
 
 

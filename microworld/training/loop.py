@@ -89,6 +89,9 @@ def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, floa
         rates: Peak learning rates by prefix of parameter names.
         work: Folder for the state of the run.
         seed: Seed of torch's generator.
+
+    Raises:
+        FloatingPointError: If the loss is no longer a number.
     """
     work.mkdir(parents=True, exist_ok=True)
     dtype = faster_dtype()
@@ -105,6 +108,9 @@ def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, floa
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype is torch.bfloat16):
             value, figures = loss(step)
         optimizer.zero_grad(set_to_none=True)
+        if not torch.isfinite(value):
+            msg = f"the loss of step {step} is {value.item()}: look at its parts {figures}; nothing of it was saved"
+            raise FloatingPointError(msg)
         value.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
         optimizer.step()

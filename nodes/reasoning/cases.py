@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from memory.demonstrations import demonstration
 from nodes.reasoning.blocks import Block, written
 from nodes.reasoning.composition import Composer, OutOfDepth, knowledge
+from nodes.reasoning.failures import quoted
 from nodes.reasoning.lexicon import lexicon_of, plain_words
 from nodes.reasoning.likeness import Likeness
 from nodes.reasoning.protocol import (
@@ -41,10 +42,8 @@ SEEDS: Final = Path(__file__).parent / "seeds" / "demonstrations.json"
 MAX_INSTRUCTION: Final = 1000
 """Characters that the reasoner reads; longer ones are refused."""
 ABILITIES: Final = (
-    "It answers questions about what there is, how many, colors, sizes, places, background, weather and style, joined "
-    "by and/or/if/for each; judges statements about two pictures; blurs, color-pops, replaces, covers with an emoji; "
-    "and tags what a fact describes. Say it in such words, add a demonstration of it, or use a profile with a chat "
-    "model."
+    "Ask what there is, how many, where, of which color or size, or about background, weather and style; say something "
+    "of two pictures; blur, color-pop, replace, cover or tag things; or use a profile with a chat model."
 )
 
 
@@ -167,13 +166,12 @@ class CaseReasoner:
 
 
 def _out_of_depth(instruction: str, part: str) -> str:
-    quoted = f"{instruction.strip()[:80]!r}"
     within = (
         ""
         if part.strip(" .?!").lower() in instruction.lower()[: len(part) + 2]
-        else f" (of it, {part.strip()[:80]!r} fits nothing known)"
+        else f" (of it, “{quoted(part, most=80)}” fits nothing known)"
     )
-    return f"The instruction {quoted} is outside what this reasoner can do{within}. {ABILITIES}"
+    return f"The instruction “{quoted(instruction, most=80)}” is outside what this reasoner can do{within}. {ABILITIES}"
 
 
 def _sentences(block: Block) -> list[str]:

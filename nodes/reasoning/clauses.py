@@ -554,7 +554,9 @@ def sides(reading: Reading) -> Sides | None:
     """Find a comparison of one picture with the other: of counts, or of colours, backgrounds, weathers."""
     values = [slot.value for slot in reading.of("PICTURE")]
     nouns, comparators = reading.of("NOUN"), reading.of("COMPARATOR")
-    compared = len(values) > 1 and set(values[:2]) & {"left", "right"} and not reading.of("NUMBER")
+    # "More dogs in the left picture" compares with the other one without naming it.
+    implied = len(values) == 1 and len(nouns) == 1 and [c.value for c in comparators] in (["<"], [">"])
+    compared = (len(values) > 1 or implied) and set(values[:2]) & {"left", "right"} and not reading.of("NUMBER")
     flip = values[:1] == ["right"]
     if compared and comparators and nouns:
         operator = _mirrored(comparators[0].value) if flip else comparators[0].value

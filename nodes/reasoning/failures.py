@@ -122,10 +122,10 @@ def detail(error: Exception) -> str:
     return quoted(told if isinstance(told, str) else str(error) or type(error).__name__)
 
 
-def quoted(text: str) -> str:
-    """Shorten a foreign text to what fits into a sentence."""
-    words = " ".join(plain(text[: 4 * MAX_DETAIL]).split())
-    return words if len(words) <= MAX_DETAIL else f"{words[:MAX_DETAIL]}…"
+def quoted(text: str, *, most: int = MAX_DETAIL) -> str:
+    """Shorten a foreign text to what fits into a sentence: at most so many characters, without control characters."""
+    words = " ".join(plain(text[: 4 * most]).split())
+    return words if len(words) <= most else f"{words[:most]}…"
 
 
 def _tries(endpoint: Endpoint) -> str:

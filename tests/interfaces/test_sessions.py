@@ -138,6 +138,20 @@ async def test_a_thread_is_not_run_twice_at_once(picture: Path, tmp_path: Path) 
             await gathered(sessions.resume("mine"))
 
 
+async def test_a_thread_that_runs_elsewhere_is_listed_as_running(
+    picture: Path, tmp_path: Path, trouble: Trouble
+) -> None:
+    trouble.at = "write"
+    with pytest.raises(ReasoningFailed):
+        await gathered(sessions.stream_ask([picture], "What is one and two?", thread="mine"))
+
+    async with running("mine", tmp_path / "home"):
+        (held,) = await sessions.list_threads()
+    (let_go,) = await sessions.list_threads()
+
+    assert (held.status, let_go.status) == ("running write", "stopped before write")
+
+
 @pytest.mark.usefixtures("trouble")
 async def test_many_threads_run_at_once_in_one_home(picture: Path) -> None:
     states = await asyncio.gather(

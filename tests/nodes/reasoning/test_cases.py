@@ -130,6 +130,8 @@ def test_joints(reasoner: CaseReasoner, instruction: str, expected: object) -> N
         ("There is a bus in the right image and a dog in the left image.", "yes"),
         ("One picture shows a cat and the other none.", "yes"),
         ("The two pictures have the same background.", "yes"),
+        ("There are more cats in the left picture.", "yes"),
+        ("There are fewer dogs in the left picture.", "no"),
     ],
 )
 def test_statements_about_two_pictures(reasoner: CaseReasoner, statement: str, expected: str) -> None:
