@@ -123,11 +123,29 @@ class ArtifactStore:
             BadInput: the file is missing, empty, cut short, too large or not a picture.
             MemoryTrouble: the disk is full or not writable.
         """
-        content = _read_file(path)
-        picture = _decode(content, path)
+        picture = _decode(_read_file(path), path)
         if picture.format in _ANIMATED_FORMATS and getattr(picture, "n_frames", 1) > 1:
             notice(f"{path} is animated; only its first frame is looked at.")
         return self.put(_upright(picture))
+
+
+def read_picture(content: bytes, name: str) -> PIL.Image.Image:
+    """Read what a foreign picture file holds, as safely as ``ArtifactStore.ingest`` does, without storing it.
+
+    Args:
+        content: The file's bytes.
+        name: What to call it in errors.
+
+    Returns:
+        The picture (of an animation the first frame), upright, in 8-bit colour or grey.
+
+    Raises:
+        BadInput: it is empty, cut short, too large or not a picture.
+    """
+    if not content or len(content) > MAX_BYTES:
+        msg = f"The picture {name} has {len(content):,} bytes; it must have at least one and at most {MAX_BYTES:,}."
+        raise BadInput(msg)
+    return _eight_bit(_upright(_decode(content, name)))
 
 
 def _read_file(path: Path | str) -> bytes:

@@ -1,0 +1,23 @@
+"""Collecting what a tool learns from (CLOVA, section 3.4): annotated scenes, found pictures, and their division."""
+
+from tools.knowledge.collection.coco import CocoFolder
+from tools.knowledge.collection.folders import ClassFolders
+from tools.knowledge.collection.records import Annotated, AnnotatedSource, Found, OpenPicture, PictureSource
+from tools.knowledge.collection.search import PictureSearch, SearchSettings
+from tools.knowledge.collection.split import Split, split
+from tools.knowledge.collection.world import WorldLibrary
+
+__all__ = [
+    "Annotated",
+    "AnnotatedSource",
+    "ClassFolders",
+    "CocoFolder",
+    "Found",
+    "OpenPicture",
+    "PictureSearch",
+    "PictureSource",
+    "SearchSettings",
+    "Split",
+    "WorldLibrary",
+    "split",
+]

@@ -1,0 +1,57 @@
+"""Pictures of a user's own: one folder for each concept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from profiles import BadInput
+from tools.knowledge.collection.records import Found, OpenPicture, chosen, normalized
+
+SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".avif"})
+
+
+class ClassFolders:
+    """``FOLDER/flamingo/*.jpg``, ``FOLDER/polar_bear/…``: a folder's name is its concept.
+
+    Args:
+        folder: Holds a folder for each concept. A folder without folders is one concept's: the one that is asked for.
+        open_picture: Reads a foreign picture safely.
+
+    Raises:
+        BadInput: There is no such folder.
+    """
+
+    def __init__(self, folder: Path, *, open_picture: OpenPicture) -> None:
+        if not folder.is_dir():
+            msg = f"There is no folder {folder}: name one that holds a folder of pictures for each concept."
+            raise BadInput(msg)
+        self._folder = folder
+        self._open = open_picture
+
+    def concepts(self) -> list[str]:
+        """The concepts that have a folder."""
+        return sorted(normalized(each.name) for each in self._folder.iterdir() if each.is_dir())
+
+    def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
+        """Return pictures of a concept; files that cannot be read as pictures are passed over."""
+        found: list[Found] = []
+        files = {str(file): file for file in self._files(concept)}
+        for name in chosen(list(files), len(files), seed=seed):
+            if len(found) == count:
+                break
+            try:
+                picture = self._open(files[name].read_bytes(), name)
+            except (BadInput, OSError):
+                continue
+            found.append(Found(picture, concept, name))
+        return found
+
+    def _files(self, concept: str) -> list[Path]:
+        folders = [each for each in self._folder.iterdir() if each.is_dir()]
+        wanted = [each for each in folders if normalized(each.name) == normalized(concept)]
+        return [
+            file
+            for folder in (wanted if folders else [self._folder])
+            for file in sorted(folder.iterdir())
+            if file.suffix.lower() in SUFFIXES and file.is_file()
+        ]
