@@ -64,6 +64,47 @@ class AskState:
     usage: dict[str, float] = field(default_factory=dict)
     """What the Reasoner has used so far: calls, input and output tokens, cost."""
 
+    correction: str = ""
+    """What is wrong with the answer in the user's words ("that is not a flamingo"); empty if they said nothing."""
 
-STATE_TYPES: tuple[type, ...] = (AskState,)
+    region: Json | None = None
+    """Where in the first picture the thing is that the answer missed (``Region`` in JSON form), if it was shown."""
+
+    setting: str = ""
+    """What the whole pictures show, in words; set when a wrong answer is described for reflection."""
+
+    described: list[Json] = field(default_factory=list)
+    """For each step that reflection reads: its address, a caption of its picture, and the evidence about its result."""
+
+    critiques: list[Json] = field(default_factory=list)
+    """What reflection found so far (``Critique`` in JSON form), in order; the last one is the one to act on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnState:
+    """What one learning run knows about itself; ask carries the fields of the same names into it and out again."""
+
+    profile: str = "embedded"
+    """The profile the thread was begun with."""
+
+    needs: list[Json] = field(default_factory=list)
+    """What should be learned (``nodes.lessons.Need`` in JSON form)."""
+
+    seed: int = 0
+    """Chooses among the pictures that a source has: another one learns from others."""
+
+    collected: list[Json] = field(default_factory=list)
+    """For each need, what it can be learned from (``Collected`` in JSON form); pictures as artifact ids."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each need was tuned, by its place in the list."""
+
+    judged: list[Json] = field(default_factory=list)
+    """For each need, which instances' prompts stay, and why the others do not."""
+
+    learned: list[Json] = field(default_factory=list)
+    """What came of the needs of this run and of earlier ones of the same thread (``Learned`` in JSON form)."""
+
+
+STATE_TYPES: tuple[type, ...] = (AskState, LearnState)
 """The classes that a checkpoint may bring back to life; every other one is refused."""

@@ -122,6 +122,29 @@ def _declare_evaluate(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_memory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        choices=("stats", "list", "show", "forget", "export", "import", "verify"),
+        metavar="ACTION",
+        help="stats, list, show ID…, forget, export FILE, import FILE, or verify (find and mend damage)",
+    )
+    parser.add_argument("names", nargs="*", metavar="ID… or FILE", help="ids as `list` shows them, or one archive")
+    parser.add_argument(
+        "--pool",
+        default="",
+        metavar="POOL",
+        help="list or forget one pool: VQA, LOC, SEG, CLIP (of SELECT and CLASSIFY), REPLACE, or demonstrations",
+    )
+    parser.add_argument("--concept", default="", metavar="C", help="list or forget the prompts of one concept")
+    parser.add_argument("--all", action="store_true", help="forget everything that was learned (seeds stay)")
+    parser.add_argument("--dry-run", action="store_true", help="verify: say what is damaged, change nothing")
+    parser.add_argument(
+        "--profile", metavar="P", default="embedded", help="verify: whose embedding searches the demonstrations"
+    )
+    _declare_json(parser)
+
+
 _COMMANDS: Final = {
     "ask": _Command(
         "answer a question about pictures, or edit them",
@@ -147,6 +170,16 @@ _COMMANDS: Final = {
         "list the examples that plans and programs are made after",
         "snellen demonstrations --kind program",
         _declare_demonstrations,
+    ),
+    "memory": _Command(
+        "show, check, forget and carry elsewhere what was learned",
+        "snellen memory stats\n"
+        "snellen memory list --pool LOC --concept flamingo\n"
+        "snellen memory forget --concept flamingo         # as if it had never been learned\n"
+        "snellen memory export learned.zip                # then, on another machine:\n"
+        "snellen memory import learned.zip\n"
+        "snellen memory verify --json                     # exit status 1 if something is lost",
+        _declare_memory,
     ),
     "evaluate": _Command(
         "measure a profile on tasks with known answers",

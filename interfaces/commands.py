@@ -126,6 +126,13 @@ def demonstrations(options: argparse.Namespace) -> int:
     return 0
 
 
+def memory(options: argparse.Namespace) -> int:
+    """Show, check, forget and carry elsewhere what was learned."""
+    from interfaces.memory_commands import ACTIONS
+
+    return ACTIONS[options.action](options)
+
+
 def evaluate(options: argparse.Namespace) -> int:
     """Measure a profile on tasks with known answers."""
     if options.n < 1:

@@ -194,27 +194,40 @@ async def read_thread(thread: str) -> AskState:
         return await _state(graph, name)
 
 
-def make_context(profile: str, folder: Path) -> Context:
+def make_context(profile: str, folder: Path, *, pictures: Path | None = None) -> Context:
     """Gather what the nodes work with: the home's memory, and the models and the Reasoner of a profile.
 
-    Models are read from disk when they are first used.
+    Models are read from disk when they are first used. What is learned from pictures of a concept comes from the
+    folder ``pictures``, if it is given, rather than from where the profile says.
 
     Raises:
         BadInput: there is no such profile.
         SnellenError: the memory or the Reasoner cannot be used.
     """
+    from memory.artifacts import read_picture
     from memory.demonstrations import DemonstrationPool
+    from memory.drafts import Drafts
     from memory.embedding import SentenceEmbedding
-    from nodes.context import Context
+    from memory.prompts import PromptPool
+    from nodes.context import Context, Learning
     from nodes.reasoning import make_reasoner
+    from nodes.recollection import Recollection
     from profiles import load_profile
+    from tools.knowledge.collection import annotated_source, picture_source
     from tools.vision import Models
 
     chosen = load_profile(profile)
     embed = SentenceEmbedding(chosen)
+    prompts = PromptPool(folder)
     return Context(
         pictures=open_pictures(folder),
-        models=Models(chosen),
+        models=Models(chosen, Recollection(prompts, chosen)),
+        learning=Learning(
+            prompts=prompts,
+            drafts=Drafts(folder),
+            annotated=annotated_source(chosen, open_picture=read_picture),
+            found=picture_source(chosen, open_picture=read_picture, folder=pictures),
+        ),
         reasoner=make_reasoner(chosen),
         pool=DemonstrationPool(folder, embed=embed, seeds=SEEDS, embedding=embed.name),
         profile=chosen,
@@ -341,11 +354,11 @@ async def _summary(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -
 
     snapshot = await graph.aget_state(_config(thread))
     state = _read(snapshot.values)
-    begun = "running" if snapshot.next and await asyncio.to_thread(is_running, thread) else "stopped before"
+    held = bool(snapshot.next) and await asyncio.to_thread(is_running, thread)
     return ThreadSummary(
         thread=thread,
         instruction=state.instruction,
-        status=f"{begun} {snapshot.next[0]}" if snapshot.next else "finished",
+        status=f"{'running' if held else 'stopped before'} {snapshot.next[0]}" if snapshot.next else "finished",
         updated=snapshot.created_at or "",
         verdict=state.verdict,
         answer=state.answer,

@@ -21,10 +21,10 @@ from filelock import FileLock
 from sqlite_utils import Database, Migrations
 
 from memory.home import connect, storing, write_atomically
-from profiles.errors import SnellenError
+from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence, Sized
+    from collections.abc import Callable, Collection, Iterator, Sequence, Sized
     from pathlib import Path
 
     import faiss
@@ -37,6 +37,9 @@ Kind = Literal["plan", "program"]
 
 DATABASE: Final = "demonstrations.sqlite"
 INDEX: Final = "demonstrations.faiss"
+SEED: Final = "seed"
+"""The source of the demonstrations that Snellen comes with; all others were learned."""
+
 _MAGIC: Final = b"snellen-index-1\n"
 _DIGEST_BYTES: Final = 32
 _LOGGER = logging.getLogger(__name__)
@@ -121,15 +124,32 @@ def demonstration(
     )
 
 
+def again(one: Demonstration) -> Demonstration:
+    """Make a demonstration anew from its content, so that its id can be compared."""
+    return demonstration(
+        one.kind,
+        one.instruction,
+        plan=one.plan,
+        program=one.program,
+        correct=one.correct,
+        critique=one.critique,
+        family=one.family,
+        source=one.source,
+    )
+
+
 class DemonstrationPool:
     """The demonstrations of one home; safe for threads and for several processes at once."""
 
-    def __init__(self, folder: Path, *, embed: Embedding, seeds: Path | None = None, embedding: str = "") -> None:
+    def __init__(
+        self, folder: Path, *, embed: Embedding | None = None, seeds: Path | None = None, embedding: str = ""
+    ) -> None:
         """Open the pool, bring its database up to date and load the seeds if they are new.
 
         Args:
             folder: The memory's home.
-            embed: Texts to vectors, float32 (n, d); called on the calling thread.
+            embed: Texts to vectors, float32 (n, d); called on the calling thread. Without it, everything can be done
+                but searching.
             seeds: A JSON list of demonstrations, each with ``kind``, ``instruction``, ``plan`` and, as needed,
                 ``program``, ``correct``, ``critique``, ``family``. Loaded once for each content of the file.
             embedding: The embedding's name; an index made under another name is built afresh.
@@ -162,7 +182,9 @@ class DemonstrationPool:
         with self._rows() as rows, rows.atomic():
             return _insert(rows, demonstrations)
 
-    def nearest(self, instruction: str, kind: Kind, *, correct: bool, k: int = 4) -> list[Demonstration]:
+    def nearest(
+        self, instruction: str, kind: Kind, *, correct: bool, k: int = 4, sources: Collection[str] | None = None
+    ) -> list[Demonstration]:
         """Return the demonstrations whose instructions mean most nearly the same, nearest first.
 
         Args:
@@ -170,16 +192,21 @@ class DemonstrationPool:
             kind: ``plan`` or ``program``.
             correct: Which part of the pool: the right ones or the wrong ones.
             k: At most this many (the paper shows four of each part).
+            sources: Only those that came from here, e.g. ``{"seed"}`` for a Reasoner that has learned nothing; None
+                takes all.
 
         Returns:
             Zero to ``k`` demonstrations by falling cosine similarity.
+
+        Raises:
+            SnellenError: the pool was opened without an embedding.
         """
         import faiss
 
         with self._thread_lock:
             asked = self._vectors([instruction])
             index = self._fresh_index(asked.shape[1])
-            numbers = self._numbers(kind, correct=correct)
+            numbers = self._numbers(kind, correct=correct, sources=sources)
             if not len(numbers) or k < 1:
                 return []
             choice = faiss.SearchParameters(sel=faiss.IDSelectorBatch(numbers))
@@ -191,9 +218,61 @@ class DemonstrationPool:
         found = {row.id: row for row in self._where(f"id IN ({_marks(ids)})", list(ids))}
         return [found[one] for one in ids if one in found]
 
-    def all(self) -> list[Demonstration]:
-        """Return every demonstration, the oldest first."""
-        return self._where("1", [])
+    def all(self, *, source: str | None = None) -> list[Demonstration]:
+        """Return every demonstration, or those of one source, the oldest first."""
+        return self._where("1", []) if source is None else self._where("source = ?", [source])
+
+    def learned(self) -> list[Demonstration]:
+        """Return the demonstrations that did not come with Snellen, the oldest first."""
+        return self._where("source != ?", [SEED])
+
+    def forget(self, ids: Sequence[str] = (), *, source: str = "", learned: bool = False) -> int:
+        """Forget demonstrations: from then on everything is found as if they had never been added.
+
+        Args:
+            ids: These; unknown ones change nothing. A seed that is forgotten by its id stays forgotten.
+            source: All of this source.
+            learned: All but the seeds.
+
+        Returns:
+            How many were forgotten.
+
+        Raises:
+            BadInput: nothing says what to forget.
+            MemoryTrouble: the database cannot be written; nothing was forgotten.
+        """
+        conditions = {
+            "id IN (SELECT value FROM json_each(?))": json.dumps(list(ids)) if ids else "",
+            "source = ?": source,
+            "source != ?": SEED if learned else "",
+        }
+        chosen = {condition: value for condition, value in conditions.items() if value}
+        if not chosen:
+            msg = "Nothing was named to forget: give ids or a source, or say that all that was learned is meant."
+            raise BadInput(msg)
+        with self._rows() as rows, rows.atomic():
+            query = f"DELETE FROM demonstrations WHERE {' AND '.join(chosen)}"  # noqa: S608 - our own conditions
+            return int(rows.conn.execute(query, list(chosen.values())).rowcount)
+
+    def damaged_ids(self) -> list[str]:
+        """Return the ids of demonstrations that are not what was stored: an id follows from the content."""
+        return [one.id for one in self.all() if again(one).id != one.id]
+
+    def index_is_damaged(self) -> bool:
+        """Tell whether there is an index file that cannot be used: damaged, or of another embedding."""
+        return (self.folder / INDEX).exists() and self._read_index() is None
+
+    def refresh_index(self) -> None:
+        """Bring the index file up to date, building it where it is missing or cannot be used.
+
+        Raises:
+            SnellenError: the pool was opened without an embedding.
+        """
+        with self._thread_lock:
+            self._index = None
+            first = self.all()[:1]
+            if first:
+                self._fresh_index(self._vectors([first[0].instruction]).shape[1])
 
     def count(self) -> int:
         """Return how many demonstrations there are."""
@@ -211,8 +290,14 @@ class DemonstrationPool:
             found = {row["number"]: row for row in rows.table("demonstrations").rows_where(condition, numbers)}
         return [_from_row(found[number]) for number in numbers if number in found]
 
-    def _numbers(self, kind: Kind | None = None, *, correct: bool = True) -> NDArray[np.int64]:
-        condition, values = ("1", []) if kind is None else ("kind = ? AND correct = ?", [kind, int(correct)])
+    def _numbers(
+        self, kind: Kind | None = None, *, correct: bool = True, sources: Collection[str] | None = None
+    ) -> NDArray[np.int64]:
+        condition, values = "1", list[Any]()
+        if kind is not None:
+            condition, values = "kind = ? AND correct = ?", [kind, int(correct)]
+        if sources is not None:
+            condition, values = f"{condition} AND source IN ({_marks(sources)})", [*values, *sources]
         with self._rows() as rows:
             found = rows.table("demonstrations").rows_where(condition, values, select="number", order_by="number")
             return np.array([row["number"] for row in found], dtype=np.int64)
@@ -243,17 +328,23 @@ class DemonstrationPool:
         index = self._index or self._read_index()
         wanted = self._numbers()
         held = np.array([], dtype=np.int64) if index is None else faiss.vector_to_array(index.id_map)
-        if index is None or index.d != dimension or not np.isin(held, wanted).all():
+        if index is None or index.d != dimension:
             index, held = faiss.IndexIDMap2(faiss.IndexFlatIP(dimension)), held[:0]
-        missing = np.setdiff1d(wanted, held)
+        gone, missing = np.setdiff1d(held, wanted), np.setdiff1d(wanted, held)
+        if len(gone):
+            index.remove_ids(gone)
         if len(missing):
             index.add_with_ids(self._vectors([row.instruction for row in self._by_number(missing.tolist())]), missing)
+        if len(gone) or len(missing):
             self._write_index(index)
         self._index = index
         return index
 
     def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         """Embed texts as unit vectors, so that the inner product is the cosine; float32 (n, d)."""
+        if self._embed is None:
+            msg = "These demonstrations were opened without an embedding; open them through a profile to search them."
+            raise SnellenError(msg)
         vectors = np.ascontiguousarray(self._embed(texts), dtype=np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
@@ -309,7 +400,7 @@ def _marks(values: Sized) -> str:
 
 def _parse_seeds(content: bytes, path: Path) -> list[Demonstration]:
     try:
-        seeds = [demonstration(**{"source": "seed"} | seed) for seed in json.loads(content)]
+        seeds = [demonstration(**{"source": SEED} | seed) for seed in json.loads(content)]
     except (ValueError, TypeError) as error:
         msg = f"The seed demonstrations in {path} cannot be read ({error}); restore the file from the package."
         raise SnellenError(msg) from error

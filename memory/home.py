@@ -102,11 +102,12 @@ def storing_rows(place: Path) -> Iterator[None]:
         raise MemoryTrouble(msg) from error
 
 
-def connect(database: Path) -> sqlite3.Connection:
+def connect(database: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """Open a SQLite database that several processes share: write-ahead log, 30 seconds of patience.
 
     Args:
         database: The database file, made if missing; its folder must exist.
+        any_thread: Let other threads use the connection too, one at a time.
 
     Returns:
         A connection in explicit-transaction mode, for use by the calling thread.
@@ -114,7 +115,7 @@ def connect(database: Path) -> sqlite3.Connection:
     Raises:
         sqlite3.DatabaseError: the file is damaged or out of reach (call inside ``storing``).
     """
-    connection = sqlite3.connect(database, timeout=_BUSY_SECONDS)
+    connection = sqlite3.connect(database, timeout=_BUSY_SECONDS, check_same_thread=not any_thread)
     connection.execute("PRAGMA journal_mode=WAL")
     return connection
 

@@ -5,6 +5,7 @@ Order of drawing: background, objects, style, weather. Masks come from the same 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,8 +16,26 @@ from PIL import Image
 from microworld.concepts import ART
 from microworld.scenes import GROUND_COLOURS, SIDE, TINTS, Dice, Scene, SceneObject
 
+# The row at which the sky of a ground ends.
+HORIZON = 52
+
 Pixels = npt.NDArray[np.uint8]
 Wide = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Sticker:
+    """A thing that is drawn into a box of any shape, which its visible pixels fill.
+
+    Attributes:
+        file: An art picture.
+        box: (x0, y0, x1, y1) in pixels, inside the picture.
+        tint: A key of `TINTS`, or "" for its own colours.
+    """
+
+    file: str
+    box: tuple[int, int, int, int]
+    tint: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,16 +58,27 @@ def draw(scene: Scene) -> Image.Image:
     return Image.fromarray(draw_array(scene))
 
 
-def draw_array(scene: Scene) -> Pixels:
-    """Return the picture of a scene as an array (128, 128, 3) of bytes."""
+def draw_array(scene: Scene, stickers: Sequence[Sticker] = ()) -> Pixels:
+    """Return the picture of a scene as an array (128, 128, 3) of bytes.
+
+    Args:
+        scene: What to draw.
+        stickers: Further things, drawn over its objects; style and weather apply to them as well.
+    """
     canvas = _background(scene).astype(np.int32)
     for item in scene.objects:
-        colour, alpha = _sprite(item.file, item.side, item.tint, item.mirrored)
-        view = canvas[item.top : item.top + item.side, item.left : item.left + item.side]
-        view[:] = (colour * alpha + view * (255 - alpha) + 127) // 255
+        _lay(canvas, item.left, item.top, _sprite(item.file, item.side, item.tint, item.mirrored))
+    for sticker in stickers:
+        _lay(canvas, sticker.box[0], sticker.box[1], _stretched(sticker))
     dice = Dice("noise", scene.seed)
     canvas = _styled(canvas, scene.style)
     return _as_bytes(_weathered(canvas, scene.weather, dice))
+
+
+def _lay(canvas: Wide, left: int, top: int, sprite: tuple[Wide, Wide]) -> None:
+    colour, alpha = sprite
+    view = canvas[top : top + alpha.shape[0], left : left + alpha.shape[1]]
+    view[:] = (colour * alpha + view * (255 - alpha) + 127) // 255
 
 
 def truths(scene: Scene) -> list[Truth]:
@@ -99,12 +129,28 @@ def _sprite(file: str, side: int, tint: str, mirrored: bool) -> tuple[Wide, Wide
     pixels = np.asarray(picture).astype(np.int32)
     if mirrored:
         pixels = pixels[:, ::-1]
-    colour, alpha = pixels[..., :3], pixels[..., 3:]
-    if tint:
-        light = 70 + (colour @ np.array([77, 151, 28], dtype=np.int32) // 256) * 185 // 255
-        stained = light[..., None] * np.array(TINTS[tint], dtype=np.int32) // 255
-        colour = (stained * 3 + colour) // 4
-    return colour, alpha
+    return _stained(pixels[..., :3], tint), pixels[..., 3:]
+
+
+@lru_cache(maxsize=8192)
+def _stretched(sticker: Sticker) -> tuple[Wide, Wide]:
+    """Return colours and opacity of a sticker, its visible pixels stretched to its box."""
+    x0, y0, x1, y1 = sticker.box
+    with Image.open(ART / sticker.file) as art:
+        whole = art.convert("RGBA")
+    visible = sprite_box(sticker.file, whole.width, mirrored=False)
+    picture = whole.resize((x1 - x0, y1 - y0), Image.Resampling.BILINEAR, box=visible)
+    pixels = np.asarray(picture).astype(np.int32)
+    return _stained(pixels[..., :3], sticker.tint), pixels[..., 3:]
+
+
+def _stained(colour: Wide, tint: str) -> Wide:
+    if not tint:
+        return colour
+    light = 70 + (colour @ np.array([77, 151, 28], dtype=np.int32) // 256) * 185 // 255
+    stained = light[..., None] * np.array(TINTS[tint], dtype=np.int32) // 255
+    mixed: Wide = (stained * 3 + colour) // 4
+    return mixed
 
 
 def _background(scene: Scene) -> Pixels:
@@ -134,7 +180,7 @@ def _ground(name: str, x: Wide, y: Wide) -> Pixels:
     }[name]
     if name == "road":
         below = np.where(((abs(y - 96) < 3) & (x // 12 % 2 == 0))[..., None], 240, below)
-    return _as_bytes(np.where((y < 52)[..., None], sky, below))
+    return _as_bytes(np.where((y < HORIZON)[..., None], sky, below))
 
 
 def _as_bytes(canvas: Wide) -> Pixels:

@@ -5,11 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from profiles.errors import SnellenError
+
 if TYPE_CHECKING:
     from memory.artifacts import ArtifactStore
     from memory.demonstrations import DemonstrationPool
+    from memory.drafts import Drafts
+    from memory.prompts import PromptPool
     from nodes.reasoning.protocol import Reasoner
     from profiles import Profile
+    from tools.knowledge.collection import AnnotatedSource, PictureSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """Where learned prompts are kept, and what they are learned from."""
+
+    prompts: PromptPool
+    """What tools have learned."""
+
+    drafts: Drafts
+    """Tuned prompts that are not yet proved."""
+
+    annotated: AnnotatedSource | None = None
+    """Scenes with boxes and masks; None where the profile names none."""
+
+    found: PictureSource | None = None
+    """Pictures by concept; None where the profile names none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,5 +50,19 @@ class Context:
     models: Any = None
     """The vision models of the profile (``tools.vision.models.Models``); None where no tool looks at pictures."""
 
+    learning: Learning | None = None
+    """What is needed to learn; None where this run learns nothing."""
+
     profile: Profile | None = None
     """The checkpoints, device and limits in force; None takes the default limits."""
+
+    def learner(self) -> Learning:
+        """Return what is needed to learn.
+
+        Raises:
+            SnellenError: This run has no memory of prompts.
+        """
+        if self.learning is None:
+            msg = "This run has no memory of prompts, so it cannot learn: begin it with one."
+            raise SnellenError(msg)
+        return self.learning

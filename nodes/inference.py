@@ -14,6 +14,7 @@ from langgraph.types import Command
 
 from memory.demonstrations import Demonstration, demonstration
 from memory.home import MemoryTrouble
+from nodes.doubts import doubts
 from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed, Task
 from nodes.records import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
 from profiles.errors import SnellenError
@@ -43,25 +44,25 @@ async def recall(state: AskState, runtime: Runtime[Context]) -> Json:
 async def plan(state: AskState, runtime: Runtime[Context]) -> Json:
     """Have the Reasoner decompose the instruction into steps in words."""
     reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    examples = await asyncio.to_thread(_examples, state, runtime.context)
-    made = await reasoner.plan(_task(state), examples)
+    examples = await asyncio.to_thread(examples_of, state, runtime.context)
+    made = await reasoner.plan(task_of(state), examples)
     steps = fitted_plan(made.steps)
     return {
         "plan": steps.value,
         "warnings": _with(state.warnings, steps.notice),
-        "usage": _used(state.usage, before, reasoner.usage),
+        "usage": used(state.usage, before, reasoner.usage),
     }
 
 
 async def write(state: AskState, runtime: Runtime[Context]) -> Json:
     """Have the Reasoner turn the plan into a program that parses and checks."""
     reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    examples = await asyncio.to_thread(_examples, state, runtime.context)
-    program = await reasoner.write_program(_task(state), Plan(steps=state.plan), examples)
+    examples = await asyncio.to_thread(examples_of, state, runtime.context)
+    program = await reasoner.write_program(task_of(state), Plan(steps=state.plan), examples)
     if len(program.encode()) > MAX_PROGRAM_BYTES:
         msg = f"The program is longer than {MAX_PROGRAM_BYTES:,} bytes; ask for less at once."
         raise ReasoningFailed(msg)
-    return {"program": program, "usage": _used(state.usage, before, reasoner.usage)}
+    return {"program": program, "usage": used(state.usage, before, reasoner.usage)}
 
 
 async def run(state: AskState, runtime: Runtime[Context]) -> Json:
@@ -71,7 +72,7 @@ async def run(state: AskState, runtime: Runtime[Context]) -> Json:
     disk is no fault of the program: it interrupts the node, which a resumed thread runs again.
     """
     reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    pictures = _WatchedPictures(runtime.context.pictures)
+    pictures = WatchedPictures(runtime.context.pictures)
     records: list[StepRecord] = []
     try:
         steps = await asyncio.to_thread(_execution, state, runtime.context, pictures, asyncio.get_running_loop())
@@ -85,7 +86,7 @@ async def run(state: AskState, runtime: Runtime[Context]) -> Json:
     unfamiliar = await asyncio.to_thread(_unfamiliar, state, runtime.context)
     return outcome | {
         "warnings": _with(outcome.get("warnings", state.warnings), *unfamiliar),
-        "usage": _used(state.usage, before, reasoner.usage),
+        "usage": used(state.usage, before, reasoner.usage),
     }
 
 
@@ -129,7 +130,8 @@ def _nearest(state: AskState, context: Context) -> list[str]:
     ]
 
 
-def _examples(state: AskState, context: Context) -> Examples:
+def examples_of(state: AskState, context: Context) -> Examples:
+    """Return the recalled demonstrations, by the four parts of the pool."""
     recalled = context.pool.get(state.demonstrations)
 
     def part(kind: str, *, correct: bool) -> list[Demonstration]:
@@ -143,11 +145,7 @@ def _examples(state: AskState, context: Context) -> Examples:
     )
 
 
-def _task(state: AskState) -> Task:
-    return Task(instruction=state.instruction, inputs=programs.inputs_for(len(state.pictures)), family=state.family)
-
-
-class _WatchedPictures:
+class WatchedPictures:
     """A store that remembers when it could not store or read: the machine's trouble, not the program's."""
 
     def __init__(self, store: PictureStore) -> None:
@@ -155,6 +153,7 @@ class _WatchedPictures:
         self._trouble: MemoryTrouble | None = None
 
     def put(self, picture: PIL.Image.Image) -> Picture:
+        """Store a picture."""
         try:
             return self._store.put(picture)
         except MemoryTrouble as trouble:
@@ -162,6 +161,7 @@ class _WatchedPictures:
             raise
 
     def get(self, picture_id: str) -> PIL.Image.Image:
+        """Return a stored picture."""
         try:
             return self._store.get(picture_id)
         except MemoryTrouble as trouble:
@@ -174,17 +174,31 @@ class _WatchedPictures:
             raise self._trouble
 
 
-def _execution(
-    state: AskState, context: Context, pictures: PictureStore, loop: asyncio.AbstractEventLoop
-) -> Iterator[StepRecord]:
-    tools = ToolContext(
+def tools_of(context: Context, pictures: PictureStore, loop: asyncio.AbstractEventLoop) -> ToolContext:
+    """Return what the tools of a program use; those that ask the Reasoner do so on its event loop."""
+    return ToolContext(
         pictures=pictures,
         models=context.models,
         list_knowledge=_knowledge(context.reasoner, loop),
         profile=context.profile,
     )
+
+
+def inputs_of(state: AskState) -> dict[str, Picture]:
+    """Return the pictures of a task by the names of its program's inputs."""
     references = [from_json(picture) for picture in state.pictures]
-    inputs = dict(zip(programs.inputs_for(len(references)), references, strict=True))
+    return dict(zip(programs.inputs_for(len(references)), references, strict=True))
+
+
+def task_of(state: AskState) -> Task:
+    """Return what the Reasoner is told of a task."""
+    return Task(instruction=state.instruction, inputs=programs.inputs_for(len(state.pictures)), family=state.family)
+
+
+def _execution(
+    state: AskState, context: Context, pictures: PictureStore, loop: asyncio.AbstractEventLoop
+) -> Iterator[StepRecord]:
+    tools, inputs = tools_of(context, pictures, loop), inputs_of(state)
     limits = programs.Limits() if context.profile is None else programs.Limits.of(context.profile)
     return programs.run(programs.parse(state.program, limits), inputs, tools, limits)
 
@@ -243,14 +257,10 @@ def _verdict(state: AskState) -> Ruling:
 def _troubles(state: AskState) -> list[str]:
     if state.error:
         return [state.error]
-    empty = [
-        f"Step {step['address']} found nothing: {step['source']}"
-        for step in state.steps
-        if step["output"] == [] and step["tool"] != "SET"
-    ]
+    noticed = doubts(state.steps)
     if state.expected is not None and _shows(from_json(state.answer)):
-        return [*empty, "The answer shows a picture or a place in one, which cannot be compared with words."]
-    return empty
+        return [*noticed, "The answer shows a picture or a place in one, which cannot be compared with words."]
+    return noticed
 
 
 def _shows(answer: object) -> bool:
@@ -272,7 +282,7 @@ def _with(warnings: list[str], *more: str | None) -> list[str]:
     return fitted_sentences([*warnings, *(sentence for sentence in more if sentence)])
 
 
-def _used(so_far: Json, before: Usage, after: Usage) -> Json:
+def used(so_far: Json, before: Usage, after: Usage) -> Json:
     """Add what one node has used; a Reasoner counts from when it was made, which may be since the thread began."""
     counts = {name: value for name, value in asdict(after).items() if value is not None}
     earlier = asdict(before)

@@ -59,6 +59,11 @@ def fitted_steps(steps: list[Json], *, limit: int = MAX_STEPS_BYTES) -> Fitted:
     return Fitted(kept, f"The saved steps leave out {len(steps) - len(kept)} of {len(steps)} in the middle of the run.")
 
 
+def is_whole(step: Json) -> bool:
+    """Tell whether a step's record is as the run left it, not shortened."""
+    return _SHORTENED not in step.get("warnings", ())
+
+
 def fitted_answer(answer: Any, *, limit: int = MAX_ANSWER_BYTES) -> Fitted:  # noqa: ANN401 - any value in JSON form
     """Shorten an answer that is longer than anybody reads: a text by its end, a list by its last items."""
     if _bytes(answer) <= limit:

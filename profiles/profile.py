@@ -79,6 +79,8 @@ class CaptionModel(ModelSettings):
 
     class_name: Literal["BlipForConditionalGeneration"] = Field(alias="class")
     max_new_tokens: int = Field(default=40, ge=1, le=256)
+    drafts: int = Field(default=1, ge=1, le=32)
+    """Captions that a beam search of this width makes; of several, ``models.match`` chooses."""
 
 
 class MatchModel(ModelSettings):
@@ -97,6 +99,8 @@ class SegModel(ModelSettings):
     """Pixels of lower probability are outside a segment."""
     overlap: float = Field(default=0.8, ge=0, le=1)
     """A segment that keeps a smaller share of its own pixels against the others is dropped."""
+    objectness: bool = False
+    """Score a segment by the probability that it is anything, not by that of its label: unknown things are kept."""
 
 
 class ClipModel(ModelSettings):
@@ -124,6 +128,10 @@ class ReplaceModel(ModelSettings):
     steps: int = Field(default=50, ge=1, le=1000)
     guidance: float = Field(default=7.5, ge=0)
     seed: int = 0
+    frame: int | None = Field(default=None, ge=0)
+    """Paint the boxes of regions, so many pixels larger on each side, rather than their outlines: other shapes fit."""
+    margin: float | None = Field(default=None, ge=0)
+    """Paint each part of the mask by itself, with this share of its size around it, rather than the whole picture."""
 
 
 class EmbeddingModel(_Settings):
@@ -211,6 +219,113 @@ class ReasonerSettings(_Settings):
     """US dollars for a million output tokens."""
 
 
+class PromptSettings(_Settings):
+    """``[tuning.*]``: how the soft prompts of a tool are learned, proved and used; the defaults are CLOVA's."""
+
+    vectors: int = Field(ge=1)
+    """Prompt vectors at each place where they enter."""
+    rate: float = Field(gt=0)
+    """Adam's learning rate."""
+    steps: int = Field(default=100, ge=1)
+    """The most updates of one prompt; it ends sooner when it is accepted."""
+    spread: float = Field(default=1.0, ge=0, le=1)
+    """How much of a prompt's beginning is its own: at 1 each starts elsewhere, at 0 all start at the same place."""
+    deviation: float = Field(default=0.02, gt=0)
+    """Standard deviation of the values that a prompt begins with."""
+    score: float = Field(default=0.9, gt=0, lt=1)
+    """Training accepts a prompt when the right has at least this probability, and the wrong at most the rest."""
+    negatives: int = Field(default=8, ge=0)
+    """Examples of other things beside each instance, which must stay as they are."""
+    nearest: int | None = Field(default=None, ge=1)
+    """Of the prompts that a tool's rule selects, only the nearest so many are combined; without it, all."""
+    similarity: float = Field(default=0.0, ge=-1, le=1)
+    """Prompts learned from something less similar to what is seen (by cosine) are left out."""
+    held_out: float = Field(default=0.5, ge=0, le=1)
+    """The share of held-out examples on which the tool must be right with a prompt that is kept."""
+    spoilt: float = Field(default=0.0, ge=0, le=1)
+    """The share of right answers about other things that a prompt may turn wrong and still be kept."""
+
+
+class ClipTuning(PromptSettings):
+    """SELECT and CLASSIFY: deep prompts in the first layers of the picture encoder (CLOVA section 8.4)."""
+
+    vectors: int = Field(default=100, ge=1)
+    rate: float = Field(default=1e-2, gt=0)
+    layers: int = Field(default=3, ge=1)
+    """The layers that get prompts, from the first on."""
+
+
+class LocTuning(PromptSettings):
+    """LOC: soft tokens before the words of a query (CLOVA section 8.2)."""
+
+    vectors: int = Field(default=100, ge=1)
+    rate: float = Field(default=5e-4, gt=0)
+    negatives: int = Field(default=13, ge=0)
+    score: float = Field(default=0.5, gt=0, lt=1)
+    alignment: float = Field(default=0.0, ge=0, le=1)
+    """The cosine that the query shall reach with what the object looks like, as a query made of a picture would: more
+    than telling the training pictures apart needs, and so better on others. At 0 that is not asked for."""
+    quorum: float = Field(default=0.0, ge=0, le=1)
+    """The share of a concept's prompts that must see it in a picture before any is used there."""
+
+
+class VqaTuning(PromptSettings):
+    """VQA: vectors beside the encoded question (CLOVA section 8.1)."""
+
+    vectors: int = Field(default=16, ge=1)
+    rate: float = Field(default=1e-3, gt=0)
+    score: float = Field(default=0.7, gt=0, lt=1)
+    nearest: int | None = Field(default=20, ge=1)
+    held_out: float = Field(default=1.0, ge=0, le=1)
+
+
+class TuningSettings(_Settings):
+    """``[tuning]``: learning by soft prompts."""
+
+    memory: int = Field(default=1024, ge=1)
+    """MiB that the instances tuned together may take; more of them wait for the next chunk."""
+    seed: int = 0
+    """Where the prompts begin."""
+    clip: ClipTuning = ClipTuning()
+    loc: LocTuning = LocTuning()
+    vqa: VqaTuning = VqaTuning()
+
+
+class SearchTable(_Settings):
+    """``[collection.search]``: an endpoint that finds pictures and answers with JSON."""
+
+    url: str
+    """Its address, with ``{query}`` and, if it wants that, ``{count}``."""
+    results: str = "results"
+    """Where the list stands in the answer; dots lead deeper."""
+    picture: str = "url"
+    """Where a picture's address stands in an item of the list."""
+    timeout: float = Field(default=10.0, gt=0)
+    """Seconds."""
+    largest: int = Field(default=10_000_000, ge=1)
+    """Bytes of a picture above which it is passed over."""
+
+
+class CollectionSettings(_Settings):
+    """``[collection]``: what tools learn from (CLOVA section 3.4); the numbers' defaults are the paper's."""
+
+    annotated: str = ""
+    """Scenes with boxes and masks: ``world`` for the profile's world, or a folder in COCO's or LVIS's format."""
+    pictures: str = ""
+    """Pictures by concept: ``world``, ``search``, or a folder with a folder for each concept."""
+    search: SearchTable | None = None
+    scenes: int = Field(default=200, ge=1)
+    """Annotated scenes that a concept is learned from."""
+    held_out_scenes: int = Field(default=20, ge=1)
+    """Annotated scenes that prove its prompts, beside those."""
+    found: int = Field(default=6, ge=1)
+    """Found pictures that a concept is learned from."""
+    held_out_found: int = Field(default=1, ge=1)
+    """Found pictures that prove its prompts, beside those."""
+    related: int = Field(default=8, ge=0)
+    """Related concepts whose pictures must not be spoilt."""
+
+
 class WorldSettings(_Settings):
     """``[world]``: the world that the checkpoints were trained on."""
 
@@ -256,6 +371,8 @@ class Profile(_Settings):
     models: ModelTable = ModelTable()
     limits: LimitSettings = LimitSettings()
     reasoner: ReasonerSettings = ReasonerSettings()
+    tuning: TuningSettings = TuningSettings()
+    collection: CollectionSettings = CollectionSettings()
     world_settings: WorldSettings | None = Field(default=None, alias="world")
     familiarity: FamiliaritySettings | None = None
 

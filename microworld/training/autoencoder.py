@@ -29,6 +29,7 @@ BATCH = 16
 ENLARGED, MASKED = 0.6, 0.15
 # How much the latents' spread counts: just enough that the decoder bears the painter's errors.
 DIVERGENCE = 3e-4
+LEAST_LOG_VARIANCE = -20.0
 
 
 def config() -> dict[str, object]:
@@ -55,7 +56,7 @@ def train_autoencoder(pictures: Corpus, work: Path, *, seed: int, steps: int) ->
     torch.manual_seed(seed)
     model = AutoencoderKL(**config())
     lesson = Lesson(model, pictures)
-    run(model, lesson.loss, Plan(steps, weight_decay=0.0), rates={"": 1.5e-3}, work=work, seed=seed)
+    run(model, lesson.loss, Plan(steps, weight_decay=0.0), rates={"": 1e-3}, work=work, seed=seed)
     standardise(model, torch.cat([lesson.pieces(10_000_000 + index) for index in range(16)]))
     model.save_pretrained(done)
     return model
@@ -73,10 +74,10 @@ class Lesson:
         posterior = self.model.encode(pixels).latent_dist
         again = self.model.decode(posterior.sample()).sample
         error = functional.l1_loss(again, pixels)
-        edges = sum(functional.l1_loss(again.diff(dim=axis), pixels.diff(dim=axis)) for axis in (2, 3))
+        across, down = (functional.l1_loss(again.diff(dim=axis), pixels.diff(dim=axis)) for axis in (3, 2))
         spread = posterior.kl().mean() / posterior.mean[0].numel()
-        parts = {"pixels": error.item(), "edges": float(edges), "spread": spread.item()}
-        return error + edges + DIVERGENCE * spread, parts
+        parts = {"pixels": error.item(), "edges": (across + down).item(), "spread": spread.item()}
+        return error + across + down + DIVERGENCE * spread, parts
 
     def pieces(self, step: int) -> torch.Tensor:
         """Return the pictures (B, 3, 64, 64) of one step."""
@@ -104,6 +105,9 @@ class Lesson:
 def standardise(model: AutoencoderKL, pixels: torch.Tensor) -> None:
     """Bring each number of the latents to mean 0 and deviation 1 over `pixels`; pictures come out as before.
 
+    The spread of the latents, which made the decoder robust, is taken out: the pipeline samples what it sees, and would
+    see it with noise that the network was not trained on.
+
     Args:
         model: Its layers beside the latents are changed in place.
         pixels: Pictures (B, 3, H, W).
@@ -115,7 +119,8 @@ def standardise(model: AutoencoderKL, pixels: torch.Tensor) -> None:
     count = len(mean)
     before.weight[:count] /= deviation[:, None, None, None]
     before.bias[:count] = (before.bias[:count] - mean) / deviation
-    before.bias[count:] -= 2 * deviation.log()
+    before.weight[count:] = 0.0
+    before.bias[count:] = LEAST_LOG_VARIANCE
     after.bias += after.weight.flatten(1) @ mean
     after.weight *= deviation[None, :, None, None]
 

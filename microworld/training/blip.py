@@ -54,8 +54,8 @@ EARLY = {
     "style": 2,
 }
 LATE = {
-    "exists": 20,
-    "count": 20,
+    "exists": 16,
+    "count": 40,
     "colour": 13,
     "size": 5,
     "relation": 32,
@@ -65,7 +65,7 @@ LATE = {
     "style": 2,
 }
 WEIGHTS = {
-    "answers": 1.0, "right": 0.0, "look": 0.3, "know": 0.5, "caption": 0.5, "caption look": 0.15, "match": 0.5,
+    "answers": 1.0, "right": 0.0, "look": 0.3, "know": 0.5, "caption": 1.0, "caption look": 0.3, "match": 0.5,
     "contrast": 0.1, "match look": 0.15, "match know": 0.2,
 }  # fmt: skip
 CROPS = {"exists": 22, "count": 14, "colour": 28, "name": 30, "background": 6}
@@ -264,7 +264,7 @@ class Lesson:
         self.writing = Watch(model.text_decoder.bert.encoder.layer)
 
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
-        """Return the loss of one step and its parts: questions always, captions and matching by turns."""
+        """Return the loss of one step and its parts: questions and captions always, matching every other step."""
         dice = np.random.default_rng([step, 37])
         chosen = np.sort(dice.integers(0, len(self.scenes.scenes), PICTURES - VIEWS))
         cut = np.sort(dice.integers(0, len(self.views.scenes), VIEWS))
@@ -273,9 +273,8 @@ class Lesson:
         whole = [self.scenes.scenes[i] for i in chosen]
         shown = [*whole, *(self.views.scenes[i] for i in cut)]
         parts = self._answering(tokens, shown, step)
+        parts |= self._captioning(tokens[: len(whole)], whole)
         if step % 2:
-            parts |= self._captioning(tokens[: len(whole)], whole)
-        else:
             parts |= self._matching(tokens[: len(whole)], whole, Dice("match", step))
         total = torch.stack([WEIGHTS[name] * part for name, part in parts.items()]).sum()
         return total, {name: part.item() for name, part in parts.items()}

@@ -1,9 +1,9 @@
 """What the painter is taught on: parts of scenes with a thing to be painted, as REPLACE will show them to it.
 
-A scene is data, so the truth is drawn rather than photographed: the replaced thing is taken out of the scene and another
-is drawn into its box, in the same style and weather. What is seen on the canvas is cut out by the very function that
-the tool uses. Things are drawn upright from the first picture of their concept, stretched to the box: one thing to know
-for each name, always at the same place of the canvas.
+A scene is data, so the truth is drawn rather than photographed: the replaced thing is taken out of the scene and
+another is drawn into its box, in the same style and weather. What is seen on the canvas is cut out by the very function
+that the tool uses. Things are drawn upright from the first picture of their concept, stretched to the box: one thing to
+know for each name, always at the same place of the canvas.
 """
 
 from __future__ import annotations

@@ -18,6 +18,18 @@ weights; the text decoder is shared by answers and captions, the text encoder by
 from their descriptions; the vision encoder starts from the detector's""",
         ("vqa_", "caption_", "match_"),
     ),
+    "maskformer": (
+        "MaskFormerForInstanceSegmentation, with a ResNet of basic layers for its backbone",
+        "24,000 drawn scenes and 16,000 pictures of things side by side, with their masks",
+        ("seg_",),
+    ),
+    "diffusion": (
+        """StableDiffusionInpaintPipeline of `diffusers` (AutoencoderKL, UNet2DConditionModel, CLIPTextModel,
+DDIMScheduler)""",
+        """46,000 parts of drawn scenes, in each of which one thing is drawn in another's place, and 8,000 whole
+scenes with their captions; the text encoder starts from the classifier's""",
+        ("replace_",),
+    ),
 }
 
 
@@ -25,12 +37,17 @@ def write_cards(folder: Path, figures: dict[str, Any]) -> None:
     """Write `README.md` into the folder of each checkpoint.
 
     Args:
-        folder: Holds the folders of the checkpoints, each with the `training.json` of its run.
+        folder: Holds the folders of the checkpoints, each with the `training.json` of its run; one that is not there
+            gets no card.
         figures: As `microworld.training.measure.report` gives them.
     """
     for name, (classes, data, prefixes) in ABOUT.items():
+        if not (folder / name / "training.json").exists():
+            continue
         run = json.loads((folder / name / "training.json").read_text(encoding="utf-8"))
-        size = (folder / name / "model.safetensors").stat().st_size / 1e6
+        # A pipeline has its weights in folders, and the classifier has statistics beside its own.
+        files = [*(folder / name).glob("model.safetensors"), *(folder / name).glob("*/*.safetensors")]
+        size = sum(file.stat().st_size for file in files) / 1e6
         text = _CARD.format(
             name=name, classes=classes, data=data, size=size, seed=run["seed"], steps=run["steps"], dtype=run["dtype"],
             minutes=run["seconds"] / 60, threads=run["threads"], known=len(vocabulary().share("known")),

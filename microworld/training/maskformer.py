@@ -36,7 +36,7 @@ from transformers import (
 )
 
 from microworld.concepts import vocabulary
-from microworld.drawing import HORIZON, truths
+from microworld.drawing import HORIZON, Pixels, truths
 from microworld.scenes import GROUNDS, PATTERNS, SIDE, Scene
 from microworld.training.corpus import Corpus, corpus
 from microworld.training.loop import Outcome, Plan, run
@@ -44,6 +44,8 @@ from microworld.training.owlvit import as_input, known_names
 
 PIXELS = 192
 BATCH = 12
+# How many pictures of a batch are crowds, in the first lesson and in the second.
+CROWDS = (9, 3)
 # The share of all steps that teach only to see, and the weight that this keeps afterwards.
 SEEING_SHARE, SEEING_WEIGHT = 0.35, 0.25
 ROWS = 5
@@ -104,7 +106,7 @@ def stuff() -> frozenset[str]:
 
 
 def config(shape: Shape | None = None) -> MaskFormerConfig:
-    """Return the segmenter's shape: about 2.8 million weights."""
+    """Return the segmenter's shape: about 2.7 million weights."""
     shape = shape or Shape()
     stages = [f"stage{number}" for number in range(1, len(shape.widths) + 1)]
     backbone = ResNetConfig(
@@ -137,15 +139,22 @@ class Pupil(nn.Module):
         self.segmenter = MaskFormerForInstanceSegmentation(shape)
         self.cell_head = nn.Linear(int(shape.backbone_config.hidden_sizes[-1]), names + PLACES)
         self.pixel_head = nn.Conv2d(shape.mask_feature_size, len(labels()) + PLACES, 1)
-        _start_normed(self.segmenter)
+        _start_quiet(self.segmenter)
 
 
-def _start_normed(model: nn.Module) -> None:
-    """Begin with batch normalisation that normalises: the class draws its weights with a deviation of 0.02."""
+@torch.no_grad()
+def _start_quiet(model: MaskFormerForInstanceSegmentation) -> None:
+    """Begin with batch normalisation that normalises and with masks near a half.
+
+    The class draws the weights of batch normalisation with a deviation of 0.02, and the vectors of masks so large that
+    their first losses are ten times those of random masks.
+    """
     for layer in model.modules():
         if isinstance(layer, nn.BatchNorm2d):
             nn.init.ones_(layer.weight)
             nn.init.zeros_(layer.bias)
+    last = [layer for layer in model.mask_embedder.modules() if isinstance(layer, nn.Linear)][-1]
+    last.weight *= 0.2
 
 
 def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
@@ -243,20 +252,19 @@ class Lesson:
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of one step and its parts.
 
-        Two lessons. To see first: crowds (objects side by side), each pixel its label, each cell its name. Then to
-        tell things apart: the class's own loss on matched queries of every layer of the decoder, on scenes ever more
-        often, with a little of the first lesson to keep names alive.
+        Two lessons. To see first, on crowds (things side by side): what each pixel and each cell is, and where its
+        thing's middle. Then to tell things apart, on scenes: the class's own loss on matched queries of every layer of
+        the decoder, with a little of the first lesson to keep names alive.
         """
         dice = np.random.default_rng([step, 41])
         seeing = step < SEEING_SHARE * self.steps
-        source = self.crowds if dice.random() > (0.2 if seeing else 0.8) else self.scenes
-        chosen = np.sort(dice.integers(0, len(source.scenes), BATCH))
+        shown, scenes = self._pictures(dice, crowds=CROWDS[0] if seeing else CROWDS[1])
         flipped = bool(dice.integers(2))
-        truth = [_flipped(panoptic(source.scenes[index]), really=flipped) for index in chosen]
-        pixels = as_input(source.pictures[chosen][:, :, :: -1 if flipped else 1])
+        truth = [_flipped(panoptic(scene), really=flipped) for scene in scenes]
+        pixels = as_input(shown[:, :, :: -1 if flipped else 1])
         pixels = functional.interpolate(pixels, size=(PIXELS, PIXELS), mode="bilinear", antialias=False)
         model = self.pupil.segmenter
-        names = [[self._names[item.concept] for item in source.scenes[index].objects] for index in chosen]
+        names = [[self._names[item.concept] for item in scene.objects] for scene in scenes]
         if seeing:
             seen = model.model.pixel_level_module(pixels)
             return self._seeing(seen.encoder_last_hidden_state, seen.decoder_last_hidden_state, truth, names)
@@ -268,6 +276,18 @@ class Lesson:
         last = {name.removeprefix("loss_"): value.item() for name, value in matched.items() if name[-1].isalpha()}
         total = torch.stack(list(matched.values())).sum() / len(model.model.transformer_module.decoder.layers)
         return total + SEEING_WEIGHT * kept, parts | last
+
+    def _pictures(self, dice: np.random.Generator, *, crowds: int) -> tuple[Pixels, list[Scene]]:
+        """Return the pictures (B, 128, 128, 3) of a batch, so many of them crowds, and what they show.
+
+        Every batch has both, so that batch normalisation does not come to expect one or the other.
+        """
+        shown, scenes = [], []
+        for source, count in ((self.crowds, crowds), (self.scenes, BATCH - crowds)):
+            chosen = np.sort(dice.integers(0, len(source.scenes), count))
+            shown.append(source.pictures[chosen])
+            scenes += [source.scenes[index] for index in chosen]
+        return np.concatenate(shown), scenes
 
     def _seeing(
         self, cells: torch.Tensor, pixels: torch.Tensor, truth: list[Panoptic], names: list[list[int]]
@@ -354,7 +374,7 @@ def place_codes(masks: Masks) -> npt.NDArray[np.float32]:
     """Return where the middles of things are: sines and cosines (n, 12) of the middles of the boxes of masks."""
     middles = []
     for axis in (1, 2):
-        touched = masks.any(axis=axis)
+        touched: npt.NDArray[np.bool_] = np.asarray(masks.any(axis=axis))
         first, last = touched.argmax(axis=1), SIDE - 1 - touched[:, ::-1].argmax(axis=1)
         middles.append((first + last + 1) / (2 * SIDE))
     angles = np.stack([2 * np.pi * wave * middle for middle in middles for wave in WAVES], axis=1)

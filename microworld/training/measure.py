@@ -18,9 +18,13 @@ from PIL import Image
 from microworld.concepts import Share, plural, vocabulary
 from microworld.drawing import draw, truths
 from microworld.questions import ask
-from microworld.scenes import Dice, Scene, caption, recipe, sample_scene
+from microworld.scenes import Dice, Scene, article, caption, recipe, sample_scene
 from microworld.training.blip import spoiled
+from microworld.training.maskformer import labels, panoptic, stuff
 from profiles import Profile, load_profile
+from tools.editing.replace import framed
+from tools.scoring import LabelledMask, best_overlaps, panoptic_quality
+from tools.values import Region
 from tools.vision.detection import Detection, overlap
 from tools.vision.models import Models
 
@@ -28,6 +32,7 @@ ASKED = ("exists", "count", "colour", "size", "relation", "place", "background",
 TARGETS = {
     "clip_top1": 0.90, "owlvit_ap50": 0.75, "vqa_exists": 0.85, "vqa_background": 0.85, "vqa_count": 0.75,
     "vqa_colour": 0.75, "vqa_size": 0.75, "vqa_relation": 0.65, "caption_precision": 0.80, "match_auc": 0.85,
+    "seg_iou": 0.70, "replace_recognised": 0.70,
 }  # fmt: skip
 BATCH = 32
 
@@ -59,13 +64,18 @@ def report(*, seed: int = 1, scenes: int = 300, profile: str = "embedded") -> di
 
 def _measure(profile: Profile, share: Share, seed: int, count: int) -> dict[str, Any]:
     models, pictured = Models(profile), held_out(share, count, seed=seed)
-    return {
+    figures = {
         **_round(classification(models, pictured, share)),
         **_round(detection(profile, pictured, share)),
         **_round(answers(models, pictured, share, seed)),
         **_round(captions(models, pictured)),
         **_round(matching(models, pictured, share, seed)),
     }
+    if profile.models.seg is not None:
+        figures |= _round(segmentation(models, pictured))
+    if profile.models.replace is not None:
+        figures |= _round(painting(models, pictured, share, seed))
+    return figures
 
 
 def _round(figures: dict[str, float]) -> dict[str, float]:
@@ -183,6 +193,70 @@ def matching(models: Models, scenes: Sequence[Scene], share: Share, seed: int) -
         spoilt += models.match(pictures, [caption(spoiled(s, names, dice)) for s in batch])
         others += models.match(pictures, [caption(s) for s in [*batch[1:], batch[0]]])
     return {"match_auc": auc(true, [*spoilt, *others]), "match_auc_spoiled": auc(true, spoilt)}
+
+
+def segmentation(models: Models, scenes: Sequence[Scene]) -> dict[str, float]:
+    """MaskFormer: panoptic quality over the labels that appear, and how well things are outlined, whatever their label.
+
+    `seg_iou` is the mean over true things of the best IoU of any segment; a thing without a segment counts as 0.
+    """
+    found: list[list[LabelledMask]] = []
+    for batch in _batches(scenes):
+        pictures = [draw(scene) for scene in batch]
+        found += [
+            [LabelledMask(np.asarray(each.mask) > 127, each.name) for each in segments]
+            for segments in models.segment(pictures)
+        ]
+    perfect = [panoptic(scene) for scene in scenes]
+    true = [
+        [LabelledMask(mask, labels()[label]) for mask, label in zip(each.masks, each.labels, strict=True)]
+        for each in perfect
+    ]
+    quality = {label: each for label, each in panoptic_quality(found, true).items() if each.true}
+    things = [each.quality for label, each in quality.items() if label not in stuff()]
+    overlaps = [
+        overlap
+        for some, scene in zip(found, scenes, strict=True)
+        for overlap in best_overlaps([each.mask for each in some], [truth.mask for truth in truths(scene)])
+    ]
+    return {
+        "seg_pq": float(np.mean([each.quality for each in quality.values()])),
+        "seg_pq_things": float(np.mean(things)),
+        "seg_pq_stuff": float(np.mean([each.quality for label, each in quality.items() if label in stuff()])),
+        "seg_iou": float(np.mean(overlaps)),
+        "seg_found": float(np.mean([overlap >= 0.5 for overlap in overlaps])),
+    }
+
+
+def painting(models: Models, scenes: Sequence[Scene], share: Share, seed: int) -> dict[str, float]:
+    """Stable Diffusion: how often a replaced thing is recognised as what was asked for, and what stays untouched.
+
+    One thing of each scene becomes another of the share. Its own box is then shown to CLIP, which had no part in the
+    painter's loss, and which chooses among all names of the share. `replace_clean` is the same before the painter: how
+    often CLIP recognises what the scene shows there, which bounds what can be expected.
+    """
+    settings = models.profile.models.replace
+    frame = (settings.frame if settings else None) or 0
+    names = _names(share)
+    right, clean, untouched = [], [], []
+    for scene in scenes:
+        dice = Dice("measure-painting", seed, scene.seed)
+        place = dice.integer(0, len(scene.objects) - 1)
+        wanted = dice.choice([name for name in names if not scene.named(name)])
+        picture, box = draw(scene), truths(scene)[place].box
+        mask = framed([Region(box, 1.0)], picture.size, frame=frame)
+        painted = models.inpaint([picture], [mask], [article(wanted)])[0]
+        before, after = (names[i] for i in models.similarity([picture.crop(box), painted.crop(box)], names).argmax(1))
+        clean.append(before == scene.objects[place].concept)
+        right.append(after == wanted)
+        same = (np.asarray(painted) == np.asarray(picture)).all(axis=-1)
+        untouched.append(float(same[np.asarray(mask) == 0].mean()))
+    return {
+        "replace_recognised": float(np.mean(right)),
+        "replace_clean": float(np.mean(clean)),
+        "replace_untouched": float(np.mean(untouched)),
+        "replace_n": len(right),
+    }
 
 
 def auc(positive: Sequence[float], negative: Sequence[float]) -> float:

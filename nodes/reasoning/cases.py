@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from memory.demonstrations import demonstration
 from nodes.reasoning.blocks import Block, written
 from nodes.reasoning.composition import Composer, OutOfDepth, knowledge
+from nodes.reasoning.explanation import check, explain, right_output
 from nodes.reasoning.failures import quoted
 from nodes.reasoning.lexicon import lexicon_of, plain_words
 from nodes.reasoning.likeness import Likeness
@@ -35,6 +37,7 @@ from tools.program import Limits, ProgramError, load
 
 if TYPE_CHECKING:
     from memory.demonstrations import Demonstration
+    from nodes.reasoning.critique import Case, Critique, Replay, StepCheck
     from profiles import Profile
 
 SEEDS: Final = Path(__file__).parent / "seeds" / "demonstrations.json"
@@ -100,6 +103,34 @@ class CaseReasoner:
     async def route(self, message: str) -> Route:
         """Say which part of Snellen a message is for."""
         return await asyncio.to_thread(self._route, message)
+
+    async def reflect(self, case: Case, replay: Replay) -> Critique:
+        """Find what made the answer wrong: the smallest change that explains the feedback, weighed by the evidence.
+
+        The program is compared with the one that would be written for the instruction now; where they differ and the
+        latter gives the right answer, the statements that differ are at fault.
+        """
+        composed = await asyncio.to_thread(self._composed, case)
+        critique = await explain(case, replay, composed=written(composed) if composed else None)
+        if not critique.program or composed is None or not case.plan or list(case.plan) == _sentences(composed):
+            return critique
+        return replace(critique, faults=tuple(replace(fault, place="plan") for fault in critique.faults))
+
+    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+        """Judge a step by its share of what explains the feedback, the steps found right left out."""
+        composed = await asyncio.to_thread(self._composed, case)
+        return await check(case, address, checked, replay, composed=written(composed) if composed else None)
+
+    async def infer_answer(self, case: Case, address: str, replay: Replay) -> str:
+        """Find the answer of a VQA step with which the whole answer agrees."""
+        return await right_output(case, address, replay)
+
+    def _composed(self, case: Case) -> Block | None:
+        """Solve the case's instruction anew; None where it is outside what the demonstrations cover."""
+        try:
+            return self._solved(case.task, case.examples, Plan([]))
+        except ReasoningFailed:
+            return None
 
     def _route(self, message: str) -> Route:
         if not message.strip() or len(message) > MAX_INSTRUCTION:

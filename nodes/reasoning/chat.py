@@ -5,12 +5,24 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
 from nodes.reasoning.conversation import Prices, StructuredModel, UnusableError, converse
+from nodes.reasoning.critic import (
+    AnswerReply,
+    CheckReply,
+    CritiqueReply,
+    accept_answer,
+    accept_check,
+    accept_critique,
+    checker_prompt,
+    critic_prompt,
+    inferrer_prompt,
+)
 from nodes.reasoning.failures import Endpoint
 from nodes.reasoning.prompting import (
     Prompt,
@@ -31,6 +43,10 @@ from tools.program import Limits, ProgramError, load
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from nodes.reasoning.critique import Case, Critique, DescribedStep, Replay, StepCheck
+
+MAX_INFERENCES = 2
+"""How often a chat model is asked for the right answer of a step, the second time with what came of the first."""
 MAX_NAME_LENGTH = 80
 """Characters of one name in an answer to LIST."""
 
@@ -148,6 +164,57 @@ class ChatReasoner:
         )
         return reply.route
 
+    async def reflect(self, case: Case, replay: Replay) -> Critique:
+        """Find at one go what made the answer wrong (CLOVA, section 3.3 and figure 14).
+
+        A corrected program that does not give the right answer either is dropped, and halves the certainty.
+
+        Raises:
+            ReasoningFailed: No valid critique within eight replies, or the endpoint failed.
+        """
+
+        def accept(reply: CritiqueReply) -> Critique:
+            return accept_critique(reply, case, self._limits)
+
+        critique = await converse(self._model, critic_prompt(case), CritiqueReply, accept=accept, wanted="a critique")
+        if not critique.program or (await replay({}, critique.program)).agrees:
+            return critique
+        return replace(critique, program="", certainty=critique.certainty / 2)
+
+    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:  # noqa: ARG002
+        """Judge one step with those found right before it in view (CLOVA, section 3.3 and figure 15).
+
+        Raises:
+            ReasoningFailed: No valid judgement within eight replies, or the endpoint failed.
+            BadInput: The case has no step at this address.
+        """
+        step = _step_at(case, address)
+
+        def accept(reply: CheckReply) -> StepCheck:
+            return accept_check(reply, step, case)
+
+        prompt = checker_prompt(case, step, checked)
+        return await converse(self._model, prompt, CheckReply, accept=accept, wanted="a judgement")
+
+    async def infer_answer(self, case: Case, address: str, replay: Replay) -> str:
+        """Infer what a VQA step should have answered (CLOVA, section 3.4 and figure 16).
+
+        An answer with which the result is still wrong is shown to the model once; its last answer counts.
+
+        Raises:
+            ReasoningFailed: No valid answer within eight replies, or the endpoint failed.
+            BadInput: The case has no step at this address.
+        """
+        step, tried, answer = _step_at(case, address), list[str](), ""
+        for _ in range(MAX_INFERENCES):
+            prompt = inferrer_prompt(case, step, tried)
+            answer = await converse(self._model, prompt, AnswerReply, accept=accept_answer, wanted="an answer")
+            outcome = await replay({address: answer})
+            if outcome.agrees:
+                break
+            tried.append(f"{answer}: the result was {' '.join(str(outcome.answer).split())[:MAX_NAME_LENGTH]}")
+        return answer
+
     def _tools(self) -> str:
         if self._catalogue is None:
             from tools.registry import catalogue
@@ -195,6 +262,14 @@ def chat_reasoner(profile: Profile) -> ChatReasoner:
     )
     endpoint = Endpoint(settings.model, base_url, timeout=settings.timeout, tries=1 + settings.max_retries)
     return ChatReasoner(model, endpoint=endpoint, prices=_prices(settings), limits=Limits.of(profile))
+
+
+def _step_at(case: Case, address: str) -> DescribedStep:
+    step = case.step(address)
+    if step is None:
+        msg = f"There is no step {address!r} in this run; its steps are {', '.join(one.address for one in case.steps)}."
+        raise BadInput(msg)
+    return step
 
 
 def _key(base_url: str | None) -> str:

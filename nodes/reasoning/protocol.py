@@ -1,7 +1,8 @@
 """The Reasoner: the one door to language reasoning.
 
 A reasoner turns an instruction into a plan, a plan into a checked program, answers what a program's LIST
-step asks, and says where a message of the chat page belongs (CLOVA, sections 3.1 and 3.2). There are two:
+step asks, says where a message of the chat page belongs (CLOVA, sections 3.1 and 3.2), and finds out why an answer was
+wrong (section 3.3). There are two:
 `nodes.reasoning.chat.ChatReasoner` over a chat model, `nodes.reasoning.cases.CaseReasoner` without one.
 """
 
@@ -15,6 +16,7 @@ from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
     from memory.demonstrations import Demonstration
+    from nodes.reasoning.critique import Case, Critique, Replay, StepCheck
 
 Route = Literal["ask", "investigate", "explain", "forget", "unclear"]
 """Where a message goes; "unclear" asks the user to say more."""
@@ -100,4 +102,19 @@ class Reasoner(Protocol):
 
     async def route(self, message: str) -> Route:
         """Say which part of Snellen a message is for."""
+        ...
+
+    async def reflect(self, case: Case, replay: Replay) -> Critique:
+        """Find at one go what made the answer wrong: which part, why, and the concept concerned (global reflection).
+
+        `case.earlier` holds what was corrected already without success; `replay` tries out what would help.
+        """
+        ...
+
+    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+        """Judge one step with those checked before it in view (local reflection)."""
+        ...
+
+    async def infer_answer(self, case: Case, address: str, replay: Replay) -> str:
+        """Infer what a faulty VQA step should have answered (CLOVA, section 3.4 and figure 16)."""
         ...

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from memory.artifacts import ArtifactStore
 from memory.demonstrations import DemonstrationPool
 from nodes.context import Context
+from nodes.reasoning.critique import Case, Critique, Replay, StepCheck
 from nodes.reasoning.protocol import Examples, Plan, Route, Task, Usage
 
 PROGRAM = """\
@@ -21,8 +22,21 @@ FINAL_RESULT=RESULT(var=ANSWER0)
 """
 
 
+class Uncritical:
+    """The part of a Reasoner that reflects: it never finds a fault."""
+
+    async def reflect(self, case: Case, replay: Replay) -> Critique:
+        return Critique((), 0.0, "global")
+
+    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+        return StepCheck(address, right=True)
+
+    async def infer_answer(self, case: Case, address: str, replay: Replay) -> str:
+        return case.feedback.expected or ""
+
+
 @dataclass
-class ScriptedReasoner:
+class ScriptedReasoner(Uncritical):
     """Plans and writes what it was told to, and counts its calls."""
 
     program: str = PROGRAM

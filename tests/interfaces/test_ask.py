@@ -19,13 +19,14 @@ from memory.demonstrations import DemonstrationPool
 from nodes.context import Context
 from nodes.reasoning.protocol import Examples, Plan, Route, Task, Usage
 from profiles.errors import SnellenError
+from tests.graphs.scripted import Uncritical
 
 _SUM = "ANSWER0=EVAL(expr='1 + 2')\nFINAL_RESULT=RESULT(var=ANSWER0)"
 _CROP = "BOX0=[]\nIMAGE0=CROP(image=IMAGE,box=BOX0)\nFINAL_RESULT=RESULT(var=IMAGE0)"
 _BROKEN = "ANSWER0=EVAL(expr='1 / 0')\nFINAL_RESULT=RESULT(var=ANSWER0)"
 
 
-class _Scripted:
+class _Scripted(Uncritical):
     """A Reasoner that knows one program."""
 
     usage = Usage()

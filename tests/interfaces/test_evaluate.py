@@ -15,11 +15,12 @@ from memory.artifacts import ArtifactStore
 from memory.demonstrations import DemonstrationPool
 from nodes.context import Context
 from nodes.reasoning.protocol import Examples, Plan, Route, Task, Usage
+from tests.graphs.scripted import Uncritical
 
 _WORDS = ("evaluate", "tasks", "--family", "statement", "-n", "12", "--seed", "5")
 
 
-class _YesSayer:
+class _YesSayer(Uncritical):
     usage = Usage()
     examples_wanted = 4
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profiles import SnellenError
+from tools.editing.regions import clipped
 from tools.registry import ToolContext, tool
 from tools.values import Picture, Region
 
@@ -19,11 +20,24 @@ def replace(context: ToolContext, image: Picture, object: list[Region], prompt: 
         msg = "This program runs without models, so REPLACE cannot paint: run it with a profile."
         raise SnellenError(msg)
     context.models.profile.source("replace")
+    settings = context.models.profile.models.replace
+    frame = None if settings is None else settings.frame
     if not object:
         return image
     picture = context.pictures.get(image.id)
-    mask = _mask(context, picture, object)
+    mask = _mask(context, picture, object) if frame is None else framed(object, picture.size, frame=frame)
     return context.pictures.put(context.models.inpaint([picture], [mask], [prompt])[0])
+
+
+def framed(regions: list[Region], size: tuple[int, int], *, frame: int) -> PIL.Image.Image:
+    """L mode, of ``size`` (width, height): 255 in the boxes of the regions, ``frame`` pixels larger on each side."""
+    import PIL.Image
+
+    mask = PIL.Image.new("L", size, 0)
+    for region in regions:
+        x0, y0, x1, y1 = region.box
+        mask.paste(255, clipped((x0 - frame, y0 - frame, x1 + frame, y1 + frame), size))
+    return mask
 
 
 def _mask(context: ToolContext, picture: PIL.Image.Image, regions: list[Region]) -> PIL.Image.Image:

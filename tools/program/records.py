@@ -33,6 +33,7 @@ class StepRecord:
         seconds: Wall-clock seconds.
         error: One sentence when it failed; the program stops there.
         warnings: Sentences for the user.
+        given: Whether the output was given from outside (``run``'s ``overrides``) instead of computed.
     """
 
     address: str
@@ -46,10 +47,12 @@ class StepRecord:
     seconds: float = 0.0
     error: str | None = None
     warnings: list[str] = field(default_factory=list)
+    given: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """Return the record as plain JSON."""
-        return asdict(self)
+        """Return the record as plain JSON; ``given`` is only written where it is true, as most records are computed."""
+        written = asdict(self)
+        return written if self.given else {name: value for name, value in written.items() if name != "given"}
 
     @classmethod
     def from_json(cls, data: dict[str, Json]) -> StepRecord:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,6 +35,9 @@ def run(
     context: ToolContext,
     limits: Limits = NO_PROFILE,
     done: Sequence[StepRecord] = (),
+    *,
+    overrides: Mapping[str, Value] | None = None,
+    known: Iterable[StepRecord] = (),
 ) -> Iterator[StepRecord]:
     """Run a program, yielding the record of each step as soon as it is executed.
 
@@ -47,6 +51,10 @@ def run(
         limits: Where it is stopped; steps and seconds of ``done`` count.
         done: Records of an interrupted run of the same program: their outputs are taken as they are, and
             they are not yielded again. A failed one is tried again.
+        overrides: Outputs by address (``"2"``, ``"3.then.1"``, ``"4[2].1"``): a step there takes its output from here
+            instead of computing it, and its record says so (``given``). An ``IF`` is given the branch, a ``FOR`` its
+            list. Addresses that the run does not reach change nothing.
+        known: Records of other runs: a step that calls the same tool with equal arguments takes their output.
 
     Raises:
         ProgramError: The program does not check against the inputs; nothing was run.
@@ -54,7 +62,15 @@ def run(
     problems = check(program, {name: values.kind_of(value) for name, value in inputs.items()}, limits)
     if problems:
         raise ProgramError(problems)
-    execution = _Execution(context, limits, catalogue(), dict(inputs), done={record.address: record for record in done})
+    execution = _Execution(
+        context,
+        limits,
+        catalogue(),
+        dict(inputs),
+        done={record.address: record for record in done},
+        overrides=overrides or {},
+        known={_call_of(record.tool, record.arguments): record for record in known if _can_be_known(record)},
+    )
     return execution.block(program.statements, "")
 
 
@@ -86,6 +102,8 @@ class _Execution:
     tools: Catalogue
     variables: dict[str, Value]
     done: Mapping[str, StepRecord]
+    overrides: Mapping[str, Value] = field(default_factory=dict)
+    known: Mapping[str, StepRecord] = field(default_factory=dict)
     steps: int = 0
     seconds: float = field(default=0.0)
     failed: bool = False
@@ -133,7 +151,7 @@ class _Execution:
         outcome = _Outcome()
         try:
             self._check_limits()
-            self._compute(statement, context, outcome)
+            self._compute(statement, address, context, outcome)
         except SnellenError as raised:
             error = str(raised)
         except (OSError, MemoryError, RuntimeError) as raised:  # the machine's: a full disk, a full accelerator
@@ -146,6 +164,7 @@ class _Execution:
             seconds=time.monotonic() - started,
             error=error,
             warnings=context.warnings,
+            given=address in self.overrides,
         )
 
     def _check_limits(self) -> None:
@@ -156,7 +175,10 @@ class _Execution:
             msg = f"the program was stopped after {self.limits.seconds:g} seconds; use fewer steps or a smaller picture"
             raise BadInput(msg)
 
-    def _compute(self, statement: Statement, context: ToolContext, outcome: _Outcome) -> None:
+    def _compute(self, statement: Statement, address: str, context: ToolContext, outcome: _Outcome) -> None:
+        if address in self.overrides:
+            self._give(statement, self.overrides[address], outcome)
+            return
         match statement:
             case Call():
                 self._call(statement, context, outcome)
@@ -168,14 +190,37 @@ class _Execution:
             case For():
                 outcome.output = self._items(statement)
 
-    def _call(self, call: Call, context: ToolContext, outcome: _Outcome) -> None:
+    def _give(self, statement: Statement, output: Value, outcome: _Outcome) -> None:
+        """Take an output from outside, where it is of the kind that the step computes."""
+        wanted = values.ANY
+        if isinstance(statement, Call):
+            self._evaluate_arguments(statement, outcome)
+            wanted = getattr(self.tools.find(statement.tool), "returns", values.ANY)
+        if isinstance(statement, For) and not isinstance(output, list | tuple):
+            msg = f"for goes through a list, but it is given {values.describe(output)}"
+            raise BadInput(msg)
+        given = values.truth(output) if isinstance(statement, If) else values.convert(output, wanted)
+        outcome.output = list(given) if isinstance(given, tuple) else given
+
+    def _evaluate_arguments(self, call: Call, outcome: _Outcome) -> None:
         for name, expression in call.arguments.items():
             outcome.arguments[name] = self._argument(call.tool, name, expression)
+
+    def _call(self, call: Call, context: ToolContext, outcome: _Outcome) -> None:
+        self._evaluate_arguments(call, outcome)
+        before = self.known.get(self._named(call, outcome)) if self.known else None
+        if before is not None:
+            outcome.output = before.value
+            context.warnings.extend(before.warnings)
+            return
         tool = self.tools.find(call.tool)
         if tool is None:
             msg = f"tool {call.tool} is unknown; the tools are {', '.join(self.tools.names())}"
             raise BadInput(msg)
         outcome.output = tool(context, **outcome.arguments)
+
+    def _named(self, call: Call, outcome: _Outcome) -> str:
+        return _call_of(call.tool, {name: values.to_json(value) for name, value in outcome.arguments.items()})
 
     def _argument(self, tool: str, name: str, expression: Expression) -> Any:  # noqa: ANN401 - any value
         if (tool, name) == TAKES_EXPRESSION:
@@ -192,3 +237,13 @@ class _Execution:
             msg = f"for goes through at most {most} items, not {len(items)}; take {statement.iterable.text}[:{most}]"
             raise BadInput(msg)
         return items
+
+
+def _call_of(tool: str, arguments: Mapping[str, values.Json]) -> str:
+    """Name a call by its tool and arguments."""
+    return f"{tool} {json.dumps(arguments, sort_keys=True)}"
+
+
+def _can_be_known(record: StepRecord) -> bool:
+    """Whether another run's record says what its call gives: not of what was given, failed, or reads variables."""
+    return not record.given and record.error is None and record.tool not in {SET, IF, FOR, TAKES_EXPRESSION[0]}

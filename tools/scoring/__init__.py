@@ -3,17 +3,23 @@
 from tools.scoring.accuracy import accuracy, wilson_interval
 from tools.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
 from tools.scoring.interval import Interval, bootstrap_interval, mean
+from tools.scoring.panoptic import LabelledMask, PanopticQuality, best_overlaps, mask_iou, panoptic_quality
 
 __all__ = [
     "Box",
     "Interval",
     "LabelledBox",
+    "LabelledMask",
     "Matches",
+    "PanopticQuality",
     "accuracy",
+    "best_overlaps",
     "bootstrap_interval",
     "f1",
     "iou",
+    "mask_iou",
     "match_boxes",
     "mean",
+    "panoptic_quality",
     "wilson_interval",
 ]

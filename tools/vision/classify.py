@@ -37,7 +37,8 @@ def classify(context: ToolContext, image: Picture, object: list[Region], categor
     clip = models.profile.entry(ClipModel)
     candidates = _candidates(models, wanted)
     texts = [clip.template.format(candidate.name) for candidate in candidates]
-    logits = models.similarity(crops(context, image, object), texts)
+    names = [candidate.name for candidate in candidates]
+    logits = models.similarity(crops(context, image, object), texts, names=names)
     judged = [_judge(region, row.tolist(), candidates) for region, row in zip(object, logits, strict=True)]
     return [region for region in judged if region is not None and region.score >= clip.threshold]
 
@@ -48,9 +49,10 @@ def _candidates(models: Models, categories: Sequence[str]) -> list[_Candidate]:
     With nothing to compete, every region would fit one of the categories: a picture of a dog is a better tiger than
     a lion. The profile names the null classes, or lets every other name of the world compete.
     """
-    members = [_Candidate(name, category) for category in categories for name in models.expansion.names(category)]
+    expansion = models.expansion_of("CLIP")
+    members = [_Candidate(name, category) for category in categories for name in expansion.names(category)]
     clip = models.profile.entry(ClipModel)
-    null = [*clip.null, *(models.expansion.all_names() if clip.null_from_world else ())]
+    null = [*clip.null, *(expansion.all_names() if clip.null_from_world else ())]
     taken = {singular(member.name) for member in members}
     return members + [_Candidate(name, "") for name in dict.fromkeys(null) if singular(name) not in taken]
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tools.tuning.injection import query_prompts
+from tools.tuning.prompts import Candidates, PromptSource, ensemble
 from tools.vision.loading import load_checkpoint
 
 if TYPE_CHECKING:
+    import numpy as np
     import PIL.Image
     import torch
+    from numpy.typing import NDArray
 
     from profiles import LocModel, Profile
+
+_REMEMBERED_QUERIES = 4096
 
 
 @dataclass(frozen=True)
@@ -26,61 +33,166 @@ class Detection:
 
 @dataclass(frozen=True)
 class DetectionCall:
-    """One picture and the names to look for in it."""
+    """One picture and the names to look for in it.
+
+    Attributes:
+        picture: Where to look.
+        names: What to look for.
+        threshold: The least score that counts, in [0, 1); None takes the profile's.
+    """
 
     picture: PIL.Image.Image
     names: tuple[str, ...]
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What the detector sees before it is told what to look for: no prompt changes it.
+
+    Attributes:
+        patches: ``(pictures, patches, width)``.
+        boxes: ``(pictures, patches, 4)`` as relative cxcywh.
+    """
+
+    patches: torch.Tensor
+    boxes: torch.Tensor
+
+    def features(self) -> NDArray[np.float32]:
+        """The mean of each picture's patches ``(pictures, width)``, by which prompts are weighed."""
+        mean: NDArray[np.float32] = self.patches.float().mean(dim=1).cpu().numpy()
+        return mean
 
 
 class Detector:
-    """OWL-ViT (Minderer et al. 2022), the class and post-processing of CLOVA's LOC tool."""
+    """OWL-ViT (Minderer et al. 2022), the class and post-processing of CLOVA's LOC tool.
 
-    def __init__(self, profile: Profile, settings: LocModel) -> None:
-        self._checkpoint = load_checkpoint(profile, "loc")
-        self._settings = settings
+    Args:
+        profile: Names the checkpoint and how prompts are selected.
+        settings: The profile's entry for it.
+        prompts: What was learned; a name that has prompts there is looked for with them.
+    """
+
+    def __init__(self, profile: Profile, settings: LocModel, prompts: PromptSource | None = None) -> None:
+        self.checkpoint = load_checkpoint(profile, "loc")
+        self.settings = settings
+        self._tuning = profile.tuning.loc
+        self._prompts = prompts
+        self._candidate_queries: dict[str, torch.Tensor] = {}
 
     def __call__(self, calls: Sequence[DetectionCall]) -> list[list[Detection]]:
         """Detect in one forward pass, whatever the calls look for.
 
         Each name of the batch is encoded once and scored against every patch of every picture, ``(pictures, patches,
-        names)``; a call then reads its own names' columns.
+        names)``; a call then reads its own names' columns. A name with prompts is scored again with them, by itself;
+        the others do not notice.
         """
         names = sorted({name for call in calls for name in call.names})
         if not names:
             return [[] for _ in calls]
-        column = {name: index for index, name in enumerate(names)}
-        with self._checkpoint.inference():
-            scores, boxes = self._forward([call.picture for call in calls], names)
+        with self.checkpoint.inference():
+            sight = self.look([call.picture for call in calls])
+            scores, boxes = self.scores(sight, calls, names), sight.boxes.cpu()
+        columns = [[names.index(name) for name in call.names] for call in calls]
         return [
-            self._detections(call, scores[row][:, [column[name] for name in call.names]], boxes[row])
-            if call.names
-            else []
+            self.detections(call, scores[row][:, columns[row]], boxes[row]) if call.names else []
             for row, call in enumerate(calls)
         ]
 
-    def _forward(self, pictures: list[PIL.Image.Image], names: list[str]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores ``(pictures, patches, names)`` in [0, 1] and boxes ``(pictures, patches, 4)`` as relative cxcywh."""
+    def scores(self, sight: Sight, calls: Sequence[DetectionCall], names: Sequence[str]) -> torch.Tensor:
+        """Scores ``(pictures, patches, names)`` in [0, 1] on the CPU, with what was learned of names."""
+        scores = self.logits(sight.patches, self.queries(self.tokens(names))).sigmoid().cpu()
+        for row, name, prompted in self._prompted_scores(sight, calls):
+            scores[row, :, names.index(name)] = prompted
+        return scores
+
+    def look(self, pictures: Sequence[PIL.Image.Image]) -> Sight:
+        """Encode pictures, and predict the box of each of their patches."""
+        model = self.checkpoint.model
+        feature_map, _ = model.image_embedder(pixel_values=self.checkpoint.pixels(list(pictures)))
+        patches = feature_map.flatten(1, 2)
+        return Sight(patches, model.box_predictor(patches, feature_map).float())
+
+    def tokens(self, names: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Names as the text encoder reads them: ``input_ids`` and ``attention_mask``, each ``(names, length)``."""
+        return self.checkpoint.tokens([self.settings.template.format(name) for name in names])
+
+    def queries(self, tokens: dict[str, torch.Tensor], prompts: torch.Tensor | None = None) -> torch.Tensor:
+        """Encode names ``(names, d)``, each with its prompt ``(names, vectors, width)`` where prompts are given."""
+        model = self.checkpoint.model
+        with nullcontext() if prompts is None else query_prompts(model.owlvit.text_model, prompts):
+            queries = model.owlvit.get_text_features(**tokens).pooler_output
+        return queries / queries.norm(dim=-1, keepdim=True)
+
+    def logits(self, patches: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
+        """Score queries ``(names, d)`` against patches: ``(pictures, patches, names)``, float32."""
+        model = self.checkpoint.model
+        logits, _ = model.class_predictor(patches, queries.expand(len(patches), -1, -1))
+        return logits.float()
+
+    def _prompted_scores(self, sight: Sight, calls: Sequence[DetectionCall]) -> Iterator[tuple[int, str, torch.Tensor]]:
+        """For each call (by its row) and each of its names that has prompts: the scores ``(patches,)`` with them."""
+        import numpy as np
         import torch
 
-        model = self._checkpoint.model
-        feature_map, _ = model.image_embedder(pixel_values=self._checkpoint.pixels(pictures))
-        patches = feature_map.flatten(1, 2)
-        texts = self._checkpoint.tokens([self._settings.template.format(name) for name in names])
-        queries = model.owlvit.get_text_features(**texts).pooler_output
-        queries = queries / queries.norm(dim=-1, keepdim=True)
-        logits, _ = model.class_predictor(patches, queries.expand(len(pictures), -1, -1))
-        boxes = model.box_predictor(patches, feature_map)
-        return torch.sigmoid(logits.float()).cpu(), boxes.float().cpu()
+        found: list[tuple[int, str]] = []
+        prompts: list[NDArray[np.float32]] = []
+        learned = frozenset() if self._prompts is None else self._prompts.concepts("LOC")
+        asked = [(row, name) for row, call in enumerate(calls) for name in call.names if name in learned]
+        features = sight.features() if asked else None
+        for row, name in asked:
+            prompt = self._select(name, sight.patches[row : row + 1], features[row])  # type: ignore[index]
+            if prompt is not None:
+                found.append((row, name))
+                prompts.append(prompt)
+        if not found:
+            return
+        chosen = torch.from_numpy(np.stack(prompts)).to(self.checkpoint.device)
+        queries = self.queries(self.tokens([name for _, name in found]), chosen)
+        for (row, name), query in zip(found, queries, strict=True):
+            yield row, name, self.logits(sight.patches[row : row + 1], query[None])[0, :, 0].sigmoid().cpu()
 
-    def _detections(self, call: DetectionCall, scores: torch.Tensor, boxes: torch.Tensor) -> list[Detection]:
+    def _select(self, name: str, patches: torch.Tensor, feature: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        """The prompt for a name in a picture, combined from those that see it there (CLOVA section 8.2.3)."""
+        import numpy as np
+
+        assert self._prompts is not None  # noqa: S101 - only learned names come here
+        candidates = self._prompts.candidates("LOC", name, feature, self._tuning.nearest)
+        if candidates is None:
+            return None
+        scores = self.logits(patches, self._queries_of(name, candidates)).sigmoid()[0].amax(dim=0).cpu().numpy()
+        seeing = np.flatnonzero(scores > self.settings.threshold)
+        if len(seeing) < self._tuning.quorum * len(candidates):
+            return None
+        return ensemble(candidates.take(seeing), feature)
+
+    def _queries_of(self, name: str, candidates: Candidates) -> torch.Tensor:
+        """The query that each candidate would make of a name ``(n, d)``: it depends on no picture, so it is kept."""
+        import torch
+
+        known = self._candidate_queries
+        missing = [index for index, each in enumerate(candidates.ids) if f"{name}\n{each}" not in known]
+        if len(known) + len(missing) > _REMEMBERED_QUERIES:
+            known.clear()
+            missing = list(range(len(candidates)))
+        if missing:
+            prompts = torch.from_numpy(candidates.prompts[missing]).to(self.checkpoint.device)
+            made = self.queries(self.tokens([name] * len(missing)), prompts)
+            known.update(
+                (f"{name}\n{candidates.ids[index]}", query) for index, query in zip(missing, made, strict=True)
+            )
+        return torch.stack([known[f"{name}\n{each}"] for each in candidates.ids])
+
+    def detections(self, call: DetectionCall, scores: torch.Tensor, boxes: torch.Tensor) -> list[Detection]:
+        """A call's boxes, best first, from its names' scores ``(patches, names)`` and the boxes ``(patches, 4)``."""
         best = scores.max(dim=-1)
+        least = self.settings.threshold if call.threshold is None else call.threshold
         found = [
             Detection(box, float(score), call.names[int(index)])
             for score, index, relative in zip(best.values, best.indices, boxes, strict=True)
-            if float(score) > self._settings.threshold
-            and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
+            if float(score) > least and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
         ]
-        return suppress(found, iou=self._settings.nms_iou)
+        return suppress(found, iou=self.settings.nms_iou)
 
 
 def to_pixels(relative: Sequence[float], size: tuple[int, int]) -> tuple[int, int, int, int] | None:

@@ -6,9 +6,10 @@ expanded to its members; without one, only the plural is taken off. This is the 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,9 +143,33 @@ class Expansion:
             qualifiers={words: fact for fact in phrases for words in (fact, *phrases[fact])},
         )
 
+    def taught(self, names: Iterable[str]) -> Expansion:
+        """The same, with these concepts as if the checkpoints had been taught them: groups expand to them as well."""
+        learned = frozenset(names)
+        concepts = [replace(each, taught=each.taught or each.name in learned) for each in self.concepts]
+        return replace(self, concepts=concepts)
+
     def all_names(self) -> list[str]:
         """Every name that the checkpoints were taught."""
         return [concept.name for concept in self.concepts if concept.taught]
+
+    def related(self, concept: str, count: int) -> list[str]:
+        """Taught concepts that may be taken for this one: of its group first, then of groups beside it, then any.
+
+        Returns:
+            At most ``count`` names, always the same; none where nothing is known of the concept.
+        """
+        wanted = next((each for each in self.concepts if each.name == concept), None)
+        if wanted is None:
+            return []
+        groups = self._groups_of(wanted)
+
+        def distance(other: Concept) -> tuple[int, str]:
+            shared = 0 if other.group == wanted.group else 1 if groups & self._groups_of(other) else 2
+            return shared, hashlib.sha256(f"{concept} {other.name}".encode()).hexdigest()
+
+        others = (each for each in self.concepts if each.taught and each.name != concept)
+        return [each.name for each in sorted(others, key=distance)[:count]]
 
     def names(self, words: str) -> list[str]:
         """The names to look for when a program asks for ``words``.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from profiles import SnellenError
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
 
 _LOADING = threading.RLock()
 """transformers keeps its verbosity in globals: one checkpoint is read at a time."""
+
+_WEIGHTS_OR_SHAPE = re.compile(
+    r"(config|model_index)\.json|(diffusion_pytorch_)?model(-.*)?\.safetensors|pytorch_model(-.*)?\.bin"
+)
+"""What decides what a model computes; statistics and tokenizers beside it do not."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,46 @@ def device_and_dtype(profile: Profile) -> tuple[torch.device, torch.dtype]:
         return device, torch.float16 if cuda else torch.float32
     dtype: torch.dtype = getattr(torch, profile.dtype)
     return device, dtype
+
+
+def fingerprint(profile: Profile, key: ModelKey) -> str:
+    """Which weights ``models.<key>`` means, in 16 hexadecimal digits: its class, its configuration and its weights.
+
+    Prompts belong to the checkpoint that they were tuned on, and are of no use to another. A folder that was copied
+    or moved keeps its fingerprint.
+
+    Raises:
+        SnellenError: There is no such entry, or its files are not here (an id that was not downloaded yet).
+    """
+    source = profile.source(key)
+    folder = Path(source.location) if source.local else _downloaded(profile, key, source)
+    files = [file for file in sorted(folder.rglob("*")) if _WEIGHTS_OR_SHAPE.fullmatch(file.name) and file.is_file()]
+    stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
+    return _digest(getattr(profile.models, key).class_name, str(folder), stamps)
+
+
+def _downloaded(profile: Profile, key: ModelKey, source: Source) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(source.location, revision=source.revision, local_files_only=True))
+    except (OSError, ValueError) as error:
+        msg = (
+            f"models.{key} in {profile.path} is not downloaded yet, so its prompts cannot be told from others': "
+            f"use the tool once with a network, or set models.{key}.folder (see docs/profiles.md)."
+        )
+        raise SnellenError(msg) from error
+
+
+@lru_cache(maxsize=32)
+def _digest(class_name: str, folder: str, stamps: tuple[tuple[str, int, int], ...]) -> str:
+    """The stamps make sure that a file that was replaced is read again."""
+    digest = hashlib.sha256(class_name.encode())
+    for name, _, _ in stamps:
+        digest.update(b"\0" + str(Path(name).relative_to(folder)).encode() + b"\0")
+        with Path(name).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def load_checkpoint(profile: Profile, key: ModelKey, *, text: bool = True) -> Checkpoint:

@@ -15,15 +15,15 @@ def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
     Each region's label says what was found.
     """
     models = models_of(context)
-    return _detect(context, image, models.expansion.names(object))
+    return _detect(context, image, models.expansion_of("LOC").names(object))
 
 
 @tool("FACEDET")
 def detect_faces(context: ToolContext, image: Picture) -> list[Region]:
     """Locate all faces; best first, empty if there are none."""
     models = models_of(context)
-    wanted = models.profile.entry(LocModel).faces
-    names = dict.fromkeys(name for words in wanted for name in models.expansion.names(words))
+    wanted, expansion = models.profile.entry(LocModel).faces, models.expansion_of("LOC")
+    names = dict.fromkeys(name for words in wanted for name in expansion.names(words))
     return _detect(context, image, list(names))
 
 

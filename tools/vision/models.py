@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from profiles import SnellenError
+from profiles import LocModel, SnellenError, VqaModel
+from tools.tuning.prompts import PromptSource, ensemble, similar_enough
 from tools.vision.batching import WINDOW_SECONDS, Batcher
 from tools.vision.detection import Detection, DetectionCall, Detector
 from tools.vision.expansion import Expansion
@@ -15,7 +16,7 @@ from tools.vision.familiarity import Familiarity, Statistics, read
 from tools.vision.inpainting import Painter, PaintingCall
 from tools.vision.language import Answerer, Captioner, Matcher, PictureAndText
 from tools.vision.segmentation import Segment, Segmenter
-from tools.vision.similarity import Encoder, PictureFeatures
+from tools.vision.similarity import Encoder, PictureFeatures, PromptedPicture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,14 +38,18 @@ class Models:
 
     Args:
         profile: Names the checkpoints, the device and the thresholds.
+        prompts: What was learned: a concept that has prompts there is seen with them, everything else as ever.
         window: Seconds that a call waits for others to join it.
 
     Raises:
         SnellenError: From every method, when its checkpoint is missing or cannot be read.
     """
 
-    def __init__(self, profile: Profile, *, window: float = WINDOW_SECONDS) -> None:
+    def __init__(
+        self, profile: Profile, prompts: PromptSource | None = None, *, window: float = WINDOW_SECONDS
+    ) -> None:
         self.profile = profile
+        self._prompts = prompts
         self._window = window
         self._made: dict[str, Any] = {}
         self._locks: dict[str, threading.Lock] = {}
@@ -54,16 +59,27 @@ class Models:
     def detect(self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]]) -> list[list[Detection]]:
         """Boxes for each picture's names, best first, above the profile's threshold and after suppression."""
         calls = [DetectionCall(picture, tuple(wanted)) for picture, wanted in zip(pictures, names, strict=True)]
-        return self._batcher("loc", Detector)(calls)
+        return self._batcher("loc", lambda *_: self.detector())(calls)
 
     def answer(self, pictures: Sequence[PIL.Image.Image], questions: Sequence[str]) -> list[str]:
         """The model's answers, as decoded."""
         calls = [PictureAndText(*pair) for pair in zip(pictures, questions, strict=True)]
-        return self._batcher("vqa", Answerer)(calls)
+        return self._batcher("vqa", lambda *_: self.answerer())(calls)
 
     def caption(self, pictures: Sequence[PIL.Image.Image]) -> list[str]:
-        """A description of each picture."""
-        return self._batcher("caption", Captioner)(pictures)
+        """A description of each picture: of several drafts the one that the matching head finds truest.
+
+        What generates and what filters are two models in BLIP as well (Li et al. 2022, section 3.3).
+        """
+        drafted: list[tuple[str, ...]] = self._batcher("caption", Captioner)(pictures)
+        pairs = [(row, text) for row, texts in enumerate(drafted) for text in dict.fromkeys(texts)]
+        if len(pairs) == len(drafted):
+            return [text for _, text in pairs]
+        scores = self.match([pictures[row] for row, _ in pairs], [text for _, text in pairs])
+        # Of a picture's texts the last one stays: that of the highest score.
+        ranked = sorted(zip(scores, pairs, strict=True))
+        best = {row: text for _, (row, text) in ranked}
+        return [best[row] for row in range(len(drafted))]
 
     def match(self, pictures: Sequence[PIL.Image.Image], texts: Sequence[str]) -> list[float]:
         """The probability in [0, 1] that each text describes its picture."""
@@ -74,14 +90,53 @@ class Models:
         """The segments of each picture, best first."""
         return self._batcher("seg", Segmenter)(pictures)
 
-    def similarity(self, pictures: Sequence[PIL.Image.Image], texts: Sequence[str]) -> NDArray[np.float32]:
-        """CLIP's logits ``(pictures, texts)``: their softmax over either axis gives probabilities."""
+    def similarity(
+        self, pictures: Sequence[PIL.Image.Image], texts: Sequence[str], *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float32]:
+        """CLIP's logits ``(pictures, texts)``: their softmax over either axis gives probabilities.
+
+        Args:
+            pictures: What to look at.
+            texts: What to compare it with.
+            names: The concept behind each text. Where one has prompts learned from something similar, its own logits
+                are those of the picture seen with them; all other logits stay as they are.
+        """
         import numpy as np
 
-        seen = np.stack([each.embedding for each in self._picture_features(pictures)])
+        features = self._picture_features(pictures)
         read_texts = np.stack(self._text_features(texts))
-        logits: NDArray[np.float32] = np.float32(self._encoder().scale) * (seen @ read_texts.T)
+        scale = np.float32(self.encoder().scale)
+        logits: NDArray[np.float32] = scale * (np.stack([each.embedding for each in features]) @ read_texts.T)
+        seen_again = self._prompted(pictures, features, names or ())
+        for (row, column), embedding in seen_again.items():
+            logits[row, column] = scale * (embedding @ read_texts[column])
         return logits
+
+    def _prompted(
+        self, pictures: Sequence[PIL.Image.Image], features: Sequence[PictureFeatures], names: Sequence[str]
+    ) -> dict[tuple[int, int], NDArray[np.float32]]:
+        """Embeddings of pictures seen with the prompts of a name, by picture and name (CLOVA section 8.4.3)."""
+        learned = frozenset() if self._prompts is None else self._prompts.concepts("CLIP")
+        calls: dict[tuple[int, int], PromptedPicture] = {}
+        for column, name in enumerate(names):
+            if name not in learned:
+                continue
+            for row, (picture, seen) in enumerate(zip(pictures, features, strict=True)):
+                prompt = self._select(name, seen.embedding)
+                if prompt is not None:
+                    calls[row, column] = PromptedPicture(picture, prompt)
+        if not calls:
+            return {}
+        batcher = self._once("clip prompted", lambda: Batcher(self.encoder().prompted, window=self._window))
+        return dict(zip(calls, batcher(list(calls.values())), strict=True))
+
+    def _select(self, name: str, feature: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        assert self._prompts is not None  # noqa: S101 - only learned names come here
+        settings = self.profile.tuning.clip
+        candidates = self._prompts.candidates("CLIP", name, feature, settings.nearest)
+        if candidates is None:
+            return None
+        return ensemble(similar_enough(candidates, feature, least=settings.similarity), feature)
 
     def appearances(self, pictures: Sequence[PIL.Image.Image]) -> NDArray[np.float32]:
         """Features ``(pictures, d)`` by which the familiarity of pictures is judged."""
@@ -114,10 +169,34 @@ class Models:
         calls = [PaintingCall(*each) for each in zip(pictures, masks, prompts, strict=True)]
         return self._batcher("replace", Painter)(calls)
 
+    def imagine(self, prompts: Sequence[str], *, size: tuple[int, int]) -> list[PIL.Image.Image]:
+        """Pictures of ``size`` (width, height) after their prompts: the same model paints where nothing is given."""
+        import PIL.Image
+
+        blank, everywhere = PIL.Image.new("RGB", size, (128, 128, 128)), PIL.Image.new("L", size, 255)
+        return self.inpaint([blank] * len(prompts), [everywhere] * len(prompts), prompts)
+
     @cached_property
     def expansion(self) -> Expansion:
         """From words to the names that these models know."""
         return Expansion.read(self.profile.facts_path(), split=self.profile.split_path())
+
+    def expansion_of(self, pool: str) -> Expansion:
+        """The same for one tool, with the concepts that it has learned since."""
+        learned = frozenset() if self._prompts is None else self._prompts.concepts(pool)
+        return self.expansion.taught(learned) if learned else self.expansion
+
+    def detector(self) -> Detector:
+        """The detector behind LOC, for what tunes it."""
+        return self._once("loc model", lambda: Detector(self.profile, self.profile.entry(LocModel), self._prompts))
+
+    def answerer(self) -> Answerer:
+        """The answering model behind VQA, for what tunes it."""
+        return self._once("vqa model", lambda: Answerer(self.profile, self.profile.entry(VqaModel), self._prompts))
+
+    def encoder(self) -> Encoder:
+        """The encoder behind SELECT and CLASSIFY, for what tunes it."""
+        return self._once("clip", lambda: Encoder(self.profile))
 
     @cached_property
     def _statistics(self) -> Statistics | None:
@@ -127,11 +206,11 @@ class Models:
         return read(self.profile.resolve(settings.file), threshold=settings.threshold)
 
     def _picture_features(self, pictures: Sequence[PIL.Image.Image]) -> list[PictureFeatures]:
-        batcher = self._once("clip pictures", lambda: Batcher(self._encoder().pictures, window=self._window))
+        batcher = self._once("clip pictures", lambda: Batcher(self.encoder().pictures, window=self._window))
         return batcher(pictures)
 
     def _text_features(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        batcher = self._once("clip texts", lambda: Batcher(self._encoder().texts, window=self._window, largest=512))
+        batcher = self._once("clip texts", lambda: Batcher(self.encoder().texts, window=self._window, largest=512))
         remembered = dict(self._texts)
         unknown = [text for text in dict.fromkeys(texts) if text not in remembered]
         new = dict(zip(unknown, batcher(unknown), strict=True))
@@ -140,9 +219,6 @@ class Models:
         else:
             self._texts = new
         return [new[text] if text in new else remembered[text] for text in texts]
-
-    def _encoder(self) -> Encoder:
-        return self._once("clip", lambda: Encoder(self.profile))
 
     def _batcher(self, key: ModelKey, make: Callable[[Profile, Any], Any]) -> Batcher[Any, Any]:
         """The batcher in front of a model; the first thread that needs the model loads it, the others wait."""
@@ -161,3 +237,11 @@ class Models:
                 self._made[name] = make()
             made: _Made = self._made[name]
             return made
+
+    def glimpse(
+        self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]], *, threshold: float
+    ) -> list[list[Detection]]:
+        """What `detect` would give at another threshold in [0, 1): the faint boxes too, for who doubts a result."""
+        pairs = zip(pictures, names, strict=True)
+        calls = [DetectionCall(picture, tuple(wanted), threshold) for picture, wanted in pairs]
+        return self._batcher("loc", lambda *_: self.detector())(calls)

@@ -11,6 +11,7 @@ from tools.vision.loading import load_checkpoint
 if TYPE_CHECKING:
     import numpy as np
     import PIL.Image
+    import torch
     from numpy.typing import NDArray
 
     from profiles import Profile, SegModel
@@ -45,6 +46,8 @@ class Segmenter:
             # Scores of half precision overflow the post-processing's resizing on some devices.
             output.class_queries_logits = output.class_queries_logits.float()
             output.masks_queries_logits = output.masks_queries_logits.float()
+            if self._settings.objectness:
+                output.class_queries_logits = by_objectness(output.class_queries_logits)
             found = checkpoint.processor.post_process_panoptic_segmentation(
                 output,
                 threshold=self._settings.threshold,
@@ -60,6 +63,28 @@ class Segmenter:
         plane = found["segmentation"].cpu().numpy()
         segments = [_segment(plane == each["id"], each, names) for each in found["segments_info"]]
         return sorted((each for each in segments if each is not None), key=lambda each: -each.score)
+
+
+def by_objectness(logits: torch.Tensor) -> torch.Tensor:
+    """Give the best label of each query the probability that the query shows anything at all.
+
+    A thing that the model was never taught is something, but nothing in particular: its probability is spread over
+    labels, each too small to pass a threshold.
+
+    Args:
+        logits: ``(pictures, queries, labels + 1)``, the last for "no object".
+
+    Returns:
+        Logits of the same shape: log-probabilities of the best label and of "no object", all others impossible.
+    """
+    import torch
+
+    nothing = logits.log_softmax(-1)[..., -1:]
+    something = torch.log1p(-nothing.exp().clamp(max=1 - 1e-6))
+    found = torch.full_like(logits, -torch.inf)
+    found.scatter_(-1, logits[..., :-1].argmax(-1, keepdim=True), something)
+    found[..., -1:] = nothing
+    return found
 
 
 def _segment(inside: NDArray[np.bool_], found: dict[str, Any], names: dict[int, str]) -> Segment | None:

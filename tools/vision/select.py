@@ -84,7 +84,9 @@ def _most_similar(context: ToolContext, image: Picture, regions: Sequence[Region
     """The region of the highest CLIP similarity; its score is the softmax over the regions (VisProg, Select)."""
     models = models_of(context)
     text = models.profile.entry(ClipModel).template.format(query)
-    logits = models.similarity(crops(context, image, regions), [text])[:, 0].tolist()
+    named = models.expansion.names(query)
+    concept = named[0] if len(named) == 1 else query
+    logits = models.similarity(crops(context, image, regions), [text], names=[concept])[:, 0].tolist()
     probabilities = softmax(logits)
     best = max(range(len(regions)), key=probabilities.__getitem__)
     return replace(regions[best], score=probabilities[best])

@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memory.demonstrations import Demonstration, demonstration
 from nodes.reasoning.chat import lister_prompt, planner_prompt, programmer_prompt, router_prompt
+from nodes.reasoning.critic import checker_prompt, critic_prompt, inferrer_prompt
+from nodes.reasoning.critique import Case, Critique, DescribedStep, Evidence, Fault, Feedback, StepCheck
 from nodes.reasoning.prompting import Prompt, fenced, without_number
 from nodes.reasoning.protocol import Examples, Plan, Task
 from tools.registry import catalogue
@@ -45,6 +48,30 @@ def examples(count: int = 4) -> Examples:
     )
 
 
+CASE = Case(
+    task=TASK,
+    feedback=Feedback("2", "you missed one on the left"),
+    answer="1",
+    plan=STEPS,
+    program="BOX0=LOC(image=IMAGE,object='cup')\nN0=COUNT(box=BOX0)\nFINAL_RESULT=RESULT(var=N0)",
+    steps=(
+        DescribedStep(
+            "1",
+            "BOX0=LOC(image=IMAGE,object='cup')",
+            "LOC",
+            {"object": "cup"},
+            "1 region: cup [0, 0, 10, 10] (0.80)",
+            "a cup on a table",
+            (Evidence("1", "the classifier, of the box [50, 0, 60, 10]", "0.93 that it is a cup too", -0.86),),
+        ),
+        DescribedStep("2", "N0=COUNT(box=BOX0)", "COUNT", {"box": "1 region"}, "1"),
+        DescribedStep("3", "FINAL_RESULT=RESULT(var=N0)", "RESULT", {"var": "1"}, "1"),
+    ),
+    setting="IMAGE: a table with cups",
+)
+EARLIER = Critique((Fault("tool", "1", "LOC", "cup", "It missed a cup."),), 0.6, "global")
+SURE = StepCheck("1", right=True)
+
 PROMPTS = {
     "planner": planner_prompt(TASK, examples(), CATALOGUE),
     "planner-without-examples": planner_prompt(TASK, Examples(), CATALOGUE),
@@ -52,6 +79,10 @@ PROMPTS = {
     "lister": lister_prompt("used for drinking", 5, []),
     "lister-candidates": lister_prompt("used for drinking", 5, ["cup", "fire engine"]),
     "router": router_prompt("Why did you say two?"),
+    "critic": critic_prompt(CASE),
+    "critic-again": critic_prompt(replace(CASE, earlier=(EARLIER,), feedback=Feedback(), setting="")),
+    "checker": checker_prompt(CASE, CASE.steps[1], [SURE]),
+    "inferrer": inferrer_prompt(CASE, CASE.steps[0], ["3: the result was 3"]),
 }
 
 

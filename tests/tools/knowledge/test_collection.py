@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 import microworld
 from memory.artifacts import read_picture
-from microworld.concepts import vocabulary
 from profiles import BadInput, SnellenError
 from tools.knowledge.collection import (
     ClassFolders,
@@ -56,7 +55,7 @@ def test_training_and_validation_never_share_a_picture(shades: list[int], held_o
 
 
 class TestWorld:
-    library = WorldLibrary(microworld, [c.name for c in vocabulary().concepts], title="microworld")
+    library = WorldLibrary(microworld, title="microworld")
 
     def test_scenes_show_the_concept_in_every_box_and_mask(self) -> None:
         for each in self.library.annotated("dog", 5, seed=3):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import PIL.Image
 import pytest
 
 import tools.editing.replace as replace_tool
-from profiles import Profile
+from profiles import CaptionModel, Profile
 from tools.registry import ToolContext
 from tools.values import Region
 from tools.vision import Models, ask, classify, locate, segment, select
+from tools.vision.language import Captioner
 
 Noise = Callable[[int], PIL.Image.Image]
 
@@ -32,15 +32,16 @@ def test_loc_gives_labelled_boxes_inside_the_picture(context: ToolContext, noise
 def test_detection_equals_the_models_own_forward_pass(hub_models: Models, noise: Noise) -> None:
     import torch
 
-    detector: Any = hub_models._batcher("loc", lambda *_: None)._run
-    checkpoint = detector._checkpoint
+    detector = hub_models.detector()
+    checkpoint = detector.checkpoint
     names = ["cat", "dog", "small dog"]
     tokens = checkpoint.tokens([f"a photo of a {name}" for name in names] * 2)
     with torch.inference_mode():
-        scores, boxes = detector._forward([noise(1), noise(2)], names)
+        sight = detector.look([noise(1), noise(2)])
+        scores = detector.logits(sight.patches, detector.queries(detector.tokens(names))).sigmoid()
         whole = checkpoint.model(pixel_values=checkpoint.pixels([noise(1), noise(2)]), **tokens)
     np.testing.assert_allclose(scores.numpy(), whole.logits.sigmoid().numpy(), atol=1e-5)
-    np.testing.assert_allclose(boxes.numpy(), whole.pred_boxes.numpy(), atol=1e-5)
+    np.testing.assert_allclose(sight.boxes.numpy(), whole.pred_boxes.numpy(), atol=1e-5)
 
 
 def test_facedet_asks_for_the_faces_of_the_profile(context: ToolContext, noise: Noise) -> None:
@@ -107,6 +108,21 @@ def test_captions_and_matching_run(hub_models: Models, noise: Noise) -> None:
     assert all(isinstance(caption, str) for caption in hub_models.caption([noise(1), noise(2)]))
     probabilities = hub_models.match([noise(1), noise(2)], ["a dog", "two cats in the picture"])
     assert all(0 <= probability <= 1 for probability in probabilities)
+
+
+def test_of_several_captions_the_matching_head_chooses(hub_profile: Profile, noise: Noise) -> None:
+    settings = hub_profile.entry(CaptionModel).model_copy(update={"drafts": 4})
+    models = Models(
+        hub_profile.model_copy(update={"models": hub_profile.models.model_copy(update={"caption": settings})})
+    )
+    pictures = [noise(1), noise(2)]
+
+    drafted = Captioner(models.profile, settings)(pictures)
+
+    assert [len(texts) for texts in drafted] == [4, 4]
+    for picture, texts, caption in zip(pictures, drafted, models.caption(pictures), strict=True):
+        scores = dict(zip(texts, models.match([picture] * 4, list(texts)), strict=True))
+        assert scores[caption] == pytest.approx(max(scores.values()), abs=1e-5)
 
 
 @pytest.mark.parametrize("count", [2, 5])

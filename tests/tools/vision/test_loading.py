@@ -111,7 +111,7 @@ def test_half_precision_weights_are_read_in_the_precision_of_the_profile(tmp_pat
     assert json.loads((folder / "config.json").read_text())["dtype"] == "float16"
     models = Models(_profile(tmp_path, 'extends = "embedded"\n[models.clip]\nfolder = "clip"\n'))
     models.similarity([PICTURE], ["a dog"])
-    assert models._encoder()._checkpoint.model.dtype == torch.float32
+    assert models.encoder().checkpoint.model.dtype == torch.float32
 
 
 def test_threads_that_start_together_load_one_model(hub_profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ RED, GREEN, BLUE = (Region((10 * index, 0, 10 * index + 10, 10), 0.5) for index 
 class ColourBlindfold(Models):
     """Models that take red for a dog, green for a hen and blue for a chair."""
 
-    def similarity(self, pictures, texts):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+    def similarity(self, pictures, texts, *, names=None):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
         """Twenty for the right name, none otherwise."""
         seen = [picture.getpixel((0, 0)) for picture in pictures]
         wanted = [COLOURS.get(NAMES.get(text, text)) for text in texts]

@@ -1,5 +1,6 @@
 """Collecting what a tool learns from (CLOVA, section 3.4): annotated scenes, found pictures, and their division."""
 
+from tools.knowledge.collection.choosing import annotated_source, picture_source
 from tools.knowledge.collection.coco import CocoFolder
 from tools.knowledge.collection.folders import ClassFolders
 from tools.knowledge.collection.records import Annotated, AnnotatedSource, Found, OpenPicture, PictureSource
@@ -19,5 +20,7 @@ __all__ = [
     "SearchSettings",
     "Split",
     "WorldLibrary",
+    "annotated_source",
+    "picture_source",
     "split",
 ]

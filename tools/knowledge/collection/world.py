@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from profiles import BadInput
 from tools.knowledge.collection.records import Annotated, Found
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class WorldLibrary:
     """Stands in for LVIS and for image search, where a profile has a world (``Profile.world()``).
 
     Args:
-        world: The world's module, with ``scenes`` and ``pictures``.
-        names: The concepts that it knows.
+        world: The world's module, with ``scenes`` and ``pictures``, which refuse unknown concepts as bad input.
         title: The world's name, for people.
     """
 
-    def __init__(self, world: Any, names: Sequence[str], *, title: str) -> None:  # noqa: ANN401 - reached by name only
+    def __init__(self, world: Any, *, title: str) -> None:  # noqa: ANN401 - reached by name only
         self._world = world
-        self._names = frozenset(names)
         self._title = title
 
     def annotated(self, concept: str, count: int, *, seed: int = 0) -> list[Annotated]:
         """Draw scenes that show a concept once or twice among other things; none of what the world does not know."""
-        if concept not in self._names:
+        try:
+            scenes = self._world.scenes(concept, count, seed)
+        except BadInput:
             return []
-        return [self._annotated(concept, scene) for scene in self._world.scenes(concept, count, seed)]
+        return [self._annotated(concept, scene) for scene in scenes]
 
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
         """Draw pictures of single things found for a concept; some show something else, as with every search."""
-        if concept not in self._names:
+        try:
+            pictures = self._world.pictures(concept, count, seed)
+        except BadInput:
             return []
-        return [
-            Found(picture.picture(), concept, f"{self._title} library")
-            for picture in self._world.pictures(concept, count, seed)
-        ]
+        return [Found(picture.picture(), concept, f"{self._title} library") for picture in pictures]
 
     def _annotated(self, concept: str, scene: Any) -> Annotated:  # noqa: ANN401
         import PIL.Image
 
         things = scene.truths()
         wanted = [thing for thing in things if thing.concept == concept]
-        if not wanted:
-            msg = f"The library's scene for {concept!r} does not show it: this is a fault of the world, not yours."
-            raise BadInput(msg)
         return Annotated(
             picture=scene.picture(),
             concept=concept,

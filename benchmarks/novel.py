@@ -1,0 +1,201 @@
+"""What prompts bring: novel concepts before and after they were learned, and known ones beside them.
+
+    python -m benchmarks.novel --json
+    python -m benchmarks.novel --pool LOC --concepts 4 --instances 4
+
+Concepts are learned from the library of the microworld, validated on further pictures of it, and measured on others
+again. Of the instances for CLIP a share has a wrong label, as a picture search has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from microworld.concepts import vocabulary
+from microworld.drawing import draw, truths
+from microworld.library import WRONG, scenes
+from microworld.scenes import Dice, Scene, recipe, sample_scene
+from profiles import load_profile
+from tools.scoring.detection import LabelledBox, match_boxes
+from tools.tuning import Candidates, Example, Instance, TunedPrompt, tune, tuner_of, validate
+from tools.tuning.prompts import cosines
+from tools.vision import Models
+
+HELD_OUT, OTHERS, RIVALS = 5, 12, 15
+SEEDS = {"train": 1, "held out": 77, "test": 500}
+
+
+@dataclass
+class Learned:
+    """Kept prompts, in memory."""
+
+    pools: dict[tuple[str, str], Candidates] = field(default_factory=dict)
+
+    def add(self, pool: str, concept: str, kept: Sequence[TunedPrompt]) -> None:
+        """Take the prompts of a concept."""
+        if kept:
+            prompts, features = np.stack([each.prompt for each in kept]), np.stack([each.feature for each in kept])
+            self.pools[pool, concept] = Candidates(prompts, features, tuple(each.instance for each in kept))
+
+    def candidates(
+        self, pool: str, concept: str, feature: npt.NDArray[np.float32] | None = None, limit: int | None = None
+    ) -> Candidates | None:
+        """See :class:`tools.tuning.PromptSource`."""
+        found = self.pools.get((pool, concept))
+        if found is None or feature is None:
+            return found
+        return found.take(np.argsort(-cosines(found.features, feature), kind="stable")[:limit])
+
+    def concepts(self, pool: str) -> frozenset[str]:
+        """See :class:`tools.tuning.PromptSource`."""
+        return frozenset(concept for each, concept in self.pools if each == pool)
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pool", nargs="+", default=["CLIP", "LOC"], choices=["CLIP", "LOC"])
+    parser.add_argument("--concepts", type=int, default=12)
+    parser.add_argument("--instances", type=int, default=6)
+    parser.add_argument("--tests", type=int, default=10, help="test pictures of each concept")
+    parser.add_argument("--profile", default="embedded")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    novel = [concept.name for concept in vocabulary().share("novel")]
+    concepts = novel[:: max(1, len(novel) // options.concepts)][: options.concepts]
+    report = {
+        pool: measure(pool, concepts, profile=options.profile, instances=options.instances, tests=options.tests)
+        for pool in options.pool
+    }
+    print(json.dumps(report, indent=2) if options.json else "\n".join(f"{k}: {v}" for k, v in report.items()))
+
+
+def measure(pool: str, concepts: Sequence[str], *, profile: str, instances: int, tests: int) -> dict[str, Any]:
+    """Learn each concept, and measure novel and known ones before and after."""
+    source = Learned()
+    models, plain = Models(load_profile(profile), source, window=0), Models(load_profile(profile), window=0)
+    tuner, negatives = tuner_of(models, pool), getattr(models.profile.tuning, pool.lower()).negatives
+    start = time.perf_counter()
+    wanted = {name: _instances(pool, name, instances, negatives) for name in concepts}
+    tuned = {each.instance: each for each in tune(tuner, [each for row in wanted.values() for each in row])}
+    seconds, reasons = time.perf_counter() - start, []
+    for name, row in wanted.items():
+        verdicts = validate(
+            tuner,
+            [tuned[each.id] for each in row],
+            _examples(pool, name, HELD_OUT, "held out"),
+            others=_others(pool, name, OTHERS, "held out"),
+            names=related(name, RIVALS, "held out"),
+        )
+        reasons += [f"{name}: {verdict.reason}" for verdict in verdicts if not verdict.kept]
+        source.add(pool, name, [verdict.tuned for verdict in verdicts if verdict.kept])
+    score = {"CLIP": _named, "LOC": _found}[pool]
+    known = sorted({other for name in concepts for other in related(name, 4, "test")})
+    return {
+        "concepts": list(concepts),
+        "instances": instances,
+        "steps": round(float(np.mean([each.steps for each in tuned.values()])), 1),
+        "seconds": round(seconds, 1),
+        "prompts_kept": len(tuned) - len(reasons),
+        "prompts_discarded": len(reasons),
+        "novel_before": score(plain, concepts, concepts, tests),
+        "novel_after": score(models, concepts, concepts, tests),
+        "known_before": score(plain, known, concepts, max(1, tests // 4)),
+        "known_after": score(models, known, concepts, max(1, tests // 4)),
+        "discarded": reasons,
+    }
+
+
+def related(name: str, count: int, purpose: str) -> list[str]:
+    """Known names, half of them of the same group as far as there are so many."""
+    dice, words = Dice("related", name, purpose), vocabulary()
+    known = [each.name for each in words.share("known") if each.name != name]
+    same = [each for each in known if words.concept(each).group == words.concept(name).group]
+    chosen: list[str] = []
+    while len(chosen) < count:
+        other = dice.choice(same if same and len(chosen) < count // 2 else known)
+        same = [each for each in same if each != other]
+        chosen += [other] if other not in chosen else []
+    return chosen
+
+
+def _instances(pool: str, name: str, count: int, negatives: int) -> list[Instance]:
+    dice, others = Dice("wrong", name), tuple(_others(pool, name, negatives, "train"))
+    names = tuple(related(name, RIVALS, "train"))
+    examples = _examples(pool, name, count, "train")
+    if pool == "CLIP":
+        wrong = [Example(_others(pool, name, 1, f"wrong {n}")[0].picture, name) for n in range(count)]
+        examples = [wrong[n] if dice.chance(WRONG) else each for n, each in enumerate(examples)]
+    return [Instance(example, others, names) for example in examples]
+
+
+def _examples(pool: str, name: str, count: int, purpose: str) -> list[Example]:
+    found = [each.scene for each in scenes(name, count, SEEDS[purpose])]
+    if pool == "LOC":
+        return [_asked(scene, name) for scene in found]
+    return [_crop(scene, name) for scene in found]
+
+
+def _others(pool: str, name: str, count: int, purpose: str) -> list[Example]:
+    """Scenes without the concept (LOC), or crops of related things (CLIP)."""
+    if pool == "LOC":
+        rest = [each for each in vocabulary().concepts if each.name != name]
+        drawn = (sample_scene(f"without/{name}/{purpose}/{n}", recipe(rest, counts=(3, 6))) for n in range(count))
+        return [_asked(scene, name) for scene in drawn]
+    names = related(name, count, purpose)
+    return [
+        _crop(sample_scene(f"other/{name}/{purpose}/{each}", recipe([each], counts=(1, 2))), each) for each in names
+    ]
+
+
+def _asked(scene: Scene, name: str) -> Example:
+    return Example(draw(scene), name, tuple(truth.box for truth in truths(scene) if truth.concept == name))
+
+
+def _crop(scene: Scene, name: str) -> Example:
+    return Example(draw(scene).crop(next(truth.box for truth in truths(scene) if truth.concept == name)), name)
+
+
+def _named(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
+    """Share of crops whose name wins among 16 related ones, and among all known and learned ones."""
+    every = [*(each.name for each in vocabulary().share("known")), *learned]
+    few, all_ = [], []
+    for name in asked:
+        crops = [each.picture for each in _examples("CLIP", name, tests, "test")]
+        for names, right in (([name, *related(name, RIVALS, "test")], few), (every, all_)):
+            best = models.similarity(crops, names, names=names).argmax(axis=1)
+            right += [names[index] == name for index in best]
+    return {"of_16": round(float(np.mean(few)), 3), "of_all": round(float(np.mean(all_)), 3), "n": len(few)}
+
+
+def _found(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
+    """Recall and precision at IoU 0.5 where the concept is, and boxes a scene where it is not."""
+    matched = found = true = false = 0
+    for name in asked:
+        for example in _examples("LOC", name, tests, "test"):
+            boxes = models.detect([example.picture], [[name]])[0]
+            matches = match_boxes(
+                [LabelledBox(each.box, name) for each in boxes], [LabelledBox(box, name) for box in example.boxes]
+            )
+            matched, found, true = matched + matches.matched, found + matches.found, true + matches.true
+        without = [each.picture for each in _others("LOC", name, tests, "test")]
+        wanted = [name] if name in learned else [name, *learned]  # what was learned must not be seen in known things
+        false += sum(each.name == name for boxes in models.detect(without, [wanted] * tests) for each in boxes)
+    return {
+        "recall": round(matched / max(true, 1), 3),
+        "precision": round(matched / max(found, 1), 3),
+        "false_a_scene": round(false / (len(asked) * tests), 3),
+        "n": true,
+    }
+
+
+if __name__ == "__main__":
+    main()

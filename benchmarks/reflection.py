@@ -1,0 +1,314 @@
+"""How often reflection names the step that was wrong: faults are planted into right runs and looked for.
+
+    python -m benchmarks.reflection -n 300 --seed 0 --json
+
+A fault is planted where a run was right, such that the answer becomes wrong; reflection is told the right answer and
+nothing else. Where global reflection names another step, that step's correction would not have helped, and local
+reflection is asked. The truth is used to plant and to score, nowhere else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any, Final
+
+from benchmarks.planting import KINDS, Planted, PlantedModels, RightRun, plants
+from graphs.states import AskState
+from memory.artifacts import ArtifactStore
+from memory.demonstrations import DemonstrationPool
+from microworld.concepts import vocabulary
+from microworld.tasks import SHARES, SPLITS, Answer, Family, Tags, Task, sample_tasks
+from nodes.agreement import agreement
+from nodes.context import Context
+from nodes.inference import run as run_node
+from nodes.reasoning import make_reasoner
+from nodes.reasoning.critique import Critique, Feedback
+from nodes.reasoning.protocol import Examples, ReasoningFailed
+from nodes.reasoning.protocol import Task as Asked
+from nodes.reflection import describe, reflect_globally, reflect_locally
+from profiles import load_profile
+from tools.program import StepRecord, inputs_for
+from tools.scoring import mean, wilson_interval
+from tools.values import from_json, to_json
+from tools.vision import Models
+
+FAMILIES: Final[tuple[Family, ...]] = ("vqa", "statement", "tag")
+DRAWN: Final = 40
+"""Tasks drawn of each family at a time."""
+TRIED: Final = 4
+"""Faults of one kind that are tried in one run."""
+BINS: Final = ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.01))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What reflection made of one planted fault."""
+
+    kind: str
+    family: str
+    globally: bool
+    locally: bool
+    certainty: float
+    named: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """What runs and reflects."""
+
+    context: Context
+    models: Models
+    words: tuple[str, ...]
+
+    def runtime(self, models: Any) -> Any:  # noqa: ANN401 - stands in for a graph's runtime
+        """Return what nodes are given, with these models."""
+        return SimpleNamespace(context=replace(self.context, models=models), stream_writer=lambda _: None)
+
+
+def main() -> None:
+    """Measure and print."""
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
+        found = asyncio.run(_measured(options, Path(folder)))
+    report = _report(found, options)
+    print(json.dumps(report, indent=2) if options.json else _table(report))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--families", nargs="+", default=FAMILIES, choices=FAMILIES)
+    parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
+    parser.add_argument("--split", default="train", choices=SPLITS)
+    parser.add_argument("--concepts", default="known", choices=SHARES)
+    parser.add_argument("--profile", default="embedded")
+    parser.add_argument("-n", type=int, default=300, help="planted faults")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--verbose", action="store_true", help="print what was planted and what was found")
+    return parser.parse_args()
+
+
+async def _measured(options: argparse.Namespace, folder: Path) -> list[Found]:
+    laboratory = _laboratory(options.profile, folder)
+    dice = Random(options.seed)
+    wanted: Counter[str] = Counter()
+    found: list[Found] = []
+    for task in _tasks(options):
+        if len(found) >= options.n:
+            break
+        state = await _right(task, laboratory)
+        if state is None:
+            continue
+        planted = await _planted(state, laboratory, wanted, options.kinds, dice)
+        if planted is None:
+            continue
+        wanted[planted[0].kind] += 1
+        found.append(await _looked_for(task, *planted, laboratory, verbose=options.verbose))
+    return found
+
+
+def _laboratory(name: str, folder: Path) -> Laboratory:
+    profile = load_profile(name)
+    models = Models(profile)
+    context = Context(
+        pictures=ArtifactStore(folder / "pictures"),
+        reasoner=make_reasoner(profile),
+        pool=DemonstrationPool(folder, embed=_no_embedding),
+        models=models,
+        profile=profile,
+    )
+    return Laboratory(
+        context, models, tuple(one.name for one in vocabulary().concepts if one.name in models.expansion.all_names())
+    )
+
+
+def _no_embedding(texts: list[str]) -> Any:  # noqa: ANN401 - the pool is empty and is asked nothing
+    import numpy as np
+
+    return np.zeros((len(texts), 1), np.float32)
+
+
+def _tasks(options: argparse.Namespace) -> Iterator[Task]:
+    """Draw tasks of the families in turn, without end."""
+    for number in range(10_000):
+        drawn = [
+            sample_tasks(family, options.split, share=options.concepts, n=DRAWN, seed=options.seed * 10_000 + number)
+            for family in options.families
+        ]
+        for together in zip(*drawn, strict=True):
+            yield from together
+
+
+async def _right(task: Task, laboratory: Laboratory) -> AskState | None:
+    """Solve a task; None where the answer is not right."""
+    expected = _expected(task)
+    stored = [laboratory.context.pictures.put(picture) for picture in task.pictures()]
+    asked = Asked(task.instruction, inputs_for(len(stored)), task.family)
+    try:
+        plan = await laboratory.context.reasoner.plan(asked, Examples())
+        program = await laboratory.context.reasoner.write_program(asked, plan, Examples())
+    except ReasoningFailed:
+        return None
+    state = AskState(
+        instruction=task.instruction,
+        pictures=[to_json(one) for one in stored],
+        family=task.family,
+        expected=expected,
+        plan=plan.steps,
+        program=program,
+    )
+    state = await _run(state, laboratory, laboratory.models)
+    return state if _is_right(state) else None
+
+
+def _expected(task: Task) -> str:
+    match task.expected:
+        case Answer(text=text):
+            return text
+        case Tags(regions=regions):
+            return ", ".join(sorted(one.name for one in regions))
+    return ""
+
+
+async def _run(state: AskState, laboratory: Laboratory, models: Any) -> AskState:  # noqa: ANN401 - planted or not
+    return replace(state, **await run_node(state, laboratory.runtime(models)))
+
+
+def _is_right(state: AskState) -> bool:
+    records = [StepRecord.from_json(one) for one in state.steps]
+    return not state.error and agreement(Feedback(state.expected), None, ())(from_json(state.answer), records)
+
+
+async def _planted(
+    state: AskState, laboratory: Laboratory, wanted: Counter[str], kinds: Sequence[str], dice: Random
+) -> tuple[Planted, AskState] | None:
+    """Plant the rarest kind of fault that makes this run's answer wrong."""
+    records = [StepRecord.from_json(one) for one in state.steps]
+    answer = str(state.answer)
+    right = RightRun(state.program, records, laboratory.context.pictures, laboratory.models, answer, laboratory.words)
+    for kind in sorted(kinds, key=lambda one: (wanted[one], dice.random())):
+        for planted in list(plants(kind, right, dice))[:TRIED]:
+            models = PlantedModels(laboratory.models, planted.error)
+            wrong = await _run(replace(state, program=planted.program), laboratory, models)
+            if not wrong.error and not _is_right(wrong):
+                return planted, wrong
+    return None
+
+
+async def _looked_for(task: Task, planted: Planted, state: AskState, laboratory: Laboratory, *, verbose: bool) -> Found:
+    """Reflect globally, and locally where that named another step."""
+    runtime = laboratory.runtime(PlantedModels(laboratory.models, planted.error))
+    started = time.monotonic()
+    state = replace(state, **await describe(state, runtime))
+    state = replace(state, **await reflect_globally(state, runtime))
+    critique = Critique.from_json(state.critiques[-1])
+    seconds = time.monotonic() - started
+    globally = locally = _names(critique, planted)
+    local = None
+    if not globally:
+        state = replace(state, **await reflect_locally(state, runtime))
+        local = Critique.from_json(state.critiques[-1])
+        locally = _names(local, planted)
+    if verbose:
+        _show(task, planted, state, critique, local)
+    return Found(planted.kind, task.family, globally, locally, critique.certainty, len(critique.faults), seconds)
+
+
+def _names(critique: Critique, planted: Planted) -> bool:
+    return any(fault.address in planted.addresses for fault in critique.faults)
+
+
+def _show(task: Task, planted: Planted, state: AskState, critique: Critique, local: Critique | None) -> None:
+    print(f"# {planted.kind} at {planted.addresses} in {task.family}: {task.instruction} ({state.expected})")
+    print(f"  {planted.said}")
+    if local is None:
+        return
+    for record in state.steps:
+        print(f"  {record['address']} {record['source']} -> {str(record['output'])[:160]}")
+    for one in state.described:
+        for each in one["evidence"]:
+            print(f"    {one['address']}: {each['support']:+.2f} {each['says']}: {each['value']}")
+    for name, each in (("global", critique), ("local", local)):
+        print(f"  {name} {each.certainty:.2f} {[(f.place, f.address, f.reason) for f in each.faults]}")
+
+
+def _report(found: Sequence[Found], options: argparse.Namespace) -> dict[str, Any]:
+    kinds = [kind for kind in KINDS if any(one.kind == kind for one in found)]
+    families = dict.fromkeys(one.family for one in found)
+    return {
+        "n": len(found),
+        "global": _share([one.globally for one in found]),
+        "global_and_local": _share([one.locally for one in found]),
+        "by_kind": {kind: _both([one for one in found if one.kind == kind]) for kind in kinds},
+        "by_family": {family: _both([one for one in found if one.family == family]) for family in families},
+        "calibration": _calibration(found),
+        "named_mean": round(mean([float(one.named) for one in found]), 2),
+        "seconds_mean": round(mean([one.seconds for one in found]), 2),
+        "seed": options.seed,
+        "split": options.split,
+        "concepts": options.concepts,
+        "profile": options.profile,
+    }
+
+
+def _both(found: Sequence[Found]) -> dict[str, Any]:
+    return {
+        "n": len(found),
+        "global": _share([one.globally for one in found]),
+        "global_and_local": _share([one.locally for one in found]),
+    }
+
+
+def _share(right: Sequence[bool]) -> dict[str, Any]:
+    interval = wilson_interval(sum(right), len(right))
+    return {
+        "share": round(sum(right) / len(right), 4) if right else None,
+        "interval": [round(interval.low, 4), round(interval.high, 4)],
+    }
+
+
+def _calibration(found: Sequence[Found]) -> dict[str, Any]:
+    """Compare certainty with how often it was right: by bins, and the expected calibration error over them."""
+    bins = []
+    error = 0.0
+    for low, high in BINS:
+        each = [one for one in found if low <= one.certainty < high]
+        if each:
+            certainty, right = mean([one.certainty for one in each]), mean([float(one.globally) for one in each])
+            error += len(each) / len(found) * abs(certainty - right)
+            bins.append({"n": len(each), "certainty": round(certainty, 3), "right": round(right, 3)})
+    return {"error": round(error, 4), "bins": bins}
+
+
+def _table(report: dict[str, Any]) -> str:
+    def line(name: str, one: dict[str, Any]) -> str:
+        shares = (one["global"], one["global_and_local"])
+        first, second = (
+            f"{each['share']:.3f} [{each['interval'][0]:.2f}, {each['interval'][1]:.2f}]" for each in shares
+        )
+        return f"{name:<20} {one['n']:>4}  {first}  {second}"
+
+    lines = [line("all", report), *(line(kind, one) for kind, one in report["by_kind"].items())]
+    lines += [line(family, one) for family, one in report["by_family"].items()]
+    lines += [
+        f"certainty {one['certainty']:.2f}: right {one['right']:.2f} of {one['n']}"
+        for one in report["calibration"]["bins"]
+    ]
+    return "\n".join(
+        [*lines, f"calibration error {report['calibration']['error']:.3f}, {report['seconds_mean']} s each"]
+    )
+
+
+if __name__ == "__main__":
+    main()

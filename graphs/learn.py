@@ -1,0 +1,35 @@
+"""Learn: pictures are collected, prompts tuned and proved, and what proved itself is stored (CLOVA, section 3.4).
+
+    collect → tune → validate → store
+
+A subgraph of ask, and a graph of its own (``snellen learn``). It is exported without a saver; ``interfaces.sessions``
+and the server bring their own.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from langgraph.graph import END, START, StateGraph
+
+from graphs.states import LearnState
+from nodes.context import Context
+from nodes.learning import collect, store, tune_prompts, validate_prompts
+
+RECURSION_LIMIT: Final = 8
+"""Twice the four steps of the flow."""
+
+builder = StateGraph(LearnState, context_schema=Context)
+
+builder.add_node("collect", collect)
+builder.add_node("tune", tune_prompts)
+builder.add_node("validate", validate_prompts)
+builder.add_node("store", store)
+
+builder.add_edge(START, "collect")
+builder.add_edge("collect", "tune")
+builder.add_edge("tune", "validate")
+builder.add_edge("validate", "store")
+builder.add_edge("store", END)
+
+graph = builder.compile(name="learn").with_config(recursion_limit=RECURSION_LIMIT)

@@ -1,0 +1,296 @@
+"""What ``snellen memory …`` does: see, check, forget and carry elsewhere what was learned.
+
+Each function takes the parsed options and returns the exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from interfaces.display import console, print_json, print_table
+from memory.demonstrations import SEED, DemonstrationPool
+from memory.home import home
+from memory.prompts import PromptPool, Selection
+from profiles.errors import BadInput, SnellenError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memory.demonstrations import Demonstration
+    from memory.prompt_records import LearnedPrompt
+    from memory.verification import Verification
+
+DEMONSTRATIONS: Final = "demonstrations"
+"""What ``--pool`` takes beside the pools of prompts."""
+
+_LINE: Final = 60
+_LISTED: Final = 1000
+
+
+def _stats(options: argparse.Namespace) -> int:
+    prompts = PromptPool(home()).stats()
+    parts = Counter((one.kind, one.correct, one.source == SEED) for one in DemonstrationPool(home()).all())
+    counted = [
+        {"kind": kind, "correct": correct, "seeds": parts[kind, correct, True], "learned": parts[kind, correct, False]}
+        for kind in ("plan", "program")
+        for correct in (True, False)
+    ]
+    if options.json:
+        print_json(
+            {"home": str(home()), "prompts": [dataclasses.asdict(one) for one in prompts], DEMONSTRATIONS: counted}
+        )
+        return 0
+    rows = [
+        (one.pool, one.fingerprint, one.concepts, one.prompts, one.zeros, _by(one.shape), f"{one.bytes:,}")
+        for one in prompts
+    ]
+    print_table(("pool", "checkpoint", "concepts", "prompts", "of zeros", "shape", "bytes"), rows, title="prompts")
+    examples = [(one["kind"], _part(correct=bool(one["correct"])), one["seeds"], one["learned"]) for one in counted]
+    print_table((DEMONSTRATIONS, "part", "seeds", "learned"), examples, title="demonstrations")
+    return 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    prompts, demonstrations = _selected(options)
+    if options.json:
+        print_json(
+            {
+                "prompts": [dataclasses.asdict(one) for one in prompts],
+                DEMONSTRATIONS: [dataclasses.asdict(one) for one in demonstrations],
+            }
+        )
+        return 0
+    rows = [
+        (one.id, one.pool, one.concept, one.source, one.created[:19].replace("T", " "), _short(one.question))
+        for one in prompts[:_LISTED]
+    ]
+    rows += [
+        (one.id, _kind(one), "", one.source, one.created[:19].replace("T", " "), _short(one.instruction))
+        for one in demonstrations[:_LISTED]
+    ]
+    print_table(("id", "pool", "concept", "source", "learned (UTC)", "question or instruction"), rows)
+    left = len(prompts) + len(demonstrations) - len(rows)
+    if left:
+        console().print(f"… and {left} more: narrow them down by --pool or --concept, or take --json.", style="dim")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    if not options.names:
+        msg = "Nothing was named to show: give ids as `snellen memory list` shows them."
+        raise BadInput(msg)
+    shown = [_shown(one) for one in options.names]
+    if options.json:
+        print_json(shown)
+        return 0
+    for one in shown:
+        print_table(("field", "value"), [(name, _in_words(value)) for name, value in one.items()])
+    return 0
+
+
+def _shown(one: str) -> dict[str, Any]:
+    prompt = PromptPool(home()).get(one)
+    if prompt is not None:
+        return _prompt_json(prompt)
+    found = DemonstrationPool(home()).get([one])
+    if not found:
+        raise BadInput(_unknown([one]))
+    return {"what": "demonstration"} | dataclasses.asdict(found[0])
+
+
+def _forget(options: argparse.Namespace) -> int:
+    if not (options.names or options.pool or options.concept or options.all):
+        msg = (
+            "Nothing was named to forget: give ids as `snellen memory list` shows them, --concept, --pool, or --all "
+            "for everything that was learned."
+        )
+        raise BadInput(msg)
+    if options.names and (options.pool or options.concept or options.all):
+        msg = "Forget either by ids or by --pool, --concept and --all, not by both at once."
+        raise BadInput(msg)
+    if options.all and (options.pool or options.concept):
+        msg = "--all forgets everything that was learned; leave out --pool and --concept, or leave out --all."
+        raise BadInput(msg)
+    prompts, demonstrations = _by_ids(options.names) if options.names else _by_conditions(options)
+    if options.json:
+        print_json({"prompts": prompts, DEMONSTRATIONS: demonstrations})
+    else:
+        console().print(f"forgotten: {prompts} prompts, {demonstrations} demonstrations")
+    return 0
+
+
+def _by_ids(ids: list[str]) -> tuple[int, int]:
+    prompts, demonstrations = PromptPool(home()), DemonstrationPool(home())
+    there = {one.id for one in prompts.rows(Selection(ids=tuple(ids)))} | {one.id for one in demonstrations.get(ids)}
+    unknown = [one for one in ids if one not in there]
+    if unknown:
+        raise BadInput(_unknown(unknown))
+    return prompts.forget(ids), demonstrations.forget(ids)
+
+
+def _by_conditions(options: argparse.Namespace) -> tuple[int, int]:
+    if options.all:
+        return PromptPool(home()).forget(all_=True), DemonstrationPool(home()).forget(learned=True)
+    if options.pool == DEMONSTRATIONS:
+        _refuse_concept(options)
+        return 0, DemonstrationPool(home()).forget(learned=True)
+    return PromptPool(home()).forget(pool=options.pool, concept=options.concept), 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    told = PromptPool(home()).export(_one_file(options))
+    if options.json:
+        print_json(dataclasses.asdict(told))
+    else:
+        said = f"{told.prompts} prompts, {told.demonstrations} demonstrations, {told.bytes:,} bytes"
+        console().print(f"wrote {told.path}: {said}")
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    told = PromptPool(home()).import_(_one_file(options))
+    if options.json:
+        print_json(dataclasses.asdict(told))
+    else:
+        said = f"{told.prompts} prompts, {told.demonstrations} demonstrations; {told.already_there} were already there"
+        console().print(f"added from {told.path}: {said}")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from memory.verification import verify_memory
+
+    found = verify_memory(home(), lambda: _searchable(options.profile), repair=not options.dry_run)
+    if options.json:
+        print_json(dataclasses.asdict(found) | {"clean": found.clean, "lost": found.lost})
+    else:
+        _show_verification(found)
+    if found.lost:
+        msg = f"{found.lost} of what was stored is lost; the table says what, learning it again brings it back."
+        raise SnellenError(msg)
+    return 0
+
+
+def _show_verification(found: Verification) -> None:
+    counts = (found.prompts, found.blocks, found.demonstrations, found.indexes)
+    print_table(("prompts", "files of prompts", DEMONSTRATIONS, "search indexes"), [counts], title="checked")
+    screen = console()
+    if found.clean:
+        screen.print("everything is as it was stored")
+        return
+    print_table(("found", "where", "what"), [(one.kind, one.place, one.said) for one in found.findings])
+    if not found.repaired:
+        screen.print("nothing was changed; without --dry-run, what can be mended is")
+
+
+def _searchable(profile: str) -> DemonstrationPool:
+    from memory.embedding import SentenceEmbedding
+    from profiles import load_profile
+
+    embed = SentenceEmbedding(load_profile(profile))
+    return DemonstrationPool(home(), embed=embed, embedding=embed.name)
+
+
+def _selected(options: argparse.Namespace) -> tuple[list[Any], list[Demonstration]]:
+    if options.pool == DEMONSTRATIONS:
+        _refuse_concept(options)
+        return [], DemonstrationPool(home()).all()
+    prompts = PromptPool(home()).rows(Selection(pool=options.pool, concept=options.concept))
+    narrowed = options.pool or options.concept
+    return prompts, [] if narrowed else DemonstrationPool(home()).learned()
+
+
+def _prompt_json(learned: LearnedPrompt) -> dict[str, Any]:
+    """Describe a prompt with the sizes of its tensors; the numbers themselves tell a reader nothing."""
+    import numpy as np
+
+    return {
+        "what": "prompt",
+        **dataclasses.asdict(learned.row),
+        "norm": round(float(np.linalg.norm(learned.prompt)), 6),
+        "zeros": not learned.prompt.any(),
+        "feature": len(learned.feature),
+    }
+
+
+def _one_file(options: argparse.Namespace) -> Path:
+    if len(options.names) != 1:
+        msg = f"`snellen memory {options.action}` takes one file, as in `snellen memory {options.action} learned.zip`."
+        raise BadInput(msg)
+    return Path(options.names[0])
+
+
+def _refuse_stray_options(options: argparse.Namespace) -> None:
+    """Refuse options that an action would silently ignore."""
+    if options.names and options.action in {"stats", "list", "verify"}:
+        msg = f"`snellen memory {options.action}` takes no {options.names[0][:40]!r}; see `snellen memory --help`."
+        raise BadInput(msg)
+    if (options.pool or options.concept) and options.action not in {"list", "forget"}:
+        msg = f"--pool and --concept are for list and forget, not for {options.action}."
+        raise BadInput(msg)
+    if options.all and options.action != "forget":
+        msg = f"--all is for forget, not for {options.action}."
+        raise BadInput(msg)
+    if options.dry_run and options.action != "verify":
+        msg = f"--dry-run is for verify, not for {options.action}."
+        raise BadInput(msg)
+
+
+def _refuse_concept(options: argparse.Namespace) -> None:
+    if options.concept:
+        msg = "Demonstrations belong to no concept; leave out --concept, or name a pool of prompts."
+        raise BadInput(msg)
+
+
+def _unknown(ids: list[str]) -> str:
+    named = ", ".join(repr(one[:40]) for one in ids[:3])
+    return f"Nothing that was learned has the id {named}; `snellen memory list` shows the ids."
+
+
+def _kind(one: Demonstration) -> str:
+    return f"{_part(correct=one.correct)} {one.kind}"
+
+
+def _part(*, correct: bool) -> str:
+    return "correct" if correct else "incorrect"
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return " x ".join(str(one) for one in shape)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, tuple):
+        return _by(value)
+    return "; ".join(value) if isinstance(value, list) else str(value)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE else line[: _LINE - 1] + "…"
+
+
+def _checked(action: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Have the options looked at before anything is done."""
+
+    def checked(options: argparse.Namespace) -> int:
+        _refuse_stray_options(options)
+        options.pool = options.pool.lower() if options.pool.lower() == DEMONSTRATIONS else options.pool.upper()
+        return action(options)
+
+    return checked
+
+
+ACTIONS: Final = {
+    "stats": _checked(_stats),
+    "list": _checked(_list),
+    "show": _checked(_show),
+    "forget": _checked(_forget),
+    "export": _checked(_export),
+    "import": _checked(_import),
+    "verify": _checked(_verify),
+}

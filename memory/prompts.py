@@ -1,0 +1,447 @@
+"""The pools of learned prompts, by tool and concept (CLOVA, section 3.4: what training-validation prompt tuning keeps).
+
+Three things together: rows in SQLite (``prompt_rows``), tensors in safetensors files named by content
+(``prompt_blocks``), and a search index that can always be built again (``prompt_index``). Files are written first and
+a single transaction makes them visible, so that a crash leaves the memory as it was or as it was to be.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from collections import defaultdict
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from filelock import FileLock, Timeout
+from sqlite_utils import Database
+
+from memory import prompt_rows
+from memory.home import MemoryTrouble, connect, storing
+from memory.prompt_blocks import Block, BlockMissing, batches, block_path, encode, name_of, placed, write_block
+from memory.prompt_index import FeatureIndex
+from memory.prompt_records import Found, LearnedPrompt, Lesson, PromptRow, learned_prompt
+from memory.prompt_rows import DATABASE, Places, Selection, StoredRow
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from memory.demonstrations import Demonstration
+    from memory.exchange import Exchanged
+    from memory.verification import Verification
+
+    Vector = NDArray[np.float32]
+
+__all__ = ["Found", "LearnedPrompt", "Lesson", "PoolStats", "PromptPool", "PromptRow", "Selection", "learned_prompt"]
+
+BLOCKS: Final = "prompts"
+INDEXES: Final = "prompt-indexes"
+LOCK: Final = "prompts.lock"
+_LOCK_SECONDS: Final = 60.0
+_OPEN_BLOCKS: Final = 256
+_COMPARED_ROWS: Final = 1024
+"""Up to so many rows of a concept are compared one by one; that is exact, and faster than any index."""
+
+_ATTEMPTS: Final = 3
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PoolStats:
+    """What one pool holds for one checkpoint."""
+
+    pool: str
+    fingerprint: str
+    concepts: int
+    prompts: int
+    zeros: int
+    """Prompts of zeros: cases that the tool got right by itself."""
+    shape: tuple[int, ...]
+    bytes: int
+    """On the disk, without the search index."""
+
+
+class PromptPool:
+    """The learned prompts of one home; safe for threads and for several processes at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the pools of a home and bring their database up to date.
+
+        Args:
+            folder: The memory's home.
+
+        Raises:
+            MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
+        """
+        self.folder = folder
+        self.blocks = folder / BLOCKS
+        self._opened = lru_cache(maxsize=_OPEN_BLOCKS)(lambda name: Block(self.blocks, name))
+        self._indexes: dict[tuple[str, str], FeatureIndex] = {}
+        self._connection: sqlite3.Connection | None = None
+        self._opened_file = (0, 0, 0)
+        self._searching = threading.RLock()
+        self._thread_lock = threading.RLock()
+        self._file_lock = FileLock(folder / LOCK, timeout=_LOCK_SECONDS, thread_local=False)
+        with self.writing(), self.database() as rows:
+            prompt_rows.migrations.apply(rows)
+        self.deliver_demonstrations()
+
+    def add(self, *prompts: LearnedPrompt) -> int:
+        """Store prompts, all or none; those already there stay as they are.
+
+        Returns:
+            How many were new.
+
+        Raises:
+            BadInput: a prompt has another shape, or its feature another length, than those of its pool.
+            MemoryTrouble: the disk is full or not writable; nothing was stored.
+        """
+        return self.add_batches([prompts])
+
+    def add_batches(
+        self, prompts: Iterable[Sequence[LearnedPrompt]], demonstrations: Sequence[Demonstration] = ()
+    ) -> int:
+        """Store batch after batch as they come, all or none; demonstrations arrive with them.
+
+        Returns:
+            How many prompts were new.
+
+        Raises:
+            BadInput: as ``add``.
+            MemoryTrouble: as ``add``.
+        """
+        written: list[str] = []
+        with self.writing(), self.database() as rows:
+            try:
+                with rows.atomic():
+                    count = sum(self._add_batch(rows, batch, written) for batch in prompts)
+                    prompt_rows.arrive(rows, demonstrations)
+            except BaseException:
+                self._discard(written)
+                raise
+        self.deliver_demonstrations()
+        return count
+
+    def candidates(
+        self, pool: str, concept: str, fingerprint: str, feature: Vector | None = None, limit: int | None = None
+    ) -> Found:
+        """Return the prompts learned for a concept, those of the most similar features first.
+
+        Args:
+            pool: VQA, LOC, SEG, CLIP or REPLACE.
+            concept: Its name in any case; empty takes all concepts of the pool (for VQA, which has none).
+            fingerprint: Of the checkpoint in use; prompts of another are not seen.
+            feature: What is looked at, (d,); None returns the prompts in the order they were learned.
+            limit: At most so many; None takes all.
+
+        Returns:
+            By falling cosine of the features, equal ones by id; without rows where nothing was learned.
+
+        Raises:
+            MemoryTrouble: the database or a file of tensors cannot be read.
+            BlockDamaged: the tensors of a candidate are not what was stored.
+            BadInput: the feature has another length than those of the pool, or is not finite.
+        """
+        selection = Selection(pool=pool, concept=concept, fingerprint=fingerprint)
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return self._candidates(selection, feature, limit)
+            except BlockMissing:  # another process has just forgotten some: look again at what is there now
+                continue
+        return self._candidates(selection, feature, limit)
+
+    def concepts(self, pool: str, fingerprint: str) -> frozenset[str]:
+        """Return the concepts that a pool has learned for a checkpoint, in lower case."""
+        query = "SELECT DISTINCT concept FROM prompts WHERE pool = ? AND fingerprint = ?"
+        with self.database() as rows:
+            return frozenset(row[0] for row in rows.execute(query, [pool, fingerprint]))
+
+    def rows(self, selection: Selection = Selection()) -> list[PromptRow]:  # noqa: B008 - frozen
+        """Return the selected rows, the oldest first."""
+        with self.database() as rows:
+            return [one.row for one in prompt_rows.stored_rows(rows, selection)]
+
+    def get(self, prompt_id: str) -> LearnedPrompt | None:
+        """Return one prompt with its tensors; None where there is none of that id.
+
+        Raises:
+            BlockDamaged: the tensors are not what was stored.
+        """
+        with self.database() as rows:
+            found = list(prompt_rows.stored_rows(rows, Selection(ids=(prompt_id,))))
+        return self._read(found[0]) if found else None
+
+    def forget(
+        self, ids: Sequence[str] = (), *, pool: str = "", concept: str = "", fingerprint: str = "", all_: bool = False
+    ) -> int:
+        """Forget prompts: from then on everything is as if they had never been learned.
+
+        Args:
+            ids: These prompts; unknown ones change nothing.
+            pool: Those of this pool.
+            concept: Those of this concept.
+            fingerprint: Those of this checkpoint; conditions that are given together must all hold.
+            all_: All of them; must be said, so that an empty condition forgets nothing by mistake.
+
+        Returns:
+            How many were forgotten.
+
+        Raises:
+            BadInput: nothing says what to forget.
+            MemoryTrouble: the disk is full or not writable; nothing was forgotten.
+        """
+        selection = Selection(ids=tuple(ids), pool=pool, concept=concept, fingerprint=fingerprint)
+        if not all_ and selection == Selection():
+            msg = "Nothing was named to forget: give ids, a pool, a concept or a fingerprint, or say that all is meant."
+            raise BadInput(msg)
+        with self.writing(), self.database() as rows:
+            gone = list(prompt_rows.stored_rows(rows, selection))
+            self._delete(rows, gone)
+            for owner in {(one.row.pool, one.row.fingerprint) for one in gone}:
+                if not prompt_rows.state_of(rows, *owner).last:
+                    self.index_path(*owner).unlink(missing_ok=True)
+        return len(gone)
+
+    def stats(self) -> list[PoolStats]:
+        """Return what each pool holds, by pool and fingerprint."""
+        query = (
+            "SELECT pool, fingerprint, COUNT(DISTINCT concept), COUNT(*), SUM(prompt_place < 0), MIN(shape)"
+            " FROM prompts GROUP BY pool, fingerprint ORDER BY pool, fingerprint"
+        )
+        with self.database() as rows:
+            found = rows.execute(query).fetchall()
+            blocks = rows.execute("SELECT DISTINCT pool, fingerprint, block FROM prompts").fetchall()
+        sizes: dict[tuple[str, str], int] = defaultdict(int)
+        for pool, fingerprint, block in blocks:
+            path = block_path(self.blocks, block)
+            sizes[pool, fingerprint] += path.stat().st_size if path.exists() else 0
+        return [
+            PoolStats(pool, print_, concepts, count, zeros, prompt_rows.shape_of(shape), sizes[pool, print_])
+            for pool, print_, concepts, count, zeros, shape in found
+        ]
+
+    def verify(self, *, repair: bool = True) -> Verification:
+        """Check every file and row, and mend what can be mended (``memory.verification.verify_prompts``)."""
+        from memory.verification import verify_prompts
+
+        return verify_prompts(self.folder, repair=repair)
+
+    def export(self, path: Path) -> Exchanged:
+        """Write what was learned into one archive (``memory.exchange.export_memory``)."""
+        from memory.exchange import export_memory
+
+        return export_memory(self, path)
+
+    def import_(self, path: Path) -> Exchanged:
+        """Add what an archive holds, all or nothing (``memory.exchange.import_memory``)."""
+        from memory.exchange import import_memory
+
+        return import_memory(self, path)
+
+    def index_path(self, pool: str, fingerprint: str) -> Path:
+        """Return where the search index of a pool is, or would be."""
+        return self.folder / INDEXES / f"{pool}.{fingerprint}.faiss"
+
+    def refresh_index(self, pool: str, fingerprint: str) -> None:
+        """Bring the search index of a pool up to date, building it where it is missing.
+
+        Raises:
+            BlockDamaged: a feature cannot be read.
+        """
+        with self._reading() as rows:
+            self._index(rows, pool, fingerprint)
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
+        path = self.folder / DATABASE
+        with storing(path), closing(connect(path)) as connection:
+            yield Database(connection)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Database]:
+        """Look at one state of the database, one thread at a time, through a connection that stays open.
+
+        SQLite tidies up whenever the last connection closes: too slow for each of many lookups.
+        """
+        path = self.folder / DATABASE
+        with self._searching, storing(path):
+            file = path.stat()
+            opened = (os.getpid(), file.st_dev, file.st_ino)  # neither a child's nor that of a file that is gone
+            if self._connection is None or self._opened_file != opened:
+                self._connection, self._opened_file = connect(path, any_thread=True), opened
+                weakref.finalize(self, self._connection.close)
+            rows = Database(self._connection)
+            with rows.atomic():
+                yield rows
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep all others from writing, in this process and elsewhere.
+
+        Raises:
+            MemoryTrouble: another process has been writing for a minute, or the folder is not writable.
+        """
+        with storing(self.folder), self._thread_lock:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._file_lock.acquire()
+            except Timeout as error:
+                msg = f"The memory at {self.folder} is being written by another process; try again when it has done."
+                raise MemoryTrouble(msg) from error
+            try:
+                yield
+            finally:
+                self._file_lock.release()
+
+    def deliver_demonstrations(self) -> None:
+        """Carry demonstrations that arrived with an import over to their pool; nothing happens where none wait.
+
+        Raises:
+            MemoryTrouble: their database cannot be written; they wait for the next opening.
+        """
+        with self.database() as rows:
+            waiting = prompt_rows.arrived(rows)
+        if not waiting:
+            return
+        from memory.demonstrations import DemonstrationPool
+
+        DemonstrationPool(self.folder).add(*waiting)
+        with self.database() as rows:
+            prompt_rows.delivered(rows, [one.id for one in waiting])
+
+    def _add_batch(self, rows: Database, prompts: Sequence[LearnedPrompt], written: list[str]) -> int:
+        unique = {one.row.id: one for one in prompts}
+        there = prompt_rows.known(rows, list(unique))
+        new = [one for one in unique.values() if one.row.id not in there]
+        for batch in batches(new):
+            _refuse_other_kind(rows, batch[0])
+            prompt_rows.insert(rows, placed(batch), self._write(batch, written))
+        return len(new)
+
+    def _write(self, batch: Sequence[LearnedPrompt], written: list[str]) -> str:
+        """Write a block, whose name is noted first: what a failure leaves of it can then be discarded."""
+        content = encode(batch)
+        written.append(name_of(content))
+        self.blocks.mkdir(parents=True, exist_ok=True)
+        return write_block(self.blocks, content)
+
+    def _delete(self, rows: Database, gone: Sequence[StoredRow]) -> None:
+        """Delete rows, and write the blocks that they shared with others anew."""
+        ids, old = {one.row.id for one in gone}, {one.block for one in gone}
+        written: list[str] = []
+        try:
+            with rows.atomic():
+                for block in old:
+                    rest = [one for one in prompt_rows.rows_of_block(rows, block) if one.row.id not in ids]
+                    for batch in batches(self._read(one) for one in rest):
+                        prompt_rows.move(rows, placed(batch), self._write(batch, written))
+                prompt_rows.delete(rows, list(ids))
+        except BaseException:
+            self._discard(written)
+            raise
+        self._discard(old)
+
+    def _discard(self, blocks: Iterable[str]) -> None:
+        """Delete blocks that no row refers to; one that cannot be deleted now is an orphan that verify removes."""
+        names = set(blocks)
+        with self.database() as rows:
+            unused = names - prompt_rows.blocks_in_use(rows, list(names))
+        for name in unused:
+            try:
+                block_path(self.blocks, name).unlink(missing_ok=True)
+            except OSError as error:
+                _LOGGER.warning("A file of forgotten prompts was not deleted: %s", error)
+
+    def _candidates(self, selection: Selection, feature: Vector | None, limit: int | None) -> Found:
+        with self._reading() as rows:
+            state = prompt_rows.state_of(rows, selection.pool, selection.fingerprint)
+            if not state.last or (limit is not None and limit < 1):
+                return _found([])
+            if feature is None:
+                return self._found(rows, prompt_rows.numbers_of(rows, selection, limit).tolist())
+            asked = _unit(feature, state.dimension, selection.pool)
+            return self._found(rows, self._nearest(rows, selection, asked, limit)[:limit])
+
+    def _nearest(self, rows: Database, selection: Selection, asked: Vector, limit: int | None) -> list[int]:
+        """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
+        among = prompt_rows.numbers_of(rows, selection) if selection.concept or limit is None else None
+        if among is None or (limit is not None and len(among) > max(limit, _COMPARED_ROWS)):
+            index = self._index(rows, selection.pool, selection.fingerprint)
+            among = index.search(asked, limit or 0, among)
+        places, ids = prompt_rows.places_by_number(rows, among)
+        if not len(places.numbers):
+            return []
+        # Exact, and the same for a row whatever stands beside it; a matrix product is neither.
+        scores = (self._features(places).astype(np.float64) * asked.astype(np.float64)).sum(axis=1)
+        order = sorted(range(len(scores)), key=lambda at: (-scores[at], ids[at]))
+        return [int(places.numbers[at]) for at in order]
+
+    def _index(self, rows: Database, pool: str, fingerprint: str) -> FeatureIndex:
+        index = self._indexes.setdefault((pool, fingerprint), FeatureIndex(self.index_path(pool, fingerprint)))
+        index.refresh(
+            prompt_rows.state_of(rows, pool, fingerprint),
+            lambda number: prompt_rows.places_after(rows, pool, fingerprint, number),
+            self._features,
+        )
+        return index
+
+    def _features(self, places: Places) -> Vector:
+        """Read features from their blocks, float32 (n, d) in the order of ``places``."""
+        wanted: dict[str, list[int]] = defaultdict(list)
+        for at, block in enumerate(places.blocks):
+            wanted[block].append(at)
+        features: Vector | None = None
+        for block, positions in wanted.items():
+            read = self._opened(block).features(places.places[positions])
+            if features is None:
+                features = np.empty((len(places.numbers), read.shape[1]), dtype=np.float32)
+            features[positions] = read
+        return np.empty((0, 0), dtype=np.float32) if features is None else features
+
+    def _found(self, rows: Database, numbers: list[int]) -> Found:
+        return _found([self._read(one) for one in prompt_rows.rows_by_number(rows, numbers)])
+
+    def _read(self, stored: StoredRow) -> LearnedPrompt:
+        return self._opened(stored.block).learned(stored.row, stored.place, stored.prompt_place)
+
+
+def _found(prompts: Sequence[LearnedPrompt]) -> Found:
+    if not prompts:
+        nothing: Vector = np.empty((0, 0), dtype=np.float32)
+        return Found((), nothing, nothing)
+    return Found(
+        rows=tuple(one.row for one in prompts),
+        prompts=np.stack([one.prompt for one in prompts]),
+        features=np.stack([one.feature for one in prompts]),
+    )
+
+
+def _unit(feature: Vector, dimension: int, pool: str) -> Vector:
+    asked = np.asarray(feature, dtype=np.float64)
+    if asked.shape != (dimension,) or not np.isfinite(asked).all():
+        msg = f"The pool {pool} is searched by {dimension} finite numbers, not by an array of shape {asked.shape}."
+        raise BadInput(msg)
+    length = float(np.linalg.norm(asked))
+    return (asked / (length or 1.0)).astype(np.float32)
+
+
+def _refuse_other_kind(rows: Database, one: LearnedPrompt) -> None:
+    there = prompt_rows.kind_of(rows, one.row.pool, one.row.fingerprint)
+    if there is None or there == (one.row.shape, len(one.feature)):
+        return
+    msg = (
+        f"The pool {one.row.pool} holds prompts of shape {there[0]} for this checkpoint, and "
+        f"{one.row.shape} cannot be mixed with them: forget them first (`snellen memory forget --pool {one.row.pool}`)."
+    )
+    raise BadInput(msg)

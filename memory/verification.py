@@ -1,0 +1,290 @@
+"""Whether the memory is still what was stored: everything is checked, and what can be mended is.
+
+Ids follow from content, so a prompt or a demonstration that changed by itself is recognised. Prompts that are whole are
+saved from damaged files; search indexes are built again; a database that was lost is built again from the files of
+prompts, which also hold their rows. What is really lost is named.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+from memory import prompt_rows
+from memory.demonstrations import DATABASE as DEMONSTRATIONS
+from memory.demonstrations import INDEX as DEMONSTRATION_INDEX
+from memory.home import connect, storing
+from memory.prompt_blocks import (
+    MAX_BLOCK_BYTES,
+    Block,
+    BlockDamaged,
+    batches,
+    decode,
+    encode,
+    name_of,
+    placed,
+    write_block,
+)
+from memory.prompt_blocks import block_path as path_of
+from memory.prompt_index import damage
+from memory.prompts import BLOCKS, INDEXES, PromptPool
+from profiles.errors import SnellenError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from memory.demonstrations import DemonstrationPool
+    from memory.prompt_records import LearnedPrompt
+    from memory.prompt_rows import StoredRow
+
+    Opening = Callable[[], DemonstrationPool]
+
+Kind = Literal["lost", "saved", "rebuilt", "orphan"]
+
+_DATABASE_FILES: Final = ("", "-wal", "-shm")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was not as it should be."""
+
+    kind: Kind
+    """``lost`` for good, ``saved`` from a damaged file, ``rebuilt`` from what is whole, or an ``orphan`` that a
+    crash left and nobody misses."""
+    place: str
+    said: str
+
+
+@dataclass
+class Verification:
+    """What was checked and what was found."""
+
+    repaired: bool
+    """Whether findings were mended, or only noted."""
+    prompts: int = 0
+    blocks: int = 0
+    indexes: int = 0
+    demonstrations: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """Whether there was nothing to mend."""
+        return not self.findings
+
+    @property
+    def lost(self) -> int:
+        """How many findings are losses."""
+        return sum(one.kind == "lost" for one in self.findings)
+
+    def note(self, kind: Kind, place: object, said: str) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(kind, str(place), said))
+
+
+def verify_memory(folder: Path, demonstrations: Opening, *, repair: bool = True) -> Verification:
+    """Check the prompts and the demonstrations of a home.
+
+    Args:
+        folder: The memory's home.
+        demonstrations: Opens the demonstrations, with the embedding that their index is built by.
+        repair: False only reports.
+
+    Raises:
+        MemoryTrouble: the disk is full or not writable, or the demonstrations' database is damaged and ``repair`` is
+            False.
+    """
+    found = verify_prompts(folder, repair=repair)
+    if _refuse_or_move(folder / DEMONSTRATIONS, found, "the demonstrations in it are lost", "lost"):
+        verify_demonstrations(demonstrations(), found)
+    return found
+
+
+def verify_prompts(folder: Path, *, repair: bool = True) -> Verification:
+    """Check the prompts of a home: database, rows, tensors, stray files, search indexes.
+
+    Args:
+        folder: The memory's home.
+        repair: False only reports.
+
+    Raises:
+        MemoryTrouble: the disk is full or not writable.
+    """
+    found = Verification(repaired=repair)
+    if not folder.exists():
+        return found
+    database = folder / prompt_rows.DATABASE
+    lost = (folder / BLOCKS).exists() and not database.exists()
+    if not _refuse_or_move(database, found, "its rows are read from the prompts' own files", "rebuilt"):
+        return found
+    if lost:
+        found.note("rebuilt", database, "it was missing; its rows are read from the prompts' own files")
+    if not database.exists() and not repair:
+        return found
+    pool = PromptPool(folder)
+    with storing(folder), pool.writing():
+        if repair and any(one.kind == "rebuilt" for one in found.findings):
+            _adopt(pool, found)
+        _check_blocks(pool, found)
+        _check_strays(pool, found)
+        _check_indexes(pool, found)
+    return found
+
+
+def verify_demonstrations(pool: DemonstrationPool, found: Verification) -> None:
+    """Check the demonstrations of a home and their search index, adding to ``found``."""
+    found.demonstrations = pool.count()
+    damaged = pool.damaged_ids()
+    for one in damaged:
+        found.note("lost", one, "the demonstration is not what its id says")
+    if damaged and found.repaired:
+        pool.forget(damaged)
+    found.indexes += (pool.folder / DEMONSTRATION_INDEX).exists()
+    if pool.index_is_damaged():
+        found.note("rebuilt", pool.folder / DEMONSTRATION_INDEX, "the search index is damaged, or of another embedding")
+        if found.repaired:
+            pool.refresh_index()
+
+
+def _refuse_or_move(database: Path, found: Verification, said: str, kind: Kind) -> bool:
+    """Return whether a database can be used now; a damaged one is moved away, where that is allowed."""
+    if _is_whole(database):
+        return True
+    found.note(kind, database, f"the database is damaged; {said}")
+    if not found.repaired:
+        return False
+    aside = next(path for number in range(1, 10_000) if not (path := _damaged_name(database, number)).exists())
+    with storing(database):
+        for suffix in _DATABASE_FILES:
+            file = database.with_name(database.name + suffix)
+            if file.exists():
+                file.rename(aside.with_name(aside.name + suffix))
+    return True
+
+
+def _damaged_name(database: Path, number: int) -> Path:
+    return database.with_name(f"{database.name}.damaged-{number}")
+
+
+def _is_whole(database: Path) -> bool:
+    if not database.exists():
+        return True
+    try:
+        with closing(connect(database)) as connection:
+            return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+    except sqlite3.OperationalError as error:
+        if "malformed" in str(error).lower():
+            return False
+        with storing(database):  # locked, read-only, out of space: trouble, but no damage
+            raise
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _adopt(pool: PromptPool, found: Verification) -> None:
+    """Fill an empty database with what the blocks say about themselves."""
+    oldest_first = sorted(pool.blocks.glob("*/[!.]*.safetensors"), key=lambda path: (path.stat().st_mtime_ns, path))
+    for path in oldest_first:
+        prompts = _whole_block(path)
+        if prompts is None:
+            found.note("lost", path, "the file of prompts is damaged, and so was the database that knew more of it")
+            path.unlink()
+            continue
+        with pool.database() as rows, rows.atomic():
+            there = prompt_rows.known(rows, [one.row.id for one in prompts])
+            if not there:
+                prompt_rows.insert(rows, placed(prompts), path.stem)
+    for one in pool.stats():
+        pool.index_path(one.pool, one.fingerprint).unlink(missing_ok=True)
+
+
+def _check_blocks(pool: PromptPool, found: Verification) -> None:
+    with pool.database() as rows:
+        names = sorted(prompt_rows.blocks_in_use(rows))
+    for name in names:
+        with pool.database() as rows:
+            stored = prompt_rows.rows_of_block(rows, name)
+        found.blocks += 1
+        found.prompts += len(stored)
+        prompts = _whole_block(path_of(pool.blocks, name))
+        if prompts is None or not _agree(stored, prompts):
+            _save(pool, name, stored, found)
+
+
+def _whole_block(path: Path) -> list[LearnedPrompt] | None:
+    """Read a block; None where it is missing or not what its name says."""
+    if not path.is_file() or path.stat().st_size > MAX_BLOCK_BYTES:
+        return None
+    content = path.read_bytes()
+    if name_of(content) != path.stem:
+        return None
+    try:
+        return [one.prompt for one in decode(content, str(path))]
+    except BlockDamaged:
+        return None
+
+
+def _agree(stored: list[StoredRow], prompts: list[LearnedPrompt]) -> bool:
+    """Tell whether the rows of the database are those that the block was written with, each at its place."""
+    expected = [(one.prompt.row, one.place, one.prompt_place) for one in placed(prompts)]
+    return [(one.row, one.place, one.prompt_place) for one in stored] == expected
+
+
+def _save(pool: PromptPool, name: str, stored: list[StoredRow], found: Verification) -> None:
+    """Write the prompts that are still whole to another block, and forget the others."""
+    place = path_of(pool.blocks, name)
+    kept = [prompt for one in stored if (prompt := _still_whole(pool, one)) is not None]
+    whole = {one.row.id for one in kept}
+    gone = [one.row for one in stored if one.row.id not in whole]
+    for row in gone:
+        found.note("lost", row.id, f"the prompt for {row.concept!r} in {row.pool} cannot be read from {place}")
+    if kept:
+        found.note("saved", place, f"{len(kept)} prompts of a damaged file are still whole")
+    if not found.repaired:
+        return
+    with pool.database() as rows, rows.atomic():
+        for batch in batches(kept):
+            prompt_rows.move(rows, placed(batch), write_block(pool.blocks, encode(batch)))
+        if gone:
+            prompt_rows.delete(rows, [row.id for row in gone])
+    with pool.database() as rows:
+        if name not in prompt_rows.blocks_in_use(rows, [name]):
+            place.unlink(missing_ok=True)
+
+
+def _still_whole(pool: PromptPool, stored: StoredRow) -> LearnedPrompt | None:
+    try:
+        return Block(pool.blocks, stored.block, whole=False).learned(stored.row, stored.place, stored.prompt_place)
+    except SnellenError:
+        return None
+
+
+def _check_strays(pool: PromptPool, found: Verification) -> None:
+    """Remove what a crash left: files that were written but never became visible, and drafts."""
+    with pool.database() as rows:
+        used = prompt_rows.blocks_in_use(rows)
+    drafts = [*pool.blocks.glob("*/.*"), *(pool.folder / INDEXES).glob(".*")]
+    orphans = [path for path in pool.blocks.glob("*/[!.]*.safetensors") if path.stem not in used]
+    for path in sorted([*drafts, *orphans]):
+        found.note("orphan", path, "the file belongs to no prompt; a run was stopped while writing or forgetting it")
+        if found.repaired:
+            path.unlink(missing_ok=True)
+
+
+def _check_indexes(pool: PromptPool, found: Verification) -> None:
+    owners = {pool.index_path(one.pool, one.fingerprint): (one.pool, one.fingerprint) for one in pool.stats()}
+    for path in sorted((pool.folder / INDEXES).glob("*.faiss")):
+        found.indexes += 1
+        if path not in owners:
+            found.note("orphan", path, "the search index belongs to no pool")
+        elif (trouble := damage(path.read_bytes())) is not None:
+            found.note("rebuilt", path, f"the search index is damaged: {trouble}")
+        else:
+            continue
+        if found.repaired:
+            path.unlink()
+            if path in owners:
+                pool.refresh_index(*owners[path])

@@ -1,0 +1,142 @@
+"""Whether an answer is what the feedback asks for: an expected answer, a correction in words, or a region."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nodes.evaluation import named_regions
+from nodes.inference import agrees
+from nodes.reasoning.corrections import Correction, read_correction
+from nodes.reasoning.inflection import singular
+from tools.answers import same
+from tools.scoring import iou
+from tools.values import Picture, Region, as_number
+
+if TYPE_CHECKING:
+    from nodes.reasoning.critique import Feedback
+    from tools.program import StepRecord
+
+Agreement = Callable[[Any, Sequence["StepRecord"]], bool]
+"""Judges an answer and the steps that led to it."""
+
+FOUND_IOU = 0.5
+"""From this overlap on, a region of the answer is the one that the feedback shows."""
+
+
+def agreement(feedback: Feedback, answer: Any, steps: Sequence[StepRecord]) -> Agreement:  # noqa: ANN401 - any value
+    """Return the judge of new answers.
+
+    Args:
+        feedback: What is known of the right answer; where it says nothing, no answer agrees.
+        answer: The wrong answer, from which a right one differs.
+        steps: The steps that led to it.
+    """
+    if feedback.expected:
+        return _as_expected(feedback.expected)
+    correction = read_correction(feedback.correction or "")
+    if correction.expected:
+        return _as_expected(correction.expected)
+    before = _Said(answer, steps)
+    if feedback.region is not None:
+        return _shows(feedback.region, before)
+    if correction.absent or correction.present:
+        return _corrected(correction, before)
+    if feedback.correction:
+        return lambda value, records: _Said(value, records).differs_from(before)
+    return lambda _, __: False
+
+
+class _Said:
+    """What an answer says: its words, or the regions that it names."""
+
+    def __init__(self, value: Any, steps: Sequence[StepRecord]) -> None:  # noqa: ANN401 - any value
+        self.value = value
+        self.regions = named_regions(value, [step.to_json() for step in steps])
+        self.text = value.casefold() if isinstance(value, str) else ""
+
+    @property
+    def labels(self) -> Counter[str]:
+        return Counter(singular(region.label) for region in self.regions)
+
+    def shows(self, name: str) -> bool:
+        return self.labels[name] > 0 or singular(self.text) == name
+
+    def differs_from(self, other: _Said) -> bool:
+        if isinstance(self.value, Picture) and (self.regions or other.regions):
+            return _places(self.regions) != _places(other.regions)
+        return self.value is not None and not same(self.value, other.value)
+
+
+def _places(regions: Sequence[Region]) -> set[tuple[str, tuple[int, int, int, int]]]:
+    return {(region.label, region.box) for region in regions}
+
+
+def _as_expected(expected: str) -> Agreement:
+    def judge(value: Any, steps: Sequence[StepRecord]) -> bool:  # noqa: ANN401 - any value
+        if isinstance(value, Picture):
+            regions = named_regions(value, [step.to_json() for step in steps])
+            return bool(regions) and agrees(regions, expected)
+        return value is not None and agrees(value, expected)
+
+    return judge
+
+
+def _shows(region: Region, before: _Said) -> Agreement:
+    def judge(value: Any, steps: Sequence[StepRecord]) -> bool:  # noqa: ANN401 - any value
+        said = _Said(value, steps)
+        if not said.regions:
+            return said.differs_from(before) and not isinstance(value, Picture)
+        return any(
+            iou(one.box, region.box) >= FOUND_IOU
+            and (not region.label or singular(one.label) in {"", singular(region.label)})
+            for one in said.regions
+        )
+
+    return judge
+
+
+def _corrected(correction: Correction, before: _Said) -> Agreement:
+    def judge(value: Any, steps: Sequence[StepRecord]) -> bool:  # noqa: ANN401 - any value
+        said = _Said(value, steps)
+        if not said.differs_from(before):
+            return False
+        if correction.absent and said.labels[correction.absent] >= max(before.labels[correction.absent], 1):
+            return False
+        if correction.absent and not said.regions:
+            return not said.shows(correction.absent) and not _more(said, before)
+        return not correction.present or _has(said, before, correction)
+
+    return judge
+
+
+def _has(said: _Said, before: _Said, correction: Correction) -> bool:
+    if not said.regions:
+        return _more(said, before) if as_number(before.value) is not None else True
+    known = _places(before.regions)
+    new = [one for one in said.regions if (one.label, one.box) not in known]
+    return any(singular(one.label) in {"", correction.present} and _on_side(one, said, correction.side) for one in new)
+
+
+def _more(said: _Said, before: _Said) -> bool:
+    now, then = as_number(said.value), as_number(before.value)
+    return now is not None and then is not None and now > then
+
+
+def _on_side(region: Region, said: _Said, side: str) -> bool:
+    """Tell whether a region lies on that side: of the picture, or of the other regions where its size is unknown."""
+    if not side:
+        return True
+    x, y = region.box[0] + region.box[2], region.box[1] + region.box[3]
+    middle_x, middle_y = _middle(said)
+    return {"left": x < middle_x, "right": x > middle_x, "top": y < middle_y, "bottom": y > middle_y}[side]
+
+
+def _middle(said: _Said) -> tuple[float, float]:
+    """Twice the middle of the picture; of all regions where the answer is no picture."""
+    if isinstance(said.value, Picture):
+        return said.value.width, said.value.height
+    xs = [edge for region in said.regions for edge in (region.box[0], region.box[2])]
+    ys = [edge for region in said.regions for edge in (region.box[1], region.box[3])]
+    return min(xs) + max(xs), min(ys) + max(ys)

@@ -1,0 +1,194 @@
+"""Gathering what a need can be learned from, in the three ways of CLOVA, section 3.4.
+
+VQA learns from the question it failed on and the answer that reflection inferred; LOC from annotated scenes; SELECT and
+CLASSIFY from pictures that a search finds. Beside them stand pictures of related concepts, which must not be spoilt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from memory.prompts import Selection
+from nodes.lessons import Collected, Need, StoredExample
+from profiles.errors import BadInput, SnellenError
+from tools.knowledge.collection import split
+from tools.tuning import POOL_OF_TOOL, Example
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+    from nodes.context import Context
+    from nodes.reasoning.protocol import Reasoner
+    from profiles import CollectionSettings
+    from tools.knowledge.collection import AnnotatedSource, Found, PictureSource
+    from tools.vision.models import Models
+
+_MOST_OTHER_QUESTIONS: Final = 12
+
+
+async def gather_for(need: Need, context: Context, *, seed: int) -> Collected:
+    """Gather for one need; what cannot be gathered is said, not raised.
+
+    Args:
+        need: What should be learned.
+        context: Where pictures come from and are kept.
+        seed: Chooses among the pictures of a source: another one gives others.
+    """
+    pool = POOL_OF_TOOL.get(need.tool)
+    if pool is None:
+        return Collected(need, trouble=f"{need.tool} does not learn: it has no model, or none that takes prompts.")
+    if pool != "VQA" and not need.concept.strip():
+        return Collected(need, trouble=f"Nothing says what {need.tool} should learn to see.")
+    try:
+        if pool == "VQA":
+            return await asyncio.to_thread(_questions, need, context)
+        related = await _related(need.concept, context)
+        gathering = _Gathering(need, context, related, seed)
+        return await asyncio.to_thread(gathering.scenes if pool == "LOC" else gathering.pictures)
+    except SnellenError as error:
+        return Collected(need, trouble=str(error))
+
+
+def _questions(need: Need, context: Context) -> Collected:
+    """The question that failed proves its own prompt (section 3.4); others that went well must stay right."""
+    if not (need.question and need.answer and need.picture):
+        return Collected(need, trouble="The right answer to the question is not known, so VQA cannot learn it.")
+    example = StoredExample(need.picture.id, question=need.question, answer=need.answer)
+    rows = context.learner().prompts.rows(Selection(pool="VQA"))
+    right = [row for row in rows if row.steps == 0 and row.picture and row.question != need.question]
+    others = tuple(StoredExample(row.picture, question=row.question, answer=row.answer) for row in right)
+    return Collected(need, (example,), (example,), others[-_MOST_OTHER_QUESTIONS:], source="answer")
+
+
+async def _related(concept: str, context: Context) -> list[str]:
+    """Name concepts like this one: of its group where a table of facts knows it, else by asking the Reasoner."""
+    count = _settings(context).related
+    known = context.models.expansion.related(concept, count)
+    if known or not count:
+        return list(known)
+    return await _named_by(context.reasoner, concept, count)
+
+
+async def _named_by(reasoner: Reasoner, concept: str, count: int) -> list[str]:
+    named = await reasoner.list_knowledge(f"things that look like a {concept} but are something else", count, [])
+    return [name for name in named if name.casefold() != concept.casefold()][:count]
+
+
+def _settings(context: Context) -> CollectionSettings:
+    settings: CollectionSettings = context.models.profile.collection
+    return settings
+
+
+@dataclass(frozen=True)
+class _Gathering:
+    """One concept's pictures from the sources of a context."""
+
+    need: Need
+    context: Context
+    related: Sequence[str]
+    seed: int
+
+    @property
+    def concept(self) -> str:
+        return self.need.concept
+
+    def scenes(self) -> Collected:
+        """Annotated scenes of the concept, and scenes of related concepts without it."""
+        source, settings = _annotated(self.context), _settings(self.context)
+        wanted = settings.scenes + settings.held_out_scenes
+        found = source.annotated(self.concept, wanted, seed=self.seed)
+        if not found:
+            return self._none("annotated scenes")
+        parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
+        if not parts.validation:
+            return self._one()
+        others = [
+            Example(scene.picture, self.concept)
+            for name in self.related
+            for scene in source.annotated(name, 2, seed=self.seed)
+            if self.concept not in scene.others
+        ]
+        return self._collected(
+            [Example(each.picture, self.concept, each.boxes) for each in parts.training],
+            [Example(each.picture, self.concept, each.boxes) for each in parts.validation],
+            others,
+            source=found[0].origin,
+        )
+
+    def pictures(self) -> Collected:
+        """Pictures found for the concept, and for related ones, each cut to what it shows."""
+        source, settings = _found(self.context), _settings(self.context)
+        wanted = settings.found + settings.held_out_found
+        found = source.found(self.concept, wanted, seed=self.seed)
+        if not found:
+            return self._none("pictures")
+        parts = split(found, held_out=_share(len(found), settings.held_out_found, wanted))
+        if not parts.validation:
+            return self._one()
+        others = [each for name in self.related for each in source.found(name, 2, seed=self.seed)]
+        return self._collected(
+            [self._cut(each) for each in parts.training],
+            [self._cut(each) for each in parts.validation],
+            [self._cut(each) for each in others],
+            source=found[0].origin,
+        )
+
+    def _cut(self, found: Found) -> Example:
+        return Example(subject(found.picture, self.context.models), found.concept)
+
+    def _collected(
+        self, training: Sequence[Example], held_out: Sequence[Example], others: Sequence[Example], *, source: str
+    ) -> Collected:
+        def stored(examples: Sequence[Example]) -> tuple[StoredExample, ...]:
+            return tuple(StoredExample.of(example, self.context.pictures) for example in examples)
+
+        return Collected(
+            self.need,
+            stored(training),
+            stored(held_out),
+            stored(others),
+            names=tuple(self.related),
+            source=source[:200],
+        )
+
+    def _none(self, what: str) -> Collected:
+        msg = f"There are no {what} of {self.concept!r} to learn from: name a folder that has some."
+        return Collected(self.need, trouble=msg)
+
+    def _one(self) -> Collected:
+        msg = f"There is only one different picture of {self.concept!r}: none is left to prove what is learned from it."
+        return Collected(self.need, trouble=msg)
+
+
+def _share(found: int, held_out: int, wanted: int) -> int:
+    """How many to hold out of fewer than were wanted: the same share, at least one."""
+    return max(1, found * held_out // wanted)
+
+
+def _annotated(context: Context) -> AnnotatedSource:
+    source = context.learner().annotated
+    if source is None:
+        msg = "No annotated scenes are at hand: set collection.annotated in the profile to a folder in COCO's format."
+        raise BadInput(msg)
+    return source
+
+
+def _found(context: Context) -> PictureSource:
+    source = context.learner().found
+    if source is None:
+        msg = "No pictures are at hand: name a folder (--pictures), or set collection.pictures in the profile."
+        raise BadInput(msg)
+    return source
+
+
+def subject(picture: PIL.Image.Image, models: Models) -> PIL.Image.Image:
+    """Cut out what a found picture shows, as SELECT and CLASSIFY will see it: the best box of anything known.
+
+    Returns:
+        The crop; the whole picture where the detector finds nothing in it.
+    """
+    (boxes,) = models.detect([picture], [models.expansion.all_names()])
+    return picture.crop(boxes[0].box) if boxes else picture

@@ -1,0 +1,86 @@
+"""Corrections in words: what "that is not a flamingo" or "there is also a cat on the left" asks of an answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from nodes.reasoning.inflection import singular
+from nodes.reasoning.lexicon import plain_words
+
+MAX_CORRECTION: Final = 500
+"""Characters of a correction that are read."""
+
+_SIDES: Final = ("left", "right", "top", "bottom")
+_THAT: Final = r"(?:that|this|it|they|these|those|which|the answer|the result)"
+_IS: Final = r"(?:'s|'re| is| are| was| were| should be| must be| should have been)"
+_WHERE: Final = (
+    r"(?:\s+(?:in|on|at|to|near) the (?:[a-z]+ )?(?P<side>left|right|top|bottom)\b.*)?(?:\s+(?:in|of) the picture)?"
+)
+_NOT_BUT: Final = re.compile(
+    rf"^(?:no,? )?{_THAT}?{_IS}?\s*not (?:an? |the |any )?(?P<absent>[\w -]+?),?\s+(?:but|it is|they are)\s+"
+    r"(?:rather )?(?:an? |the )?(?P<expected>[\w -]+)$"
+)
+_RATHER: Final = re.compile(
+    rf"^(?:no,? )?{_THAT}{_IS} (?:an? |the )?(?P<expected>[\w -]+?),? (?:and )?not (?:an? |the )?(?P<absent>[\w -]+)$"
+)
+_ABSENT: Final = re.compile(
+    rf"^(?:no,? )?(?:{_THAT}{_IS} (?:not (?:an? |the |any )?|no )|there (?:is|are) (?:no|not an?|not any) |not an? )"
+    rf"(?P<absent>[\w -]+?){_WHERE}$"
+)
+_PRESENT: Final = re.compile(
+    rf"^(?:no,? )?(?:but )?(?:there (?:is|are)|i (?:can )?see|you (?:missed|overlooked)|it missed)(?: also)? "
+    rf"(?:an? |the |another |one more |some |also an? )?(?P<present>[\w -]+?){_WHERE}(?: too| as well)?$"
+)
+_EXPECTED: Final = re.compile(
+    rf"^(?:no,? )?(?:{_THAT}{_IS}|the (?:right|correct) answer is) (?:an? |the )?(?P<expected>[\w -]+)$"
+)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a correction says, as far as it was understood; all fields empty where it was not.
+
+    Attributes:
+        expected: The right answer.
+        absent: A name that is wrong, in the singular.
+        present: A name of something that was missed, in the singular.
+        side: Where that is: ``left``, ``right``, ``top`` or ``bottom``.
+    """
+
+    expected: str = ""
+    absent: str = ""
+    present: str = ""
+    side: str = ""
+
+
+def read_correction(text: str) -> Correction:
+    """Read a correction; of several sentences the first that is understood.
+
+    Args:
+        text: The user's words, of which the first `MAX_CORRECTION` characters are read.
+    """
+    words = plain_words(text[:MAX_CORRECTION]).casefold()
+    for sentence in re.split(r"[.!?;\n]+", words):
+        found = _read_sentence(sentence.strip(" ,"))
+        if found is not None:
+            return found
+    return Correction()
+
+
+def _read_sentence(sentence: str) -> Correction | None:
+    if not sentence:
+        return None
+    for pattern in (_NOT_BUT, _RATHER, _ABSENT, _PRESENT, _EXPECTED):
+        match = pattern.match(sentence)
+        if match:
+            parts = {name: (value or "").strip() for name, value in match.groupdict().items()}
+            side = parts.get("side", "")
+            return Correction(
+                expected=parts.get("expected", ""),
+                absent=singular(parts.get("absent", "")),
+                present=singular(parts.get("present", "")),
+                side=side if side in _SIDES else "",
+            )
+    return None

@@ -1,0 +1,65 @@
+# ruff: noqa: ANN401, FBT001 - answers are any values
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.agreement import agreement
+from nodes.reasoning.critique import Feedback
+from tools.program import StepRecord
+from tools.values import Picture, Region, to_json
+
+PICTURE = Picture("p", 100, 100)
+CAT = Region((0, 0, 20, 20), 0.9, "cat")
+DOG = Region((60, 0, 80, 20), 0.9, "dog")
+
+
+def tagged(*regions: Region) -> list[StepRecord]:
+    arguments = {"image": to_json(PICTURE), "object": to_json(list(regions))}
+    drawn = Picture("drawn", 100, 100)
+    return [StepRecord("1", 1, "", "TAG", arguments, to_json(drawn))]
+
+
+def judged(feedback: Feedback, before: Any, after: Any) -> bool:
+    return agreement(feedback, before, ())(after, ())
+
+
+@pytest.mark.parametrize(
+    ("feedback", "before", "after", "agrees"),
+    [
+        (Feedback("yes"), "no", "yes", True),
+        (Feedback("3"), 2, 3, True),
+        (Feedback("3"), 2, 4, False),
+        (Feedback(correction="that is not a flamingo"), "flamingo", "goose", True),
+        (Feedback(correction="that is not a flamingo"), "flamingo", "flamingo", False),
+        (Feedback(correction="there is another cat"), 2, 3, True),
+        (Feedback(correction="there is another cat"), 2, 1, False),
+        (Feedback(correction="no, it is red"), "blue", "red", True),
+        (Feedback(correction="nonsense"), "blue", "red", True),
+        (Feedback(correction="nonsense"), "blue", "blue", False),
+        (Feedback(), "blue", "red", False),
+        (Feedback("yes"), "no", None, False),
+        (Feedback(region=CAT), [], [CAT], True),
+        (Feedback(region=CAT), [], [DOG], False),
+    ],
+)
+def test_an_answer_is_judged_by_the_feedback(feedback: Feedback, before: Any, after: Any, agrees: bool) -> None:
+    assert judged(feedback, before, after) is agrees
+
+
+@pytest.mark.parametrize(
+    ("feedback", "regions", "agrees"),
+    [
+        (Feedback("cat, dog"), (CAT, DOG), True),
+        (Feedback("cat, dog"), (CAT,), False),
+        (Feedback(correction="there is also a dog on the right"), (CAT, DOG), True),
+        (Feedback(correction="there is also a dog on the left"), (CAT, DOG), False),
+        (Feedback(correction="that is not a cat"), (DOG,), True),
+        (Feedback(correction="that is not a cat"), (CAT, DOG), False),
+        (Feedback(region=DOG), (CAT, DOG), True),
+    ],
+)
+def test_a_tagged_picture_says_what_was_tagged(feedback: Feedback, regions: tuple[Region, ...], agrees: bool) -> None:
+    drawn = Picture("drawn", 100, 100)
+    assert agreement(feedback, drawn, tagged(CAT))(drawn, tagged(*regions)) is agrees

@@ -1,0 +1,161 @@
+"""Soft prompts enter a model by hooks, for one call, and nothing of the model is copied or changed.
+
+A hook acts only in the thread that set it, so that a model may be tuned in one thread while others ask it. Without a
+prompt no hook is set, and the output is bit for bit the original one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+@contextmanager
+def deep_prompts(vision_model: Any, prompts: torch.Tensor) -> Iterator[None]:  # noqa: ANN401 - transformers is untyped
+    """Deep prompts in the first layers of a CLIP vision encoder (CLOVA section 8.4; VPT-deep, Jia et al. 2022).
+
+    They stand between the class token and the patches. Those of the first layer are inserted; those of each further
+    layer replace what the layer before made of its own; after the last they go on as ordinary tokens. The encoder's
+    output has none of them, so that its shape stays.
+
+    Args:
+        vision_model: A ``CLIPVisionModel``.
+        prompts: ``(batch, layers, vectors, width)``, one for each picture of the batch.
+    """
+    import torch
+
+    layers, vectors = prompts.shape[1:3]
+
+    def enter(depth: int) -> Callable[[Arguments], Arguments]:
+        def change(arguments: Arguments) -> Arguments:
+            (hidden, *others), named = arguments
+            rest = hidden[:, 1:] if depth == 0 else hidden[:, 1 + vectors :]
+            hidden = torch.cat([hidden[:, :1], prompts[:, depth].to(hidden.dtype), rest], dim=1)
+            return (hidden, *others), named
+
+        return change
+
+    def leave(output: Any) -> Any:  # noqa: ANN401 - a ModelOutput of transformers
+        hidden = output.last_hidden_state
+        output.last_hidden_state = torch.cat([hidden[:, :1], hidden[:, 1 + vectors :]], dim=1)
+        return output
+
+    encoder = vision_model.encoder
+    with ExitStack() as hooks:
+        for depth in range(layers):
+            hooks.enter_context(_before(encoder.layers[depth], enter(depth)))
+        hooks.enter_context(_after(encoder, leave))
+        yield
+
+
+@contextmanager
+def query_prompts(text_model: Any, prompts: torch.Tensor) -> Iterator[None]:  # noqa: ANN401
+    """Soft tokens before the words of the queries of OWL-ViT's text encoder (CLOVA section 8.2).
+
+    They follow the embeddings, have no position of their own, and every word sees them: the causal mask grows by as
+    many places. The output has none of them, so that the end of a text is found where it was.
+
+    Args:
+        text_model: An ``OwlViTTextTransformer``, called with its attention mask by name.
+        prompts: ``(batch, vectors, width)``, one for each query of the batch.
+    """
+    import torch
+
+    vectors = prompts.shape[1]
+
+    def widen(arguments: Arguments) -> Arguments:
+        positional, named = arguments
+        mask = named.get("attention_mask")
+        if mask is not None:
+            named = {**named, "attention_mask": torch.cat([mask.new_ones(len(mask), vectors), mask], dim=1)}
+        return positional, named
+
+    with (
+        _before(text_model, widen),
+        _after(text_model.embeddings, lambda words: torch.cat([prompts.to(words.dtype), words], dim=1)),
+        _after(text_model.final_layer_norm, lambda hidden: hidden[:, vectors:]),
+    ):
+        yield
+
+
+@contextmanager
+def answer_prompts(text_decoder: Any, prompts: torch.Tensor) -> Iterator[None]:  # noqa: ANN401
+    """Vectors beside the encoded question, for BLIP's answer decoder to attend to (CLOVA section 8.1).
+
+    Args:
+        text_decoder: A ``BlipTextLMHeadModel``; its ``forward`` and its greedy ``generate`` both pass here.
+        prompts: ``(batch, vectors, width)``, one for each question of the batch.
+    """
+    import torch
+
+    def join(arguments: Arguments) -> Arguments:
+        positional, named = arguments
+        question, mask = named["encoder_hidden_states"], named.get("encoder_attention_mask")
+        changed: Mapping[str, Any] = {"encoder_hidden_states": torch.cat([question, prompts.to(question.dtype)], dim=1)}
+        if mask is not None:
+            seen = mask.new_ones(len(mask), prompts.shape[1])
+            changed = {**changed, "encoder_attention_mask": torch.cat([mask, seen], dim=1)}
+        return positional, {**named, **changed}
+
+    with _before(text_decoder.bert, join):
+        yield
+
+
+@contextmanager
+def question_padding(text_decoder: Any, hidden: torch.Tensor) -> Iterator[None]:  # noqa: ANN401
+    """Hide the padding of questions from BLIP's answer decoder, which ignores the mask that it is given.
+
+    Args:
+        text_decoder: A ``BlipTextLMHeadModel``.
+        hidden: ``(batch, words)``, True on padding; what follows the words (prompts) is seen.
+    """
+    import torch
+
+    def mask(arguments: Arguments) -> Arguments:
+        positional, named = arguments
+        places = named["encoder_hidden_states"].shape[1]
+        added = torch.zeros(len(hidden), 1, 1, places, device=hidden.device)
+        added[:, 0, 0, : hidden.shape[1]].masked_fill_(hidden, -1e4)
+        return positional, {**named, "encoder_attention_mask": added}
+
+    with ExitStack() as hooks:
+        for layer in text_decoder.bert.encoder.layer:
+            hooks.enter_context(_before(layer.crossattention.self, mask))
+        yield
+
+
+@contextmanager
+def _before(module: torch.nn.Module, change: Callable[[Arguments], Arguments]) -> Iterator[None]:
+    """Change the arguments of a module's calls in this thread."""
+    thread = threading.get_ident()
+
+    def hook(_: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments | None:
+        return change((args, kwargs)) if threading.get_ident() == thread else None
+
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def _after(module: torch.nn.Module, change: Callable[[Any], Any]) -> Iterator[None]:
+    """Change the output of a module's calls in this thread."""
+    thread = threading.get_ident()
+
+    def hook(_: torch.nn.Module, __: tuple[Any, ...], output: Any) -> Any:  # noqa: ANN401 - whatever the module returns
+        return change(output) if threading.get_ident() == thread else None
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
