@@ -3,7 +3,7 @@
 Examples:
   python -m microworld.training owlvit          train the detector (about 30 minutes on two cores)
   python -m microworld.training clip            train the classifier (about 6 minutes)
-  python -m microworld.training blip            train BLIP on the detector's eyes (about 150 minutes)
+  python -m microworld.training blip            train BLIP on the detector's eyes (about 2 hours)
   python -m microworld.training maskformer      train the segmenter (about 90 minutes)
   python -m microworld.training diffusion       train the painter (about 4 hours: autoencoder, canvases, denoising)
   python -m microworld.training familiarity     measure what the microworld looks like
@@ -26,7 +26,7 @@ from microworld.concepts import HERE
 
 CHECKPOINTS = HERE / "checkpoints"
 REPORT = CHECKPOINTS / "report.json"
-STEPS = {"owlvit": 7000, "clip": 1500, "blip": 12_000, "maskformer": 5000, "diffusion": 12_000}
+STEPS = {"owlvit": 7000, "clip": 1500, "blip": 9_000, "maskformer": 5000, "diffusion": 12_000}
 SEED = 7
 
 
