@@ -1,0 +1,204 @@
+"""Learning on random models: what is collected, what survives an interruption, what is stored, and why not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+
+import microworld
+from graphs.learn import graph
+from graphs.states import LearnState
+from memory.drafts import Drafts
+from memory.prompts import PromptPool
+from nodes import learning
+from nodes.context import Context, Learning
+from nodes.gathering import gather_for
+from nodes.lessons import Collected, Learned, Need, StoredExample
+from nodes.recollection import Recollection
+from profiles import CollectionSettings, Profile, SnellenError
+from tests.graphs.scripted import make_context
+from tests.tools.tuning.tiny import save_models
+from tools.knowledge.collection import Found, WorldLibrary
+from tools.tuning import Tally, TunedPrompt, Verdict, tune
+from tools.values import Picture
+from tools.vision import Models
+
+DOGS = Need("LOC", "dog", reason="It found none.")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    profile = save_models(tmp_path_factory.mktemp("tiny"), "small")
+    few = CollectionSettings(scenes=3, held_out_scenes=2, found=2, held_out_found=1, related=2)
+    steps = {key: getattr(profile.tuning, key).model_copy(update={"steps": 2}) for key in ("loc", "clip", "vqa")}
+    return profile.model_copy(update={"collection": few, "tuning": profile.tuning.model_copy(update=steps)})
+
+
+@pytest.fixture
+def context(tiny: Profile, tmp_path: Path) -> Context:
+    prompts, library = PromptPool(tmp_path), WorldLibrary(microworld, title="microworld")
+    return replace(
+        make_context(tmp_path),
+        profile=tiny,
+        models=Models(tiny, Recollection(prompts, tiny), window=0),
+        learning=Learning(prompts=prompts, drafts=Drafts(tmp_path), annotated=library, found=library),
+    )
+
+
+@pytest.fixture
+def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random models learn nothing; here what was learned is kept all the same."""
+
+    def keep(_tuner: object, prompts: Sequence[TunedPrompt], *_: object, **__: object) -> list[Verdict]:
+        tally = Tally(1, 1)
+        return [
+            Verdict(one, kept=True, reason="", expected=tally, expected_before=tally, others=tally, others_before=tally)
+            for one in prompts
+        ]
+
+    monkeypatch.setattr(learning, "validate", keep)
+
+
+def learn(context: Context, *needs: Need) -> list[Learned]:
+    state = LearnState(needs=[need.to_json() for need in needs])
+    return [Learned.from_json(one) for one in asyncio.run(graph.ainvoke(state, context=context))["learned"]]
+
+
+def gathered(context: Context, need: Need) -> Collected:
+    return asyncio.run(gather_for(need, context, seed=0))
+
+
+def test_every_tuned_prompt_is_kept_or_discarded_with_a_reason(context: Context) -> None:
+    scenes, crops = learn(context, DOGS, Need("CLASSIFY", "dog"))
+
+    assert scenes.kept + scenes.discarded == 3
+    assert crops.kept + crops.discarded == 2
+    assert bool(scenes.reasons) == bool(scenes.discarded)
+    assert len(context.learner().prompts.rows()) == scenes.kept + crops.kept
+    assert len(context.learner().drafts) == 0
+
+
+@pytest.mark.usefixtures("keeping")
+def test_what_was_learned_is_used_from_then_on_and_only_for_its_concept(context: Context, tiny: Profile) -> None:
+    (learned,) = learn(context, DOGS)
+
+    recollection = Recollection(context.learner().prompts, tiny)
+    found = recollection.candidates("LOC", "dog")
+    assert learned.kept == 3
+    assert found is not None
+    assert len(found) == 3
+    assert recollection.concepts("LOC") == {"dog"}
+    assert recollection.candidates("LOC", "cat") is None
+    assert recollection.candidates("CLIP", "dog") is None
+
+
+@pytest.mark.usefixtures("keeping")
+def test_learning_the_same_twice_stores_it_once(context: Context) -> None:
+    first, second = learn(context, DOGS), learn(context, DOGS)
+
+    assert [one.already for one in (*first, *second)] == [0, 3]
+    assert len(context.learner().prompts.rows()) == 3
+
+
+@pytest.mark.usefixtures("keeping")
+def test_an_interrupted_tuning_goes_on_with_what_is_missing(
+    context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[int] = []
+    real: Callable[..., object] = tune
+
+    def tuned(*, whole: bool) -> Callable[..., object]:
+        def counted(tuner: object, instances: Sequence[object], *, progress: object, should_stop: object) -> object:
+            asked.append(len(instances))
+            done = real(tuner, instances if whole else instances[:1], progress=progress, should_stop=should_stop)
+            if not whole:
+                raise KeyboardInterrupt
+            return done
+
+        return counted
+
+    monkeypatch.setattr(learning, "tune", tuned(whole=False))
+    with pytest.raises(KeyboardInterrupt):
+        learn(context, DOGS)
+    monkeypatch.setattr(learning, "tune", tuned(whole=True))
+    learn(context, DOGS)
+
+    assert asked == [3, 2]
+    resumed = {row.id for row in context.learner().prompts.rows()}
+    fresh = replace(context, learning=replace(context.learner(), prompts=PromptPool(tmp_path / "other")))
+    learn(fresh, DOGS)
+    assert len(resumed) == 3
+    assert len(fresh.learner().prompts.rows()) == 3
+
+
+def test_pictures_to_prove_on_are_not_those_to_train_on(context: Context) -> None:
+    for need in (DOGS, Need("SELECT", "dog")):
+        collected = gathered(context, need)
+        assert not {one.picture for one in collected.training} & {one.picture for one in collected.held_out}
+
+
+def test_a_question_proves_its_own_prompt(context: Context) -> None:
+    picture = context.pictures.put(PIL.Image.new("RGB", (8, 8)))
+    collected = gathered(context, Need("VQA", question="is there a dog?", answer="yes", picture=picture))
+
+    assert (
+        collected.training
+        == collected.held_out
+        == (StoredExample(picture.id, question="is there a dog?", answer="yes"),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("need", "said"),
+    [
+        (Need("LOC", "gizmo"), "no annotated scenes of 'gizmo'"),
+        (Need("CLASSIFY", "gizmo"), "no pictures of 'gizmo'"),
+        (Need("CROP", "dog"), "CROP does not learn"),
+        (Need("LOC", " "), "Nothing says what LOC should learn"),
+        (Need("VQA", question="is there a dog?"), "right answer to the question is not known"),
+    ],
+)
+def test_what_cannot_be_learned_is_said_and_the_rest_is_learned(context: Context, need: Need, said: str) -> None:
+    trouble, scenes = learn(context, need, DOGS)
+
+    assert said in str(trouble)
+    assert (trouble.kept, trouble.discarded) == (0, 0)
+    assert scenes.kept + scenes.discarded == 3
+
+
+def test_one_picture_is_not_enough(context: Context) -> None:
+    class One:
+        def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
+            return [Found(PIL.Image.new("RGB", (9, 9)), concept)] * min(count, 3)
+
+    alone = replace(context, learning=replace(context.learner(), found=One()))
+
+    assert "only one different picture of 'dog'" in gathered(alone, Need("CLASSIFY", "dog")).trouble
+
+
+def test_without_sources_the_remedy_is_told(context: Context) -> None:
+    bare = replace(context, learning=replace(context.learner(), annotated=None, found=None))
+
+    assert "collection.annotated" in gathered(bare, DOGS).trouble
+    assert "--pictures" in gathered(bare, Need("SELECT", "dog")).trouble
+    with pytest.raises(SnellenError, match="cannot learn"):
+        replace(context, learning=None).learner()
+
+
+def test_what_states_carry_is_read_back_as_it_was() -> None:
+    need = Need("VQA", question="q", answer="a", picture=Picture("0" * 64, 3, 4), reason="r")
+    example = StoredExample("1" * 64, "dog", ((1, 2, 3, 4),))
+    collected = Collected(need, (example,), (example,), (), ("cat",), "library")
+    learned = Learned(need, 1, 2, ("why",), 0, "", 1.5)
+
+    assert Need.from_json(need.to_json()) == need
+    assert Collected.from_json(collected.to_json()) == collected
+    assert Learned.from_json(learned.to_json()) == learned
+    assert LearnState(needs=[need.to_json()]).needs[0]["picture"] is not None
+    assert np.isfinite(learned.seconds)
