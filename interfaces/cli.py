@@ -30,7 +30,7 @@ vision models step by step, and shows each step.
 begin here
   snellen ask street.png "How many dogs are there?"
   snellen ask left.png right.png "There are more cats in the left picture. True or false?"
-  snellen ask party.png "Hide the face of the man left of the cake with 8)" --out edited
+  snellen ask garden.png "Tag the pets in the picture" --out tagged
 
 commands
 {commands}
@@ -127,7 +127,7 @@ def _declare_memory(parser: argparse.ArgumentParser) -> None:
         "action",
         choices=("stats", "list", "show", "forget", "export", "import", "verify"),
         metavar="ACTION",
-        help="stats, list, show ID…, forget, export FILE, import FILE, or verify (find and mend damage)",
+        help="stats, list, show ID…, forget, export FILE, import FILE, or verify (mend what was learned)",
     )
     parser.add_argument("names", nargs="*", metavar="ID… or FILE", help="ids as `list` shows them, or one archive")
     parser.add_argument(

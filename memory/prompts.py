@@ -166,6 +166,12 @@ class PromptPool:
         with self.database() as rows:
             return frozenset(row[0] for row in rows.execute(query, [pool, fingerprint]))
 
+    def fingerprints(self, pool: str) -> frozenset[str]:
+        """Return the checkpoints that a pool has learned for."""
+        with self.database() as rows:
+            found = rows.execute("SELECT DISTINCT fingerprint FROM prompts WHERE pool = ?", [pool])
+            return frozenset(row[0] for row in found)
+
     def rows(self, selection: Selection = Selection()) -> list[PromptRow]:  # noqa: B008 - frozen
         """Return the selected rows, the oldest first."""
         with self.database() as rows:

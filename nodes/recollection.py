@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profiles.errors import SnellenError
 from tools.tuning import POOLS, Candidates
 from tools.vision.loading import fingerprint
 
@@ -31,14 +32,28 @@ class Recollection:
         self, pool: str, concept: str, feature: NDArray[np.float32] | None = None, limit: int | None = None
     ) -> Candidates | None:
         """Prompts of a concept ("" in the pool VQA), nearest to ``feature`` by cosine first; None if there are none."""
-        found = self._prompts.candidates(pool, concept, self._fingerprint(pool), feature, limit)
+        checkpoint = self._fingerprint(pool)
+        if checkpoint is None:
+            return None
+        found = self._prompts.candidates(pool, concept, checkpoint, feature, limit)
         if not len(found):
             return None
         return Candidates(found.prompts, found.features, tuple(row.id for row in found.rows))
 
     def concepts(self, pool: str) -> frozenset[str]:
         """The concepts that have prompts in a pool."""
-        return self._prompts.concepts(pool, self._fingerprint(pool))
+        checkpoint = self._fingerprint(pool)
+        return frozenset() if checkpoint is None else self._prompts.concepts(pool, checkpoint)
 
-    def _fingerprint(self, pool: str) -> str:
-        return fingerprint(self._profile, POOLS[pool])
+    def _fingerprint(self, pool: str) -> str | None:
+        """Which checkpoint is in use; None where nothing was learned in the pool, so that nobody needs to know.
+
+        Tools ask before their checkpoint is loaded, and one that is still to be downloaded has no fingerprint. Nothing
+        can have been learned for it either.
+        """
+        if not self._prompts.fingerprints(pool):
+            return None
+        try:
+            return fingerprint(self._profile, POOLS[pool])
+        except SnellenError:
+            return None

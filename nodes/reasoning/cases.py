@@ -44,6 +44,7 @@ SEEDS: Final = Path(__file__).parent / "seeds" / "demonstrations.json"
 """What the pool of demonstrations begins with."""
 MAX_INSTRUCTION: Final = 1000
 """Characters that the reasoner reads; longer ones are refused."""
+_MOST_PICTURES: Final = 2
 ABILITIES: Final = (
     "Ask what there is, how many, where, of which color or size, or about background, weather and style; say something "
     "of two pictures; blur, color-pop, replace, cover or tag things; or use a profile with a chat model."
@@ -184,6 +185,10 @@ class CaseReasoner:
         try:
             block = Composer(known, list(task.inputs)).solve(task.instruction)
         except OutOfDepth as unsolved:
+            if len(task.inputs) > _MOST_PICTURES:
+                given = len(task.inputs)
+                msg = f"This reasoner answers about one picture, or compares two; {given} were given. {ABILITIES}"
+                raise ReasoningFailed(msg) from unsolved
             raise ReasoningFailed(_out_of_depth(task.instruction, unsolved.part)) from unsolved
         self._check(block, task)
         return block

@@ -191,6 +191,17 @@ def test_without_sources_the_remedy_is_told(context: Context) -> None:
         replace(context, learning=None).learner()
 
 
+def test_a_checkpoint_that_is_not_here_yet_has_no_prompts(context: Context, tiny: Profile) -> None:
+    elsewhere = tiny.models.loc.model_copy(update={"folder": "", "id": "nobody/nothing"}) if tiny.models.loc else None
+    absent = tiny.model_copy(update={"models": tiny.models.model_copy(update={"loc": elsewhere})})
+    recollection = Recollection(context.learner().prompts, absent)
+
+    assert recollection.concepts("LOC") == frozenset()
+    learn(context, DOGS)
+    assert recollection.concepts("LOC") == frozenset()
+    assert recollection.candidates("LOC", "dog") is None
+
+
 def test_what_states_carry_is_read_back_as_it_was() -> None:
     need = Need("VQA", question="q", answer="a", picture=Picture("0" * 64, 3, 4), reason="r")
     example = StoredExample("1" * 64, "dog", ((1, 2, 3, 4),))
