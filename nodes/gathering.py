@@ -100,11 +100,9 @@ class _Gathering:
         source, settings = _annotated(self.context), _settings(self.context)
         wanted = settings.scenes + settings.held_out_scenes
         found = source.annotated(self.concept, wanted, seed=self.seed)
-        if not found:
-            return self._none("annotated scenes")
         parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
         if not parts.validation:
-            return self._one()
+            return self._too_few(found, "annotated scenes")
         others = [
             Example(scene.picture, self.concept)
             for name in self.related
@@ -123,11 +121,9 @@ class _Gathering:
         source, settings = _found(self.context), _settings(self.context)
         wanted = settings.found + settings.held_out_found
         found = source.found(self.concept, wanted, seed=self.seed)
-        if not found:
-            return self._none("pictures")
         parts = split(found, held_out=_share(len(found), settings.held_out_found, wanted))
         if not parts.validation:
-            return self._one()
+            return self._too_few(found, "pictures")
         others = [each for name in self.related for each in source.found(name, 2, seed=self.seed)]
         return self._collected(
             [self._cut(each) for each in parts.training],
@@ -154,12 +150,12 @@ class _Gathering:
             source=source[:200],
         )
 
-    def _none(self, what: str) -> Collected:
-        msg = f"There are no {what} of {self.concept!r} to learn from: name a folder that has some."
-        return Collected(self.need, trouble=msg)
-
-    def _one(self) -> Collected:
-        msg = f"There is only one different picture of {self.concept!r}: none is left to prove what is learned from it."
+    def _too_few(self, found: Sequence[object], what: str) -> Collected:
+        msg = (
+            f"There is only one different picture of {self.concept!r}: none is left to prove what is learned from it."
+            if found
+            else f"There are no {what} of {self.concept!r} to learn from: name a folder that has some."
+        )
         return Collected(self.need, trouble=msg)
 
 

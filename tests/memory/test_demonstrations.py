@@ -18,6 +18,7 @@ import memory.home
 from memory.demonstrations import DATABASE, INDEX, Demonstration, DemonstrationPool, demonstration
 from memory.home import MemoryTrouble
 from profiles.errors import SnellenError
+from tests.memory.cramped import cramped
 
 ROOT = Path(__file__).parents[2]
 VERSION_1 = Path(__file__).parent / "fixtures" / "demonstrations-1.sql"
@@ -189,19 +190,8 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
 
 def test_a_full_disk_loses_nothing(pool: DemonstrationPool, tmp_path: Path) -> None:
     before = pool.all()
-    with sqlite3.connect(tmp_path / DATABASE) as rows:
-        pages = rows.execute("PRAGMA page_count").fetchone()[0]
-    rows.close()
-
-    def cramped(database: Path) -> sqlite3.Connection:
-        connection = memory.home.connect(database)
-        connection.execute(f"PRAGMA max_page_count = {pages}")
-        return connection
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory.demonstrations, "connect", cramped)
-        with pytest.raises(MemoryTrouble, match="disk is full"):
-            pool.add(plan("small"), *(plan(f"{number} {'long ' * 2000}") for number in range(20)))
+    with cramped(memory.demonstrations, tmp_path / DATABASE), pytest.raises(MemoryTrouble, match="disk is full"):
+        pool.add(plan("small"), *(plan(f"{number} {'long ' * 2000}") for number in range(20)))
 
     assert pool.all() == before
     pool.add(plan("small"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from memory.prompt_records import LearnedPrompt, Lesson
 from memory.prompt_rows import DATABASE
 from memory.prompts import Found, PromptPool, Selection
 from profiles.errors import BadInput, SnellenError
+from tests.memory.cramped import cramped
 from tests.memory.learned import CHECKPOINT, SHAPE, full, made
 
 ROOT = Path(__file__).parents[2]
@@ -392,19 +392,8 @@ def test_a_full_disk_stores_nothing_and_loses_nothing(
 
 def test_a_full_database_stores_nothing_and_loses_nothing(pool: PromptPool) -> None:
     pool.add(made(1))
-    with sqlite3.connect(pool.folder / DATABASE) as rows:
-        pages = rows.execute("PRAGMA page_count").fetchone()[0]
-    rows.close()
-
-    def cramped(database: Path) -> sqlite3.Connection:
-        connection = memory.home.connect(database)
-        connection.execute(f"PRAGMA max_page_count = {pages}")
-        return connection
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory.prompts, "connect", cramped)
-        with pytest.raises(MemoryTrouble, match="disk is full"):
-            pool.add(*[made(number, lesson=Lesson(question="long " * 800)) for number in range(2, 20)])
+    with cramped(memory.prompts, pool.folder / DATABASE), pytest.raises(MemoryTrouble, match="disk is full"):
+        pool.add(*[made(number, lesson=Lesson(question="long " * 800)) for number in range(2, 20)])
 
     assert [row.id for row in pool.rows()] == [made(1).row.id]
     assert pool.verify().clean

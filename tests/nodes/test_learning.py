@@ -42,7 +42,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Profile:
 
 @pytest.fixture
 def context(tiny: Profile, tmp_path: Path) -> Context:
-    prompts, library = PromptPool(tmp_path), WorldLibrary(microworld, title="microworld")
+    prompts, library = PromptPool(tmp_path), WorldLibrary(lambda: microworld, title="microworld")
     return replace(
         make_context(tmp_path),
         profile=tiny,

@@ -55,7 +55,7 @@ def test_training_and_validation_never_share_a_picture(shades: list[int], held_o
 
 
 class TestWorld:
-    library = WorldLibrary(microworld, title="microworld")
+    library = WorldLibrary(lambda: microworld, title="microworld")
 
     def test_scenes_show_the_concept_in_every_box_and_mask(self) -> None:
         for each in self.library.annotated("dog", 5, seed=3):

@@ -9,33 +9,19 @@ import PIL.Image
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.novel import Learned as InMemory
 from profiles import Profile
 from tests.tools.tuning.tiny import save_models
 from tools.tuning import Candidates, Example, Instance
-from tools.tuning.prompts import cosines
 from tools.vision import Models
 
 
-class Learned:
-    """Prompts by pool and concept."""
+class Learned(InMemory):
+    """Prompts by pool and concept, put there without being tuned."""
 
-    def __init__(self) -> None:
-        self.pools: dict[tuple[str, str], Candidates] = {}
-
-    def add(self, pool: str, concept: str, prompts: NDArray[np.float32], features: NDArray[np.float32]) -> None:
+    def put(self, pool: str, concept: str, prompts: NDArray[np.float32], features: NDArray[np.float32]) -> None:
         names = tuple(f"{pool} {concept} {index}" for index in range(len(prompts)))
         self.pools[pool, concept] = Candidates(prompts, features, names)
-
-    def candidates(
-        self, pool: str, concept: str, feature: NDArray[np.float32] | None = None, limit: int | None = None
-    ) -> Candidates | None:
-        found = self.pools.get((pool, concept))
-        if found is None or feature is None:
-            return found
-        return found.take(np.argsort(-cosines(found.features, feature), kind="stable")[:limit])
-
-    def concepts(self, pool: str) -> frozenset[str]:
-        return frozenset(concept for each, concept in self.pools if each == pool)
 
 
 def noise(number: int, side: int = 40) -> PIL.Image.Image:

@@ -83,7 +83,7 @@ def test_names_without_prompts_do_not_notice_those_with(models: Models, learned:
     calls = [DetectionCall(picture, ("cat", "dog", "old house")) for picture in PICTURES]
     with torch.inference_mode():
         before = detector.scores(detector.look(PICTURES), calls, ["cat", "dog", "old house"])
-        learned.add("LOC", "dog", 5 * _prompts(models, "LOC"), np.ones((2, 32), dtype=np.float32))
+        learned.put("LOC", "dog", 5 * _prompts(models, "LOC"), np.ones((2, 32), dtype=np.float32))
         detector.settings = detector.settings.model_copy(update={"threshold": 0.0})
         after = detector.scores(detector.look(PICTURES), calls, ["cat", "dog", "old house"])
     assert torch.equal(before[..., [0, 2]], after[..., [0, 2]])
@@ -93,7 +93,7 @@ def test_names_without_prompts_do_not_notice_those_with(models: Models, learned:
 def test_texts_without_prompts_do_not_notice_those_with(models: Models, learned: Learned) -> None:
     names = ["cat", "dog", "house"]
     before = models.similarity(PICTURES, names, names=names)
-    learned.add("CLIP", "dog", _prompts(models, "CLIP"), np.ones((2, 32), dtype=np.float32))
+    learned.put("CLIP", "dog", _prompts(models, "CLIP"), np.ones((2, 32), dtype=np.float32))
     after = models.similarity(PICTURES, names, names=names)
     assert np.array_equal(before[:, [0, 2]], after[:, [0, 2]])
     assert not np.allclose(before[:, 1], after[:, 1])
@@ -103,7 +103,7 @@ def test_texts_without_prompts_do_not_notice_those_with(models: Models, learned:
 def test_zero_prompts_of_right_answers_change_no_answer(models: Models, learned: Learned) -> None:
     calls = (PICTURES, QUESTIONS)
     before = models.answer(*calls)
-    learned.add("VQA", "", 0 * _prompts(models, "VQA"), np.ones((2, 64), dtype=np.float32))
+    learned.put("VQA", "", 0 * _prompts(models, "VQA"), np.ones((2, 64), dtype=np.float32))
     assert models.answer(*calls) == before
 
 

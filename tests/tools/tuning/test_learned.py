@@ -62,7 +62,7 @@ def test_groups_expand_to_what_was_learned() -> None:
 
 
 def test_a_tool_expands_to_what_it_has_learned_itself(models: Models, learned: Learned) -> None:
-    learned.add("LOC", "panda", np.ones((1, 4, 32), dtype=np.float32), np.ones((1, 32), dtype=np.float32))
+    learned.put("LOC", "panda", np.ones((1, 4, 32), dtype=np.float32), np.ones((1, 32), dtype=np.float32))
     models.__dict__["expansion"] = Expansion(concepts=[Concept("panda", "animals", taught=False)])
     assert models.expansion_of("LOC").all_names() == ["panda"]
     assert models.expansion_of("CLIP").all_names() == []
@@ -73,9 +73,9 @@ def test_clip_leaves_out_prompts_of_something_unlike(learner: Callable[[str], Pr
     before = models.similarity(PICTURES, ["cat"], names=["cat"])
     feature = models.encoder().pictures(PICTURES)[0].embedding
     prompts = np.ones((1, *tuner_of(models, "CLIP").shape), dtype=np.float32)
-    learned.add("CLIP", "cat", prompts, -feature[None])
+    learned.put("CLIP", "cat", prompts, -feature[None])
     assert np.array_equal(models.similarity(PICTURES, ["cat"], names=["cat"]), before)
-    learned.add("CLIP", "cat", prompts, feature[None])
+    learned.put("CLIP", "cat", prompts, feature[None])
     assert models.similarity(PICTURES, ["cat"], names=["cat"])[0] != before[0]
 
 
@@ -83,7 +83,7 @@ def test_loc_needs_a_quorum_that_sees_the_concept(learner: Callable[[str], Profi
     """With a threshold that no prompt passes, none is used; with one that all pass, they are (CLOVA section 8.2.3)."""
     profile = settings(learner("small"), "LOC", quorum=0.5)
     prompts = np.random.default_rng(1).normal(size=(3, 4, 32)).astype(np.float32)
-    learned.add("LOC", "cat", prompts, np.ones((3, 32), dtype=np.float32))
+    learned.put("LOC", "cat", prompts, np.ones((3, 32), dtype=np.float32))
     models = Models(profile, learned, window=0)
     detector = models.detector()
     selected = []
@@ -103,7 +103,7 @@ def test_questions_unlike_those_learned_are_answered_as_ever(
     models = Models(settings(learner("small"), "VQA", similarity=0.5), learned, window=0)
     questions = ["is there a dog ?", "a cat ?"]
     before = models.answer(PICTURES, questions)
-    learned.add("VQA", "", 9 * np.ones((2, 5, 32), dtype=np.float32), -np.ones((2, 64), dtype=np.float32))
+    learned.put("VQA", "", 9 * np.ones((2, 5, 32), dtype=np.float32), -np.ones((2, 64), dtype=np.float32))
     features = models.answerer()
     assert features._select(np.ones(64, dtype=np.float32)) is None
     assert features._select(-np.ones(64, dtype=np.float32)) is not None

@@ -23,13 +23,13 @@ def annotated_source(profile: Profile, *, open_picture: OpenPicture) -> Annotate
 
     Raises:
         BadInput: The folder is missing or not in COCO's form.
-        SnellenError: The profile has no world.
+        SnellenError: Not here, but when something is collected: the profile has no world.
     """
     named = profile.collection.annotated
     if not named:
         return None
     if named == WORLD:
-        return WorldLibrary(profile.world(), title=profile.name)
+        return WorldLibrary(profile.world, title=profile.name)
     return CocoFolder(profile.resolve(named), open_picture=open_picture)
 
 
@@ -38,7 +38,7 @@ def picture_source(profile: Profile, *, open_picture: OpenPicture, folder: Path 
 
     Raises:
         BadInput: The folder is missing, or the search is not described.
-        SnellenError: The profile has no world.
+        SnellenError: Not here, but when something is collected: the profile has no world.
     """
     named = profile.collection.pictures
     if folder is not None:
@@ -46,7 +46,7 @@ def picture_source(profile: Profile, *, open_picture: OpenPicture, folder: Path 
     if not named:
         return None
     if named == WORLD:
-        return WorldLibrary(profile.world(), title=profile.name)
+        return WorldLibrary(profile.world, title=profile.name)
     if named == SEARCH:
         search = profile.collection.search
         if search is None:

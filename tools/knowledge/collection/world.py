@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from profiles import BadInput
@@ -12,18 +13,19 @@ class WorldLibrary:
     """Stands in for LVIS and for image search, where a profile has a world (``Profile.world()``).
 
     Args:
-        world: The world's module, with ``scenes`` and ``pictures``, which refuse unknown concepts as bad input.
+        world: Gives the world's module, with ``scenes`` and ``pictures``, which refuse unknown concepts as bad input.
+            It is asked for when something is collected: most runs learn nothing and need not import it.
         title: The world's name, for people.
     """
 
-    def __init__(self, world: Any, *, title: str) -> None:  # noqa: ANN401 - reached by name only
+    def __init__(self, world: Callable[[], Any], *, title: str) -> None:
         self._world = world
         self._title = title
 
     def annotated(self, concept: str, count: int, *, seed: int = 0) -> list[Annotated]:
         """Draw scenes that show a concept once or twice among other things; none of what the world does not know."""
         try:
-            scenes = self._world.scenes(concept, count, seed)
+            scenes = self._world().scenes(concept, count, seed)
         except BadInput:
             return []
         return [self._annotated(concept, scene) for scene in scenes]
@@ -31,7 +33,7 @@ class WorldLibrary:
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
         """Draw pictures of single things found for a concept; some show something else, as with every search."""
         try:
-            pictures = self._world.pictures(concept, count, seed)
+            pictures = self._world().pictures(concept, count, seed)
         except BadInput:
             return []
         return [Found(picture.picture(), concept, f"{self._title} library") for picture in pictures]

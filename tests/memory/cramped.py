@@ -1,0 +1,30 @@
+"""A disk that is full, as a database meets it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import memory.home
+
+
+@contextmanager
+def cramped(module: ModuleType, database: Path) -> Iterator[None]:
+    """Let the databases that a module opens grow no larger than this one is now."""
+    with sqlite3.connect(database) as rows:
+        pages = rows.execute("PRAGMA page_count").fetchone()[0]
+    rows.close()
+
+    def connect(path: Path) -> sqlite3.Connection:
+        connection = memory.home.connect(path)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "connect", connect)
+        yield
