@@ -1,10 +1,12 @@
 """What prompts bring: novel concepts before and after they were learned, and known ones beside them.
 
     python -m benchmarks.novel --json
-    python -m benchmarks.novel --pool LOC --concepts 4 --instances 4
+    python -m benchmarks.novel --pool LOC --concepts 4 --instances 12
+    python -m benchmarks.novel --pool VQA --concepts 4
 
 Concepts are learned from the library of the microworld, validated on further pictures of it, and measured on others
-again. Of the instances for CLIP a share has a wrong label, as a picture search has them.
+again. Of the instances for CLIP a share has a wrong label, as a picture search has them. VQA learns what it was asked
+and got wrong, and remembers what it got right.
 """
 
 from __future__ import annotations
@@ -14,22 +16,26 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from microworld.concepts import vocabulary
+from microworld.concepts import plural, vocabulary
 from microworld.drawing import draw, truths
 from microworld.library import WRONG, scenes
+from microworld.questions import ask
 from microworld.scenes import Dice, Scene, recipe, sample_scene
 from profiles import load_profile
 from tools.scoring.detection import LabelledBox, match_boxes
 from tools.tuning import Candidates, Example, Instance, TunedPrompt, tune, tuner_of, validate
+from tools.tuning.loop import Tuner
 from tools.tuning.prompts import cosines
 from tools.vision import Models
+from tools.vision.ask import normalised
 
-HELD_OUT, OTHERS, RIVALS = 5, 12, 15
+HELD_OUT, OTHERS, RIVALS = 8, 16, 15
 SEEDS = {"train": 1, "held out": 77, "test": 500}
 
 
@@ -62,7 +68,7 @@ class Learned:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pool", nargs="+", default=["CLIP", "LOC"], choices=["CLIP", "LOC"])
+    parser.add_argument("--pool", nargs="+", default=["CLIP", "LOC", "VQA"], choices=["CLIP", "LOC", "VQA"])
     parser.add_argument("--concepts", type=int, default=12)
     parser.add_argument("--instances", type=int, default=6)
     parser.add_argument("--tests", type=int, default=10, help="test pictures of each concept")
@@ -72,7 +78,9 @@ def main() -> None:
     novel = [concept.name for concept in vocabulary().share("novel")]
     concepts = novel[:: max(1, len(novel) // options.concepts)][: options.concepts]
     report = {
-        pool: measure(pool, concepts, profile=options.profile, instances=options.instances, tests=options.tests)
+        pool: (measure_questions if pool == "VQA" else partial(measure, pool))(
+            concepts, profile=options.profile, instances=options.instances, tests=options.tests
+        )
         for pool in options.pool
     }
     print(json.dumps(report, indent=2) if options.json else "\n".join(f"{k}: {v}" for k, v in report.items()))
@@ -195,6 +203,107 @@ def _found(models: Models, asked: Sequence[str], learned: Sequence[str], tests: 
         "false_a_scene": round(false / (len(asked) * tests), 3),
         "n": true,
     }
+
+
+def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, tests: int) -> dict[str, Any]:
+    """Ask about novel concepts, learn what was answered wrongly, and ask other questions of the same kinds."""
+    source = Learned()
+    models, plain = Models(load_profile(profile), source, window=0), Models(load_profile(profile), window=0)
+    tuner, start = tuner_of(models, "VQA"), time.perf_counter()
+    known = [each.name for each in vocabulary().share("known")]
+    right, _ = _sorted_out(tuner, _questions(known, 5 * instances, "train"))
+    nothing, wrong = _sorted_out(tuner, [each for name in concepts for each in _questions([name], instances, "train")])
+    negatives = models.profile.tuning.vqa.negatives
+    taught = [Instance(each, _part(right, index, negatives)) for index, each in enumerate(wrong)]
+    reasons, kept = [], []
+    for instance, tuned in zip(taught, tune(tuner, taught), strict=True):
+        (verdict,) = validate(tuner, [tuned], [instance.example], others=right)
+        kept += [tuned] if verdict.kept else []
+        reasons += [] if verdict.kept else [f"{instance.example.question} {verdict.reason}"]
+    seconds = time.perf_counter() - start
+    source.add("VQA", "", [*kept, *_remembered(tuner, [*right, *nothing])])
+    asked = {"novel": [each for name in concepts for each in _questions([name], tests, "test")]}
+    asked["known"] = _questions(known, 10 * tests, "test")
+    return {
+        "concepts": list(concepts),
+        "instances": len(taught),
+        "seconds": round(seconds, 1),
+        "prompts_kept": len(kept),
+        "prompts_discarded": len(reasons),
+        **{f"{share}_before": _answered(plain, examples) for share, examples in asked.items()},
+        **{f"{share}_after": _answered(models, examples) for share, examples in asked.items()},
+        "discarded": reasons,
+    }
+
+
+def _questions(names: Sequence[str], count: int, purpose: str) -> list[Example]:
+    """Questions about things of these names: what a cut-out shows, and what a whole picture has, and how many."""
+    known = [each.name for each in vocabulary().share("known")]
+    made: list[Example] = []
+    for index in range(10 * count):
+        dice = Dice("questions", *names[:3], purpose, index)
+        name, there = dice.choice(names), dice.chance(0.6) or index % 2 == 0
+        scene = sample_scene(
+            f"questions/{name}/{purpose}/{index}",
+            recipe([each for each in known if each != name], required=(name,) * there, counts=(2, 5), repeat=0.0),
+        )
+        if index % 2:
+            made.append(_asked_of_all(scene, name, dice))
+        elif scene.named(name):
+            made += _asked_of_part(scene, name, dice)
+    return made[:count]
+
+
+def _asked_of_part(scene: Scene, name: str, dice: Dice) -> list[Example]:
+    words = vocabulary()
+    crop = draw(scene).crop(next(truth.box for truth in truths(scene) if truth.concept == name))
+    text = dice.choice(("what is this?", f"what {words.groups[words.concept(name).group].singular} is this?"))
+    return [Example(crop, question=text, answer=name)]
+
+
+def _asked_of_all(scene: Scene, name: str, dice: Dice) -> Example:
+    picture, number = draw(scene), len(scene.named(name))
+    other = ask(scene, dice, kinds=("colour", "size"), distractors=[name])
+    if other is not None and dice.chance(0.4) and name in other.text:
+        return Example(picture, question=other.text, answer=other.answer)
+    if dice.chance(0.5):
+        return Example(picture, question=f"how many {plural(name)} are there?", answer=str(number))
+    return Example(picture, question=f"is there any {name}?", answer="yes" if number else "no")
+
+
+def _sorted_out(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
+    """What the tool answers rightly by itself, and what it does not."""
+    right = tuner.right(tuner.look(examples, ()), None, "")
+    return (
+        [each for each, good in zip(examples, right, strict=True) if good],
+        [each for each, good in zip(examples, right, strict=True) if not good],
+    )
+
+
+def _part(examples: Sequence[Example], index: int, count: int) -> tuple[Example, ...]:
+    return tuple(examples[(index * count + place) % len(examples)] for place in range(min(count, len(examples))))
+
+
+def _remembered(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> list[TunedPrompt]:
+    """The zero prompts of right answers."""
+    zeros = np.zeros(tuner.shape, dtype=np.float32)
+    return [
+        TunedPrompt(each.digest(), "VQA", "", zeros, feature, steps=0, loss=0.0, accepted=True)
+        for each, feature in zip(examples, tuner.features(examples), strict=True)
+    ]
+
+
+def _answered(models: Models, examples: Sequence[Example]) -> dict[str, float]:
+    """The share of right answers, to all questions and to those of each kind."""
+    answers = models.answer([each.picture for each in examples], [each.question for each in examples])
+    right: dict[str, list[bool]] = {}
+    for answer, example in zip(answers, examples, strict=True):
+        words = example.question.split()
+        kind = "name" if words[-1] == "this?" else "count" if words[1] == "many" else "exists"
+        kind = "colour or size" if words[1] not in {"many", "there"} and kind != "name" else kind
+        right.setdefault(kind, []).append(normalised(answer) == example.answer)
+    every = [each for row in right.values() for each in row]
+    return {kind: round(float(np.mean(row)), 3) for kind, row in {"all": every, **right}.items()} | {"n": len(every)}
 
 
 if __name__ == "__main__":

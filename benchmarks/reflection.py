@@ -35,7 +35,7 @@ from nodes.reasoning import make_reasoner
 from nodes.reasoning.critique import Critique, Feedback
 from nodes.reasoning.protocol import Examples, ReasoningFailed
 from nodes.reasoning.protocol import Task as Asked
-from nodes.reflection import describe, reflect_globally, reflect_locally
+from nodes.reflection import description, reflect_globally, reflect_locally
 from profiles import load_profile
 from tools.program import StepRecord, inputs_for
 from tools.scoring import mean, wilson_interval
@@ -210,7 +210,7 @@ async def _looked_for(task: Task, planted: Planted, state: AskState, laboratory:
     """Reflect globally, and locally where that named another step."""
     runtime = laboratory.runtime(PlantedModels(laboratory.models, planted.error))
     started = time.monotonic()
-    state = replace(state, **await describe(state, runtime))
+    state = replace(state, **await description(state, runtime.context))
     state = replace(state, **await reflect_globally(state, runtime))
     critique = Critique.from_json(state.critiques[-1])
     seconds = time.monotonic() - started

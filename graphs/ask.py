@@ -1,6 +1,8 @@
-"""Ask: a visual task is planned, written as a program, run, judged and remembered (CLOVA, figure 2, left half).
+"""Ask: a visual task is answered; a wrong answer is looked into, corrected, and tried again (CLOVA, figure 2).
 
-    recall → plan → write → run → judge → remember
+    recall → plan → write → run → judge ─┬─ right, or nobody objects → remember
+               ↑      ↑      ↑           └─ wrong → describe → reflect_globally → correct → learn ─┐
+               └──────┴──────┴───────────── again ←──── still wrong: reflect_locally → correct ←───┘
 
 The graph is exported without a saver; ``interfaces.sessions`` and the server bring their own.
 """
@@ -11,12 +13,23 @@ from typing import Final
 
 from langgraph.graph import END, START, StateGraph
 
+from graphs.learn import graph as learn
 from graphs.states import AskState
 from nodes.context import Context
-from nodes.inference import judge, plan, recall, remember, run, write
+from nodes.correction import Again, again, correct
+from nodes.inference import plan, recall, run, write
+from nodes.judgement import judge
+from nodes.reflection import describe, reflect_globally, reflect_locally
+from nodes.remembering import remember
 
-RECURSION_LIMIT: Final = 12
-"""Twice the six steps of the flow: a run that takes more is going in circles."""
+RECURSION_LIMIT: Final = 48
+"""Seven steps for an answer, and eight for each of three reflections at most; half as many again as a margin."""
+
+
+def after_learning(state: AskState) -> Again:
+    """Try the task again."""
+    return again(state)
+
 
 builder = StateGraph(AskState, context_schema=Context)
 
@@ -24,7 +37,12 @@ builder.add_node("recall", recall)
 builder.add_node("plan", plan)
 builder.add_node("write", write)
 builder.add_node("run", run)
-builder.add_node("judge", judge, destinations=("remember",))
+builder.add_node("judge", judge, destinations=("remember", "describe"))
+builder.add_node("describe", describe, destinations=("reflect_globally", "reflect_locally"))
+builder.add_node("reflect_globally", reflect_globally)
+builder.add_node("reflect_locally", reflect_locally)
+builder.add_node("correct", correct, destinations=("learn", "plan", "write", "run", "describe", "remember"))
+builder.add_node("learn", learn)
 builder.add_node("remember", remember)
 
 builder.add_edge(START, "recall")
@@ -32,6 +50,9 @@ builder.add_edge("recall", "plan")
 builder.add_edge("plan", "write")
 builder.add_edge("write", "run")
 builder.add_edge("run", "judge")
+builder.add_edge("reflect_globally", "correct")
+builder.add_edge("reflect_locally", "correct")
+builder.add_conditional_edges("learn", after_learning)
 builder.add_edge("remember", END)
 
 graph = builder.compile(name="ask").with_config(recursion_limit=RECURSION_LIMIT)

@@ -1,9 +1,9 @@
 """Learn: pictures are collected, prompts tuned and proved, and what proved itself is stored (CLOVA, section 3.4).
 
-    collect → tune → validate → store
+    collect → approve → tune → validate → store
 
-A subgraph of ask, and a graph of its own (``snellen learn``). It is exported without a saver; ``interfaces.sessions``
-and the server bring their own.
+``approve`` waits for a person where the state says so. A subgraph of ask, and a graph of its own (``snellen learn``).
+It is exported without a saver; ``interfaces.sessions``, ``interfaces.learning`` and the server bring their own.
 """
 
 from __future__ import annotations
@@ -13,21 +13,24 @@ from typing import Final
 from langgraph.graph import END, START, StateGraph
 
 from graphs.states import LearnState
+from nodes.approval import approve
 from nodes.context import Context
 from nodes.learning import collect, store, tune_prompts, validate_prompts
 
-RECURSION_LIMIT: Final = 8
-"""Twice the four steps of the flow."""
+RECURSION_LIMIT: Final = 10
+"""Twice the five steps of the flow."""
 
 builder = StateGraph(LearnState, context_schema=Context)
 
 builder.add_node("collect", collect)
+builder.add_node("approve", approve)
 builder.add_node("tune", tune_prompts)
 builder.add_node("validate", validate_prompts)
 builder.add_node("store", store)
 
 builder.add_edge(START, "collect")
-builder.add_edge("collect", "tune")
+builder.add_edge("collect", "approve")
+builder.add_edge("approve", "tune")
 builder.add_edge("tune", "validate")
 builder.add_edge("validate", "store")
 builder.add_edge("store", END)

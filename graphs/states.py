@@ -79,6 +79,28 @@ class AskState:
     critiques: list[Json] = field(default_factory=list)
     """What reflection found so far (``Critique`` in JSON form), in order; the last one is the one to act on."""
 
+    learn: bool = True
+    """Whether a wrong answer is reflected upon and learned from; else it is only judged."""
+
+    attempts: list[Json] = field(default_factory=list)
+    """The wrong answers so far, each with its error; the first one with the steps that made its picture."""
+
+    lessons: list[Json] = field(default_factory=list)
+    """Plans and programs that reflection found wrong (``Demonstration`` in JSON form), the latest first. They are shown
+    to the Reasoner in this run, and remembered once the answer is right."""
+
+    needs: list[Json] = field(default_factory=list)
+    """What the tools at fault should learn (``nodes.lessons.Need`` in JSON form), for the learn graph."""
+
+    seed: int = 0
+    """Chooses among the pictures that a source has."""
+
+    learned: list[Json] = field(default_factory=list)
+    """What came of all needs so far (``Learned`` in JSON form)."""
+
+    approve: bool = False
+    """Whether a person is asked before anything is learned."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearnState:
@@ -92,6 +114,12 @@ class LearnState:
 
     seed: int = 0
     """Chooses among the pictures that a source has: another one learns from others."""
+
+    folder: str = ""
+    """A folder of the user's own pictures to learn from; empty takes those that the profile names."""
+
+    approve: bool = False
+    """Whether a person is asked before anything is learned."""
 
     collected: list[Json] = field(default_factory=list)
     """For each need, what it can be learned from (``Collected`` in JSON form); pictures as artifact ids."""

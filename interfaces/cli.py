@@ -70,8 +70,42 @@ def _declare_ask(parser: argparse.ArgumentParser) -> None:
     _declare_outputs(parser)
 
 
+def _declare_learn(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("concept", metavar="CONCEPT", help="what tools should learn to see, e.g. penguin")
+    parser.add_argument(
+        "--tool",
+        action="append",
+        metavar="TOOL",
+        help="which tool learns it: LOC, SEG, SELECT, CLASSIFY (which share what they learn) or REPLACE, as far as the "
+        "profile has them; may be given several times (default: LOC and CLASSIFY, to find it and to tell what it is; "
+        "CLASSIFY alone where --pictures has no boxes)",
+    )
+    parser.add_argument(
+        "--pictures",
+        metavar="DIR",
+        help="learn from pictures of yours: DIR/penguin/*.jpg, a folder for each concept (others serve as counter-"
+        "examples), or for LOC and SEG a folder in COCO's format (default: what the profile names)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses among the pictures (default: 0)")
+    parser.add_argument(
+        "--method",
+        choices=("prompts", "lora"),
+        default="prompts",
+        help="lora trains and judges a LoRA adapter on the same pictures, for comparison; nothing of it is stored",
+    )
+    parser.add_argument(
+        "--approve", action="store_true", help="ask before anything is learned; without a terminal, stop there"
+    )
+    parser.add_argument("--thread", metavar="ID", help="a name for this run, to resume it by (made up if left out)")
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
 def _declare_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("thread", metavar="THREAD", help="as `snellen threads` lists it")
+    decision = parser.add_mutually_exclusive_group()
+    decision.add_argument("--approve", action="store_true", help="the run waits for a decision: it may learn")
+    decision.add_argument("--reject", action="store_true", help="it may not")
     parser.add_argument("--profile", metavar="P", help="go on with another profile than the run began with")
     _declare_outputs(parser)
 
@@ -107,19 +141,44 @@ def _declare_demonstrations(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_evaluate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("tasks",), metavar="tasks", help="what to evaluate: tasks")
+    parser.add_argument(
+        "what",
+        choices=("tasks", "learning"),
+        metavar="tasks|learning",
+        help="tasks: how many are solved; learning: how many more after others were learned from",
+    )
     parser.add_argument("--family", required=True, metavar="F", help="vqa, statement, edit or tag")
-    parser.add_argument("--split", default="test", choices=("train", "val", "test"), help="default: test")
+    parser.add_argument("--split", choices=("train", "val", "test"), help="tasks: of which split (default: test)")
     parser.add_argument(
         "--concepts",
-        default="known",
         choices=("known", "novel", "mixed"),
-        help="what the pictures show: concepts the checkpoints were trained on (known, the default), others, or both",
+        help="what the pictures show: concepts the checkpoints were trained on (known, the default for tasks), others "
+        "(novel, the default for learning), or both",
     )
-    parser.add_argument("-n", type=int, default=100, metavar="N", help="how many tasks (default: 100)")
+    parser.add_argument("-n", type=int, metavar="N", help="how many tasks are tested (default: 100; learning: 200)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which tasks: the same seed, the same tasks")
+    _declare_learning_evaluation(parser.add_argument_group("learning"))
     _declare_profile(parser)
     _declare_json(parser)
+
+
+def _declare_learning_evaluation(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--setting",
+        choices=("offline", "online"),
+        help="offline (default): learn on the train split, then be tested; online: a stream, answered and learned from",
+    )
+    group.add_argument("--train", type=int, metavar="N", help="offline: tasks that are learned from (default: 100)")
+    group.add_argument(
+        "--known", type=int, metavar="N", help="tasks about known concepts, before and after (default: 200)"
+    )
+    group.add_argument(
+        "--without",
+        action="append",
+        metavar="PART",
+        help="leave out a part, for what it is worth: local, global, results, plan, validation, correct or incorrect",
+    )
+    group.add_argument("--out", metavar="DIR", help="write report.json, a table (table.md) and plots (PNG) there")
 
 
 def _declare_memory(parser: argparse.ArgumentParser) -> None:
@@ -154,10 +213,19 @@ _COMMANDS: Final = {
         'snellen ask scene.png "How many birds are there?" --json | jq .answer',
         _declare_ask,
     ),
+    "learn": _Command(
+        "teach tools a concept from pictures",
+        "snellen learn penguin                            # LOC finds it, CLASSIFY tells what it is\n"
+        "snellen learn penguin --tool CLASSIFY --pictures mine      # mine/penguin/*.jpg\n"
+        "snellen learn forklift --tool LOC --pictures coco --profile hub\n"
+        "snellen learn penguin --approve                  # asks before it learns\n"
+        "snellen memory forget --concept penguin          # as if it had never been learned",
+        _declare_learn,
+    ),
     "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
     "resume": _Command(
         "go on with a run where it stopped",
-        "snellen threads\nsnellen resume THREAD --html run.html",
+        "snellen threads\nsnellen resume THREAD --html run.html\nsnellen resume THREAD --approve",
         _declare_resume,
     ),
     "tools": _Command("list what programs may call", "snellen tools", _declare_json),
@@ -182,9 +250,12 @@ _COMMANDS: Final = {
         _declare_memory,
     ),
     "evaluate": _Command(
-        "measure a profile on tasks with known answers",
+        "measure a profile on tasks with known answers, or what learning is worth to it",
         "snellen evaluate tasks --family vqa -n 300 --seed 7\n"
-        "snellen evaluate tasks --family tag --concepts novel --split test -n 100 --json",
+        "snellen evaluate tasks --family tag --concepts novel --split test -n 100 --json\n"
+        "snellen evaluate learning --family vqa --seed 7 --out results      # an hour or more on two cores\n"
+        "snellen evaluate learning --family vqa --setting online -n 100\n"
+        "snellen evaluate learning --family vqa --without validation --json",
         _declare_evaluate,
     ),
 }
@@ -204,14 +275,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _run(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return _tell("Interrupted; `snellen threads` lists what can be resumed.", status=_INTERRUPTED)
+        status = _tell("Interrupted; `snellen threads` lists what can be resumed.", status=_INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # noqa: BLE001 - the last door: a user gets a sentence, a developer may ask for more
-        return _tell_error(error)
+        status = _tell_error(error)
+    if status == _INTERRUPTED and arguments is None:
+        _leave()
     return status
+
+
+def _leave() -> NoReturn:
+    """End this process at once: a worker thread may be loading a model, which nobody waits for any more."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(_INTERRUPTED)
 
 
 def _run(words: list[str]) -> int:

@@ -8,31 +8,28 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
+import os
+import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces import sessions
-from interfaces.display import RunDisplay, console, print_json, print_table, progress
+from interfaces.display import RunDisplay, console, doing_after, print_json, print_table
+from interfaces.running import BEGINNING, SignOfLife, resumable, run
 from interfaces.runs import ANSWER_FILE, Run, in_words, write_run, write_text
+from interfaces.threads import graph_of
 from memory.home import home
 from profiles import Profile, load_profile
 from profiles.errors import BadInput, SnellenError
 from tools.values import Picture, from_json
 
 if TYPE_CHECKING:
-    from nodes.evaluation import Evaluation
     from tools.registry import Tool
 
 _LINE: Final = 100
 """Characters of an instruction in a table."""
-
-
-class Interrupted(SnellenError):  # noqa: N818 - the user's wish, not an error
-    """The user pressed Ctrl-C."""
-
-    exit_status = 130
 
 
 def ask(options: argparse.Namespace) -> int:
@@ -50,8 +47,20 @@ def ask(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
+    if asyncio.run(graph_of(options.thread)) == "learn":
+        from interfaces import learning_commands
+
+        return learning_commands.resume(options)
+    _refuse_decision(options)
     _prepare_outputs(options)
     return _finish(_follow(sessions.resume(options.thread, profile=options.profile), quiet=options.json), options)
+
+
+def learn(options: argparse.Namespace) -> int:
+    """Learn a concept from pictures."""
+    from interfaces import learning_commands
+
+    return learning_commands.learn(options)
 
 
 def threads(options: argparse.Namespace) -> int:
@@ -67,11 +76,11 @@ def threads(options: argparse.Namespace) -> int:
             one.status,
             one.verdict,
             _shortened(one.instruction),
-            in_words(from_json(one.answer)),
+            _shortened(one.outcome) if one.outcome else in_words(from_json(one.answer)),
         )
         for one in found
     ]
-    print_table(("thread", "updated (UTC)", "status", "judged", "instruction", "answer"), rows)
+    print_table(("thread", "updated (UTC)", "status", "judged", "instruction", "answer or outcome"), rows)
     if not rows:
         _hint('No runs yet; begin one with `snellen ask PICTURE "INSTRUCTION"`.')
     return 0
@@ -134,44 +143,10 @@ def memory(options: argparse.Namespace) -> int:
 
 
 def evaluate(options: argparse.Namespace) -> int:
-    """Measure a profile on tasks with known answers."""
-    if options.n < 1:
-        msg = f"-n {options.n} asks for no task: name a number of at least 1."
-        raise BadInput(msg)
-    from interfaces.evaluations import evaluate as evaluated
-    from nodes.evaluation import Request
+    """Measure a profile on tasks with known answers, or what learning is worth to it."""
+    from interfaces.evaluation_commands import EVALUATIONS
 
-    request = Request(
-        family=options.family,
-        split=options.split,
-        share=options.concepts,
-        n=options.n,
-        seed=options.seed,
-        profile=options.profile,
-    )
-    with progress(options.n, f"{options.family} tasks") as advance:
-        found = asyncio.run(evaluated(request, progress=lambda told: advance(told.done)))
-    if options.json:
-        print_json(found.to_json())
-    else:
-        _show_evaluation(found)
-    return 0
-
-
-def _show_evaluation(found: Evaluation) -> None:
-    """Show the figures in a table, and why tasks went wrong in another."""
-    request, low, high = found.request, found.interval.low, found.interval.high
-    rows = [
-        (name, f"{one.accuracy:.3f}", f"{one.interval.low:.3f} to {one.interval.high:.3f}", one.n)
-        for name, one in found.by_type.items()
-    ]
-    rows.append(("all", f"{found.accuracy:.3f}", f"{low:.3f} to {high:.3f}", len(found.results)))
-    rows.append(("all, blind", f"{found.blind:.3f}", "", len(found.results)))
-    metric = "F1" if request.family == "tag" else "accuracy"
-    title = f"{request.family}, {request.split} split, {request.share} concepts, seed {request.seed}, {request.profile}"
-    print_table(("type", metric, "95 % interval", "n"), rows, title=title)
-    if found.failures:
-        print_table(("what went wrong", "tasks"), list(found.failures.items()))
+    return EVALUATIONS[options.what](options)
 
 
 def _follow(events: AsyncGenerator[sessions.SessionEvent], *, quiet: bool) -> Run:
@@ -182,20 +157,8 @@ def _follow(events: AsyncGenerator[sessions.SessionEvent], *, quiet: bool) -> Ru
         SnellenError: The run failed; where it can be resumed, the sentence says how.
     """
     follower = _Follower(None if quiet else RunDisplay())
-    try:
-        return asyncio.run(follower.follow(events))
-    except KeyboardInterrupt as error:
-        msg = "Interrupted before anything was begun."
-        if follower.thread:
-            msg = f"Interrupted: `snellen resume {follower.thread}` goes on after the last finished step."
-        raise Interrupted(msg) from error
-    except BadInput:
-        raise
-    except SnellenError as error:
-        if not follower.thread:
-            raise
-        msg = f"{str(error).rstrip('.')} (then `snellen resume {follower.thread}` goes on from there)."
-        raise SnellenError(msg) from error
+    with resumable(lambda: follower.thread):
+        return run(follower.follow(events))
 
 
 @dataclasses.dataclass
@@ -204,12 +167,14 @@ class _Follower:
     thread: str = ""
 
     async def follow(self, events: AsyncGenerator[sessions.SessionEvent]) -> Run:
-        if self.display is None:
-            return await self._consume(events)
-        with self.display.watching():
-            return await self._consume(events)
+        watched = self.display is not None and self.display.screen.is_terminal
+        with SignOfLife(BEGINNING).watching(quiet=watched) as sign:
+            if self.display is None:
+                return await self._consume(events, sign)
+            with self.display.watching():
+                return await self._consume(events, sign)
 
-    async def _consume(self, events: AsyncGenerator[sessions.SessionEvent]) -> Run:
+    async def _consume(self, events: AsyncGenerator[sessions.SessionEvent], sign: SignOfLife) -> Run:
         finished: Run | None = None
         # Closed before the event loop ends: the run lets go of its databases and its thread, whatever happens here.
         async with aclosing(events):
@@ -220,6 +185,7 @@ class _Follower:
                     finished = Run(event.thread, event.state)
                 if self.display is not None:
                     self.display.show(event)
+                sign.tell(doing_after(event))
         if finished is None:
             msg = "The run ended without a result."
             raise SnellenError(msg)
@@ -259,6 +225,12 @@ def _write_outputs(run: Run, options: argparse.Namespace) -> list[Path]:
     return written
 
 
+def _refuse_decision(options: argparse.Namespace) -> None:
+    if options.approve or options.reject:
+        msg = f"The thread {options.thread!r} waits for no decision: leave out --approve and --reject."
+        raise BadInput(msg)
+
+
 def _prepare_outputs(options: argparse.Namespace) -> None:
     """Refuse places that cannot take the results before minutes are spent on making them."""
     if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
@@ -267,6 +239,30 @@ def _prepare_outputs(options: argparse.Namespace) -> None:
     if options.html and Path(options.html).is_dir():
         msg = f"--html {options.html} is a folder: name the file that the page is written to."
         raise BadInput(msg)
+    for name, place in (("--out", options.out), ("--html", options.html)):
+        if place:
+            _refuse_unwritable(name, Path(place))
+
+
+def _refuse_unwritable(option: str, place: Path) -> None:
+    """Refuse a place that nothing can be written to: it, or the nearest folder above it that exists."""
+    there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
+    if there.is_file() and there == place.absolute():
+        writable = os.access(there, os.W_OK)
+    else:
+        writable = there.is_dir() and _takes_files(there)
+    if not writable:
+        msg = f"{option} {place} cannot be written ({there} is not a folder that you may write to): name another place."
+        raise BadInput(msg)
+
+
+def _takes_files(folder: Path) -> bool:
+    """Permission bits lie (root, read-only mounts): only a written file proves a writable folder."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _tool_json(tool: Tool) -> dict[str, Any]:

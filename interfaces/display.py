@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from graphs.states import AskState
 
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_EVERY: Final = 20
+"""Tasks between two lines about an evaluation, where no terminal shows a bar."""
+
 _NEXT: Final = {
     "recall": "planning",
     "plan": "writing the program",
@@ -29,6 +32,19 @@ _NEXT: Final = {
     "judge": "remembering",
 }
 """What happens after each node, told while it happens."""
+
+
+def doing_after(event: SessionEvent) -> str:
+    """Say what takes its time after an event."""
+    match event:
+        case Started():
+            return "recalling demonstrations"
+        case NodeFinished(node=node):
+            return _NEXT.get(node, "finishing")
+        case StepFinished():
+            return "running the program"
+        case _:
+            return "finishing"
 
 
 def console() -> Console:
@@ -191,3 +207,34 @@ class _Advance:
     def __call__(self, done: int) -> None:
         """Say how many things are done by now."""
         self.bar.update(self.task, completed=done)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int, str], None]]:
+    """Show one bar after the other on standard error, a line for each where no terminal shows them.
+
+    Yields:
+        A function of a stage's name, how many are done in it, of how many, and what came of them so far.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    screen = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}", style="dim"),
+    )
+    tasks: dict[str, Any] = {}
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
+
+        def show(name: str, done: int, total: int, note: str) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total, note=note)
+            bar.update(tasks[name], completed=done, note=note)
+            if not screen.is_terminal and (done == total or done % _EVERY == 0):
+                sys.stderr.write(f"{name}: {done} of {total} ({note})\n")
+
+        yield show

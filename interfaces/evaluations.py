@@ -50,7 +50,7 @@ async def evaluate(request: Request, *, progress: Callable[[Progress], None] | N
                 world,
                 request,
                 pictures=context.pictures,
-                solve=_solver(context, request),
+                solve=solver(context, request),
                 progress=progress,
                 journal=journal,
             )
@@ -61,7 +61,7 @@ def _name(request: Request) -> str:
     return f"evaluation-{hashlib.sha256(tasks.encode()).hexdigest()[:12]}"
 
 
-def _solver(context: Context, request: Request) -> Solve:
+def solver(context: Context, request: Request) -> Solve:
     """Return the ask graph as a function of a task. What is right is not told, so that nothing is remembered."""
     from graphs.ask import graph
     from graphs.states import AskState
@@ -83,13 +83,14 @@ def _fingerprint(request: Request, profile: Profile, context: Context) -> str:
     about: dict[str, Any] = {
         "tasks": [request.family, request.split, request.share, request.seed],
         "profile": profile.model_dump(mode="json"),
-        "checkpoints": {key: _files(profile, key) for key in get_args(ModelKey)},
+        "checkpoints": {key: files_of(profile, key) for key in get_args(ModelKey)},
         "demonstrations": sorted(one.id for one in context.pool.all()),
     }
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
-def _files(profile: Profile, key: ModelKey) -> list[tuple[str, int, int]]:
+def files_of(profile: Profile, key: ModelKey) -> list[tuple[str, int, int]]:
+    """Return name, size and time of each file of a checkpoint; nothing for one that is not on this machine."""
     try:
         source = profile.source(key)
     except SnellenError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -73,6 +74,8 @@ def _list(options: argparse.Namespace) -> int:
         for one in demonstrations[:_LISTED]
     ]
     print_table(("id", "pool", "concept", "source", "learned (UTC)", "question or instruction"), rows)
+    if not rows:
+        _hint("Nothing of that kind has been learned yet; `snellen learn CONCEPT` teaches tools a concept.")
     left = len(prompts) + len(demonstrations) - len(rows)
     if left:
         console().print(f"… and {left} more: narrow them down by --pool or --concept, or take --json.", style="dim")
@@ -119,17 +122,22 @@ def _forget(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"prompts": prompts, DEMONSTRATIONS: demonstrations})
     else:
-        console().print(f"forgotten: {prompts} prompts, {demonstrations} demonstrations")
+        console().print(f"forgotten: {_counted(prompts, demonstrations)}")
+        if prompts or demonstrations:
+            console().print("everything is now as if they had never been learned", style="dim")
     return 0
 
 
 def _by_ids(ids: list[str]) -> tuple[int, int]:
     prompts, demonstrations = PromptPool(home()), DemonstrationPool(home())
-    there = {one.id for one in prompts.rows(Selection(ids=tuple(ids)))} | {one.id for one in demonstrations.get(ids)}
+    examples = demonstrations.get(ids)
+    there = {one.id for one in prompts.rows(Selection(ids=tuple(ids)))} | {one.id for one in examples}
     unknown = [one for one in ids if one not in there]
     if unknown:
         raise BadInput(_unknown(unknown))
-    return prompts.forget(ids), demonstrations.forget(ids)
+    # A program whose plan is forgotten would go on teaching it.
+    programs = [program.id for one in examples if one.kind == "plan" for program in demonstrations.made_from(one)]
+    return prompts.forget(ids), demonstrations.forget([*ids, *programs])
 
 
 def _by_conditions(options: argparse.Namespace) -> tuple[int, int]:
@@ -146,8 +154,10 @@ def _export(options: argparse.Namespace) -> int:
     if options.json:
         print_json(dataclasses.asdict(told))
     else:
-        said = f"{told.prompts} prompts, {told.demonstrations} demonstrations, {told.bytes:,} bytes"
-        console().print(f"wrote {told.path}: {said}")
+        console().print(
+            f"wrote {told.path}: {_counted(told.prompts, told.demonstrations)}, {told.bytes:,} bytes; "
+            f"`snellen memory import {Path(told.path).name}` adds them elsewhere"
+        )
     return 0
 
 
@@ -156,28 +166,34 @@ def _import(options: argparse.Namespace) -> int:
     if options.json:
         print_json(dataclasses.asdict(told))
     else:
-        said = f"{told.prompts} prompts, {told.demonstrations} demonstrations; {told.already_there} were already there"
+        said = f"{_counted(told.prompts, told.demonstrations)}; {told.already_there} were already there"
         console().print(f"added from {told.path}: {said}")
     return 0
 
 
 def _verify(options: argparse.Namespace) -> int:
+    from graphs.states import STATE_TYPES
     from memory.verification import verify_memory
 
-    found = verify_memory(home(), lambda: _searchable(options.profile), repair=not options.dry_run)
+    found = verify_memory(
+        home(), lambda: _searchable(options.profile), repair=not options.dry_run, state_types=STATE_TYPES
+    )
     if options.json:
         print_json(dataclasses.asdict(found) | {"clean": found.clean, "lost": found.lost})
     else:
         _show_verification(found)
     if found.lost:
-        msg = f"{found.lost} of what was stored is lost; the table says what, learning it again brings it back."
+        msg = (
+            f"{found.lost} of what was stored is lost, as the table says: what was learned can be learned again, a run "
+            "can be begun again."
+        )
         raise SnellenError(msg)
     return 0
 
 
 def _show_verification(found: Verification) -> None:
-    counts = (found.prompts, found.blocks, found.demonstrations, found.indexes)
-    print_table(("prompts", "files of prompts", DEMONSTRATIONS, "search indexes"), [counts], title="checked")
+    counts = (found.prompts, found.blocks, found.demonstrations, found.indexes, found.threads)
+    print_table(("prompts", "files of prompts", DEMONSTRATIONS, "search indexes", "threads"), [counts], title="checked")
     screen = console()
     if found.clean:
         screen.print("everything is as it was stored")
@@ -185,6 +201,11 @@ def _show_verification(found: Verification) -> None:
     print_table(("found", "where", "what"), [(one.kind, one.place, one.said) for one in found.findings])
     if not found.repaired:
         screen.print("nothing was changed; without --dry-run, what can be mended is")
+
+
+def _hint(sentence: str) -> None:
+    """On standard error: standard output may be read by a program."""
+    sys.stderr.write(f"{sentence}\n")
 
 
 def _searchable(profile: str) -> DemonstrationPool:
@@ -244,6 +265,10 @@ def _refuse_concept(options: argparse.Namespace) -> None:
     if options.concept:
         msg = "Demonstrations belong to no concept; leave out --concept, or name a pool of prompts."
         raise BadInput(msg)
+
+
+def _counted(prompts: int, demonstrations: int) -> str:
+    return f"{prompts} prompt{'s' * (prompts != 1)}, {demonstrations} demonstration{'s' * (demonstrations != 1)}"
 
 
 def _unknown(ids: list[str]) -> str:

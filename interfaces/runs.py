@@ -95,7 +95,7 @@ def write_run(run: Run, folder: Path, store: ArtifactStore) -> list[Path]:
         SnellenError: The folder cannot be written to.
     """
     written = []
-    with _writing(folder):
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, value in _results(run):
             picture = drawn(value, store)
@@ -112,7 +112,7 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         SnellenError: The place cannot be written to.
     """
-    with _writing(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 
@@ -149,7 +149,7 @@ def _results(run: Run) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def _writing(place: Path) -> Iterator[None]:
+def writing(place: Path) -> Iterator[None]:
     """Turn disk trouble inside the block into one sentence about the place."""
     try:
         yield

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import secrets
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from interfaces import threads
+from interfaces.threads import ThreadSummary
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from graphs.states import AskState, Json
     from memory.artifacts import ArtifactStore
     from nodes.context import Context
+    from tools.knowledge.collection import OwnPictures
+    from tools.values import Region
 
 MAX_INSTRUCTION: Final = 2_000
 """Characters of an instruction; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
@@ -35,11 +36,6 @@ SEEDS: Final = Path(__file__).parent.parent / "nodes" / "reasoning" / "seeds" / 
 
 FAMILIES: Final = ("vqa", "statement", "edit", "tag")
 """The kinds of task that a caller may name."""
-
-_THREAD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-NodeName = Literal["recall", "plan", "write", "run", "judge", "remember"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class Started:
 class NodeFinished:
     """A node of the graph finished."""
 
-    node: NodeName
+    node: str
     update: Json
     """The state fields that changed, e.g. ``{"plan": [...]}``."""
 
@@ -77,21 +73,6 @@ class Finished:
 
 
 SessionEvent = Started | NodeFinished | StepFinished | Finished
-
-
-@dataclass(frozen=True)
-class ThreadSummary:
-    """One line of ``snellen threads``."""
-
-    thread: str
-    instruction: str
-    status: str
-    """``finished``, ``running NODE`` (in some process, at this moment), or ``stopped before NODE``."""
-    updated: str
-    """ISO 8601, UTC."""
-    verdict: str
-    answer: object
-    """The answer in JSON form, None where there is none (yet)."""
 
 
 async def stream_ask(
@@ -123,13 +104,14 @@ async def stream_ask(
     from memory.home import home
 
     _check(pictures, instruction, expected, family)
-    name = _checked_thread(thread) if thread is not None else _new_thread()
+    name = threads.checked_name(thread) if thread is not None else threads.new_name()
     folder = await asyncio.to_thread(home)
     context = await asyncio.to_thread(make_context, profile, folder)
     values = await asyncio.to_thread(_beginning, pictures, context)
-    values |= {"instruction": instruction.strip(), "expected": expected, "family": family, "profile": _lasting(profile)}
+    values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
+    values["profile"] = threads.lasting(profile)
     async with _opened(name, folder) as graph:
-        await _begin(graph, name, values)
+        await threads.begin(graph, values, ask_config(name))
         yield Started(thread=name, state=await _state(graph, name))
         async for event in _followed(graph, name, context):
             yield event
@@ -152,11 +134,11 @@ async def resume(thread: str, *, profile: str | None = None) -> AsyncGenerator[S
     from memory.home import home
 
     folder = await asyncio.to_thread(home)
-    name = await _known_thread(thread, folder)
+    name = await threads.known_thread(thread, folder)
     async with _opened(name, folder) as graph:
         state = await _state(graph, name)
         yield Started(thread=name, state=state, resumed=True)
-        if not (await graph.aget_state(_config(name))).next:
+        if not (await graph.aget_state(ask_config(name))).next:
             yield Finished(thread=name, state=state)
             return
         context = await asyncio.to_thread(make_context, profile or state.profile, folder)
@@ -170,13 +152,19 @@ async def list_threads() -> list[ThreadSummary]:
     Raises:
         MemoryTrouble: the home cannot be used.
     """
-    from memory.checkpoints import thread_ids
+    from interfaces import learning
+    from memory.checkpoints import thread_graphs
     from memory.home import home
 
     folder = await asyncio.to_thread(home)
-    names = await asyncio.to_thread(thread_ids, folder)
-    async with _reading(folder) as graph:
-        return [await _summary(graph, name) for name in names]
+    graphs = await asyncio.to_thread(thread_graphs, folder)
+    async with _reading(folder) as asking, learning.reading(folder) as learner:
+        return [
+            await threads.listed(
+                name, graph, learning.summary(learner, name) if graph == "learn" else _summary(asking, name)
+            )
+            for name, graph in graphs.items()
+        ]
 
 
 async def read_thread(thread: str) -> AskState:
@@ -189,16 +177,16 @@ async def read_thread(thread: str) -> AskState:
     from memory.home import home
 
     folder = await asyncio.to_thread(home)
-    name = await _known_thread(thread, folder)
+    name = await threads.known_thread(thread, folder)
     async with _reading(folder) as graph:
         return await _state(graph, name)
 
 
-def make_context(profile: str, folder: Path, *, pictures: Path | None = None) -> Context:
+def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) -> Context:
     """Gather what the nodes work with: the home's memory, and the models and the Reasoner of a profile.
 
-    Models are read from disk when they are first used. What is learned from pictures of a concept comes from the
-    folder ``pictures``, if it is given, rather than from where the profile says.
+    Models are read from disk when they are first used. What is learned from comes from a folder of the user's ``own``
+    pictures, if it is given, rather than from where the profile says.
 
     Raises:
         BadInput: there is no such profile.
@@ -225,8 +213,9 @@ def make_context(profile: str, folder: Path, *, pictures: Path | None = None) ->
         learning=Learning(
             prompts=prompts,
             drafts=Drafts(folder),
-            annotated=annotated_source(chosen, open_picture=read_picture),
-            found=picture_source(chosen, open_picture=read_picture, folder=pictures),
+            annotated=annotated_source(chosen, open_picture=read_picture, own=own),
+            found=picture_source(chosen, open_picture=read_picture, own=own),
+            beside=() if own is None else own.beside(read_picture),
         ),
         reasoner=make_reasoner(chosen),
         pool=DemonstrationPool(folder, embed=embed, seeds=SEEDS, embedding=embed.name),
@@ -259,31 +248,6 @@ def _check(pictures: Sequence[Path | str], instruction: str, expected: str | Non
         raise BadInput(msg)
 
 
-def _checked_thread(thread: str) -> str:
-    if not _THREAD.fullmatch(thread):
-        msg = f"{thread[:80]!r} cannot name a thread; use up to 64 letters, digits, dots, dashes and underscores."
-        raise BadInput(msg)
-    return thread
-
-
-def _lasting(profile: str) -> str:
-    """Name a profile so that a later process finds it from any folder."""
-    return str(Path(profile).expanduser().absolute()) if profile.endswith(".toml") else profile
-
-
-def _new_thread() -> str:
-    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-
-
-async def _known_thread(thread: str, folder: Path) -> str:
-    from memory.checkpoints import thread_ids
-
-    if thread not in await asyncio.to_thread(thread_ids, folder):
-        msg = f"There is no thread {thread[:80]!r} in {folder}; `snellen threads` lists them."
-        raise BadInput(msg)
-    return thread
-
-
 def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
     from graphs.states import AskState
     from tools.values import to_json
@@ -313,32 +277,59 @@ async def _reading(folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, A
         yield builder.compile(checkpointer=saver, name="ask")
 
 
-async def _begin(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, values: Json) -> None:
-    """Save the beginning before anything runs: from here on the thread can be resumed."""
-    from langgraph.graph import START
-
-    waiting = (await graph.aget_state(_config(thread))).next
-    if waiting:
-        msg = f"The thread {thread!r} has not finished; take it up with `snellen resume {thread}`, or name another one."
-        raise BadInput(msg)
-    await graph.aupdate_state(_config(thread), values, as_node=START)
-
-
 async def _followed(
     graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, context: Context
 ) -> AsyncIterator[SessionEvent]:
-    stream = graph.astream(None, _config(thread), context=context, stream_mode=["updates", "custom"], durability="sync")
-    async for mode, chunk in cast("AsyncIterator[tuple[str, Json]]", stream):
+    stream = graph.astream(
+        None,
+        ask_config(thread),
+        context=context,
+        stream_mode=["updates", "custom"],
+        durability="sync",
+        subgraphs=True,
+    )
+    async for _, mode, chunk in cast("AsyncIterator[tuple[tuple[str, ...], str, Json]]", stream):
         if mode == "custom":
-            yield StepFinished(record=chunk["step"])
+            if "step" in chunk:
+                yield StepFinished(record=chunk["step"])
             continue
         for node, update in chunk.items():
-            yield NodeFinished(node=cast("NodeName", node), update=update or {})
+            yield NodeFinished(node=node, update=update or {})
     yield Finished(thread=thread, state=await _state(graph, thread))
 
 
+async def tell(
+    graph: CompiledStateGraph[Any, Any, Any, Any],
+    address: RunnableConfig,
+    *,
+    expected: str | None = None,
+    correction: str = "",
+    region: Region | None = None,
+) -> None:
+    """Say about a finished run what its answer should have been; followed on, the run is judged anew.
+
+    Args:
+        graph: The ask graph with a saver.
+        address: The thread.
+        expected: The right answer.
+        correction: What is wrong, in words.
+        region: Where in the first picture the thing is that was missed, or that was meant.
+    """
+    from tools.values import to_json
+
+    told: Json = {
+        "expected": expected,
+        "correction": correction,
+        "region": None if region is None else to_json(region),
+        # It is about the answer that stands: what was tried about an earlier one is over.
+        **{name: [] for name in ("attempts", "critiques", "described", "lessons", "needs")},
+        "learn": True,
+    }
+    await graph.aupdate_state(address, told, as_node="run")
+
+
 async def _state(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -> AskState:
-    return _read(cast("Json", (await graph.aget_state(_config(thread))).values))
+    return _read(cast("Json", (await graph.aget_state(ask_config(thread))).values))
 
 
 def _read(values: Json) -> AskState:
@@ -350,22 +341,20 @@ def _read(values: Json) -> AskState:
 
 
 async def _summary(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -> ThreadSummary:
-    from memory.checkpoints import is_running
-
-    snapshot = await graph.aget_state(_config(thread))
+    snapshot = await graph.aget_state(ask_config(thread))
     state = _read(snapshot.values)
-    held = bool(snapshot.next) and await asyncio.to_thread(is_running, thread)
     return ThreadSummary(
         thread=thread,
         instruction=state.instruction,
-        status=f"{'running' if held else 'stopped before'} {snapshot.next[0]}" if snapshot.next else "finished",
+        status=await threads.status(snapshot, thread),
         updated=snapshot.created_at or "",
         verdict=state.verdict,
         answer=state.answer,
     )
 
 
-def _config(thread: str) -> RunnableConfig:
+def ask_config(thread: str) -> RunnableConfig:
+    """Address a thread of ask."""
     from graphs.ask import RECURSION_LIMIT
 
-    return {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
+    return threads.config(thread, "ask", limit=RECURSION_LIMIT)

@@ -5,7 +5,8 @@ The command line, the server and the pages open the same file, so a thread begun
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import json
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 DATABASE: Final = "checkpoints.sqlite"
+
+UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, EOFError, NotImplementedError)
+"""What reading a damaged checkpoint may end in."""
+
 _BUSY_SECONDS: Final = 30.0
 
 
@@ -69,21 +74,37 @@ def thread_ids(folder: Path | None = None) -> list[str]:
     Raises:
         MemoryTrouble: the database is damaged or out of reach.
     """
+    return list(thread_graphs(folder))
+
+
+def thread_graphs(folder: Path | None = None) -> dict[str, str]:
+    """Return all threads of a home and the name of the graph of each, the one written to last first.
+
+    The name is what the thread's configuration had under ``metadata``, ``graph``; empty where it had nothing.
+
+    Raises:
+        MemoryTrouble: the database is damaged or out of reach.
+    """
     database = (folder or home()) / DATABASE
     if not database.exists():
-        return []
-    with storing(database):
-        connection = connect(database)
-        try:
-            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checkpoints'").fetchone() is None:
-                return []
-            rows = connection.execute(
-                "SELECT thread_id FROM checkpoints WHERE checkpoint_ns = '' "
-                "GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
-            ).fetchall()
-        finally:
-            connection.close()
-    return [row[0] for row in rows]
+        return {}
+    with storing(database), closing(connect(database)) as connection:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checkpoints'").fetchone() is None:
+            return {}
+        # Beside MAX, SQLite gives the other columns of the very row that has it.
+        rows = connection.execute(
+            "SELECT thread_id, metadata, MAX(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = '' "
+            "GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
+        ).fetchall()
+    return {thread: _graph(metadata) for thread, metadata, _ in rows}
+
+
+def _graph(metadata: bytes | str | None) -> str:
+    try:
+        said = json.loads(metadata or "{}")
+        return str(said.get("graph", ""))
+    except UNREADABLE:
+        return ""
 
 
 @asynccontextmanager

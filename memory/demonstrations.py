@@ -218,6 +218,11 @@ class DemonstrationPool:
         found = {row.id: row for row in self._where(f"id IN ({_marks(ids)})", list(ids))}
         return [found[one] for one in ids if one in found]
 
+    def made_from(self, plan: Demonstration) -> list[Demonstration]:
+        """Return the programs that were written after a plan for the same instruction."""
+        found = self._where("kind = 'program' AND instruction = ?", [plan.instruction])
+        return [one for one in found if one.plan == plan.plan]
+
     def all(self, *, source: str | None = None) -> list[Demonstration]:
         """Return every demonstration, or those of one source, the oldest first."""
         return self._where("1", []) if source is None else self._where("source = ?", [source])

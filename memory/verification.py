@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from memory import prompt_rows
+from memory.checkpoints import DATABASE as CHECKPOINTS
 from memory.demonstrations import DATABASE as DEMONSTRATIONS
 from memory.demonstrations import INDEX as DEMONSTRATION_INDEX
 from memory.home import connect, storing
@@ -30,10 +31,11 @@ from memory.prompt_blocks import (
 from memory.prompt_blocks import block_path as path_of
 from memory.prompt_index import damage
 from memory.prompts import BLOCKS, INDEXES, PromptPool
+from memory.thread_verification import verify_threads
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from memory.demonstrations import DemonstrationPool
@@ -68,6 +70,7 @@ class Verification:
     blocks: int = 0
     indexes: int = 0
     demonstrations: int = 0
+    threads: int = 0
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -85,13 +88,16 @@ class Verification:
         self.findings.append(Finding(kind, str(place), said))
 
 
-def verify_memory(folder: Path, demonstrations: Opening, *, repair: bool = True) -> Verification:
-    """Check the prompts and the demonstrations of a home.
+def verify_memory(
+    folder: Path, demonstrations: Opening, *, repair: bool = True, state_types: Iterable[type] = ()
+) -> Verification:
+    """Check the prompts, the demonstrations and the threads of a home.
 
     Args:
         folder: The memory's home.
         demonstrations: Opens the demonstrations, with the embedding that their index is built by.
         repair: False only reports.
+        state_types: The classes that threads may bring back from their checkpoints.
 
     Raises:
         MemoryTrouble: the disk is full or not writable, or the demonstrations' database is damaged and ``repair`` is
@@ -100,6 +106,8 @@ def verify_memory(folder: Path, demonstrations: Opening, *, repair: bool = True)
     found = verify_prompts(folder, repair=repair)
     if _refuse_or_move(folder / DEMONSTRATIONS, found, "the demonstrations in it are lost", "lost"):
         verify_demonstrations(demonstrations(), found)
+    if _refuse_or_move(folder / CHECKPOINTS, found, "the threads in it can be neither shown nor resumed", "lost"):
+        verify_threads(folder, found, state_types=state_types)
     return found
 
 
@@ -153,10 +161,11 @@ def _refuse_or_move(database: Path, found: Verification, said: str, kind: Kind) 
     """Return whether a database can be used now; a damaged one is moved away, where that is allowed."""
     if _is_whole(database):
         return True
-    found.note(kind, database, f"the database is damaged; {said}")
     if not found.repaired:
+        found.note(kind, database, f"the database is damaged; {said}")
         return False
     aside = next(path for number in range(1, 10_000) if not (path := _damaged_name(database, number)).exists())
+    found.note(kind, database, f"the database is damaged; {said}; the file is kept as {aside.name}")
     with storing(database):
         for suffix in _DATABASE_FILES:
             file = database.with_name(database.name + suffix)

@@ -1,28 +1,96 @@
-"""Whether an answer is what the feedback asks for: an expected answer, a correction in words, or a region."""
+"""Whether an answer is what the feedback asks for: an expected answer, a correction in words, or a region.
+
+A correction and a region speak of one answer, the first that the user saw; whether a later one mends it is judged
+beside that one.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from nodes.evaluation import named_regions
-from nodes.inference import agrees
 from nodes.reasoning.corrections import Correction, read_correction
+from nodes.reasoning.critique import Feedback, region_from_json
 from nodes.reasoning.inflection import singular
+from nodes.records import fitted_answer, fitted_steps
 from tools.answers import same
+from tools.program import StepRecord
 from tools.scoring import iou
-from tools.values import Picture, Region, as_number
+from tools.values import Picture, Region, as_number, from_json
 
 if TYPE_CHECKING:
-    from nodes.reasoning.critique import Feedback
-    from tools.program import StepRecord
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from graphs.states import AskState, Json
 
 Agreement = Callable[[Any, Sequence["StepRecord"]], bool]
 """Judges an answer and the steps that led to it."""
 
 FOUND_IOU = 0.5
 """From this overlap on, a region of the answer is the one that the feedback shows."""
+
+MARKING: Final = ("TAG",)
+"""Tools that draw the regions they are given: what a picture then shows by name."""
+EDITING: Final = ("COLORPOP", "BGBLUR", "REPLACE", "EMOJI")
+"""Tools that change a picture inside the regions they are given, or all around them."""
+_MAX_ATTEMPT_BYTES: Final = 1_500
+
+
+def feedback_of(state: AskState) -> Feedback:
+    """Return what is known of the right answer."""
+    return Feedback(state.expected, state.correction or None, region_from_json(state.region))
+
+
+def attempts_with(state: AskState) -> list[Json]:
+    """Return the wrong answers so far and the present one; the first with the steps that drew or changed its picture.
+
+    Later answers are compared with the first, and the last one's steps are in the state.
+    """
+    answer = fitted_answer(state.answer, limit=_MAX_ATTEMPT_BYTES).value
+    if state.attempts:
+        return [*state.attempts, {"answer": answer, "error": state.error, "steps": []}]
+    shown = [step for step in state.steps if step.get("tool") in {*MARKING, *EDITING}]
+    steps = fitted_steps(shown, limit=2 * _MAX_ATTEMPT_BYTES).value
+    return [{"answer": answer, "error": state.error, "steps": steps}]
+
+
+def agreement_of(state: AskState) -> Agreement:
+    """Return the judge of a run's next answers: beside the first one that was wrong, or the present one."""
+    first = attempts_with(state)[0]
+    records = [StepRecord.from_json(step) for step in first["steps"]]
+    return agreement(feedback_of(state), from_json(first["answer"]), records)
+
+
+def contradiction(feedback: Feedback) -> str:
+    """Say in a sentence where what is known of the right answer contradicts itself; nothing where it does not."""
+    said = read_correction(feedback.correction or "")
+    expected = feedback.expected or ""
+    if expected and said.expected and not agrees(said.expected, expected):
+        return f"The right answer cannot be both {expected!r} and {said.expected!r}."
+    if expected and said.absent and agrees(singular(expected), said.absent):
+        return f"The answer cannot be {expected!r} if it is no {said.absent}."
+    label = singular(feedback.region.label) if feedback.region else ""
+    if label and label == said.absent:
+        return f"The region cannot be called {label!r} if it is no {said.absent}."
+    return ""
+
+
+def agrees(answer: object, expected: str) -> bool:
+    """Tell whether an answer says the same as the expected one.
+
+    Args:
+        answer: A program's value.
+        expected: The user's words: ``yes``, ``3``, ``three``, ``a dog``, ``cat, dog``.
+
+    Returns:
+        True for equal text without case, articles and closing punctuation, equal numbers (also in words), equal
+        truth values, and lists with the same items in any order; regions compare by their labels.
+    """
+    if isinstance(answer, list | tuple):
+        said = sorted(_bare(item.label if isinstance(item, Region) else str(item)) for item in answer)
+        return said == sorted(_bare(part) for part in expected.split(",") if part.strip())
+    return same(_bare(answer) if isinstance(answer, str) else answer, _bare(expected))
 
 
 def agreement(feedback: Feedback, answer: Any, steps: Sequence[StepRecord]) -> Agreement:  # noqa: ANN401 - any value
@@ -53,7 +121,9 @@ class _Said:
 
     def __init__(self, value: Any, steps: Sequence[StepRecord]) -> None:  # noqa: ANN401 - any value
         self.value = value
-        self.regions = named_regions(value, [step.to_json() for step in steps])
+        records = [step.to_json() for step in steps]
+        self.named = named_regions(value, records, tools=MARKING)
+        self.regions = self.named or named_regions(value, records, tools=EDITING)
         self.text = value.casefold() if isinstance(value, str) else ""
 
     @property
@@ -90,7 +160,7 @@ def _shows(region: Region, before: _Said) -> Agreement:
             return said.differs_from(before) and not isinstance(value, Picture)
         return any(
             iou(one.box, region.box) >= FOUND_IOU
-            and (not region.label or singular(one.label) in {"", singular(region.label)})
+            and (not region.label or one not in said.named or singular(one.label) in {"", singular(region.label)})
             for one in said.regions
         )
 
@@ -140,3 +210,12 @@ def _middle(said: _Said) -> tuple[float, float]:
     xs = [edge for region in said.regions for edge in (region.box[0], region.box[2])]
     ys = [edge for region in said.regions for edge in (region.box[1], region.box[3])]
     return min(xs) + max(xs), min(ys) + max(ys)
+
+
+_ARTICLES: Final = ("a ", "an ", "the ")
+
+
+def _bare(text: str) -> str:
+    """Strip what does not matter in a short answer: case, blanks, an article, closing punctuation."""
+    bare = " ".join(text.split()).casefold().rstrip(".!")
+    return next((bare.removeprefix(article) for article in _ARTICLES if bare.startswith(article)), bare)

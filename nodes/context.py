@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from profiles.errors import SnellenError
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from nodes.reasoning.protocol import Reasoner
     from profiles import Profile
     from tools.knowledge.collection import AnnotatedSource, PictureSource
+
+
+Part = Literal["local", "global", "results", "plan", "validation", "correct", "incorrect"]
+"""A part of reflection and learning that can be left out, to measure what it is worth (CLOVA, table 4)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +36,9 @@ class Learning:
 
     found: PictureSource | None = None
     """Pictures by concept; None where the profile names none."""
+
+    beside: tuple[str, ...] = ()
+    """Other concepts of a folder of the user's own: what must not be spoilt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +62,10 @@ class Context:
 
     profile: Profile | None = None
     """The checkpoints, device and limits in force; None takes the default limits."""
+
+    without: frozenset[Part] = frozenset()
+    """Parts that are left out: ``local`` and ``global`` reflection; step ``results`` and the ``plan`` in what it reads;
+    ``validation`` of what was learned; ``correct`` and ``incorrect`` demonstrations."""
 
     def learner(self) -> Learning:
         """Return what is needed to learn.

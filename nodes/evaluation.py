@@ -173,6 +173,7 @@ async def evaluate_tasks(
     concurrency: int = CONCURRENCY,
     progress: Callable[[Progress], None] | None = None,
     journal: EvaluationJournal | None = None,
+    keep_journal: bool = False,
 ) -> Evaluation:
     """Draw tasks, have them solved, and score them.
 
@@ -184,6 +185,7 @@ async def evaluate_tasks(
         concurrency: How many tasks are under way at the same time.
         progress: Called after every task.
         journal: Remembers scored tasks until the evaluation is finished.
+        keep_journal: Whether it remembers them after that too: this evaluation is a part of another one.
 
     Raises:
         BadInput: The world has no such tasks, or there are none to evaluate.
@@ -199,9 +201,78 @@ async def evaluate_tasks(
     run = _Run(world, pictures, solve, len(tasks), progress=progress, journal=journal)
     results = await run.all(tasks, concurrency)
     blind = await asyncio.to_thread(world.blind_score, tasks)
-    if journal is not None:
+    if journal is not None and not keep_journal:
         await asyncio.to_thread(journal.finish)
     return _report(request, results, blind=blind, seconds=time.monotonic() - started)
+
+
+class Examiner:
+    """Hands out the tasks of a world, and marks what comes of them.
+
+    Args:
+        world: The world that draws and judges the tasks.
+        pictures: Where their pictures are stored before they are solved.
+    """
+
+    def __init__(self, world: Any, pictures: PictureStore) -> None:  # noqa: ANN401 - see evaluate_tasks
+        self._world = world
+        self._pictures = pictures
+
+    async def assignment(self, task: Any) -> Assignment:  # noqa: ANN401 - a task of the world
+        """Store the pictures of a task, and say what is asked of them."""
+        stored = await asyncio.to_thread(lambda: tuple(map(self._pictures.put, task.pictures())))
+        return Assignment(task.id, task.family, task.instruction, stored)
+
+    async def result(self, task: Any, solve: Solve) -> TaskResult:  # noqa: ANN401 - a task of the world
+        """Have a task solved, and score it; what goes wrong with it alone is scored as well."""
+        try:
+            solution = await solve(await self.assignment(task))
+        except MemoryTrouble:
+            raise
+        except SnellenError as error:
+            return await self._marked(task, self._world.Outcome(error=_reason(error)), "")
+        return await self.marked(task, solution)
+
+    async def marked(self, task: Any, solution: Solution) -> TaskResult:  # noqa: ANN401 - a task of the world
+        """Score what the flow left of a task."""
+        outcome, answer = await self._read(solution)
+        return await self._marked(task, outcome, answer)
+
+    async def feedback(self, task: Any, solution: Solution) -> Any:  # noqa: ANN401 - of the world, as tasks are
+        """Return what a user who knows the truth would say about it."""
+        outcome, _ = await self._read(solution)
+        return await asyncio.to_thread(self._world.feedback, task, outcome)
+
+    async def _marked(self, task: Any, outcome: Any, answer: str) -> TaskResult:  # noqa: ANN401 - both of the world
+        score = await asyncio.to_thread(self._world.score, task, outcome)
+        return TaskResult(
+            id=task.id,
+            type=task.type,
+            instruction=task.instruction,
+            answer=answer,
+            value=float(score.value),
+            correct=bool(score.correct),
+            reason=str(score.reason),
+            failed=bool(outcome.error),
+        )
+
+    async def _read(self, solution: Solution) -> tuple[Any, str]:
+        """Turn what the flow left into an outcome that the world can judge; what cannot be read is an error."""
+        if solution.error:
+            return self._world.Outcome(error=solution.error), ""
+        try:
+            return await asyncio.to_thread(self._outcome, solution)
+        except MemoryTrouble:
+            raise
+        except SnellenError as error:
+            return self._world.Outcome(error=_reason(error)), ""
+
+    def _outcome(self, solution: Solution) -> tuple[Any, str]:
+        value = from_json(solution.answer)
+        regions = tuple(self._world.Tagged(one.label, one.box) for one in named_regions(value, solution.steps))
+        picture = self._pictures.get(value.id) if isinstance(value, Picture) else None
+        answer = None if isinstance(value, Picture) else _plain(value)
+        return self._world.Outcome(answer=answer, regions=regions, picture=picture), as_text(value)
 
 
 class _Run:
@@ -217,8 +288,7 @@ class _Run:
         progress: Callable[[Progress], None] | None,
         journal: EvaluationJournal | None,
     ) -> None:
-        self._world = world
-        self._pictures = pictures
+        self._examiner = Examiner(world, pictures)
         self._solve = solve
         self._total = total
         self._progress = progress
@@ -242,7 +312,7 @@ class _Run:
 
     async def _one(self, task: Any, free: asyncio.Semaphore) -> None:  # noqa: ANN401 - a task of the world
         async with free:
-            result = await self._scored(task)
+            result = await self._examiner.result(task, self._solve)
         self._done[task.id] = result
         if self._journal is not None:
             await asyncio.to_thread(self._journal.add, asdict(result))
@@ -250,41 +320,6 @@ class _Run:
         if self._progress is not None:
             values = [one.value for one in self._done.values()]
             self._progress(Progress(len(values), self._total, mean(values)))
-
-    async def _scored(self, task: Any) -> TaskResult:  # noqa: ANN401 - a task of the world
-        outcome, answer = await self._outcome(task)
-        score = await asyncio.to_thread(self._world.score, task, outcome)
-        return TaskResult(
-            id=task.id,
-            type=task.type,
-            instruction=task.instruction,
-            answer=answer,
-            value=float(score.value),
-            correct=bool(score.correct),
-            reason=str(score.reason),
-            failed=bool(outcome.error),
-        )
-
-    async def _outcome(self, task: Any) -> tuple[Any, str]:  # noqa: ANN401 - a task and an outcome of the world
-        """Solve a task; what goes wrong with it alone becomes an outcome with an error."""
-        try:
-            stored = await asyncio.to_thread(lambda: tuple(map(self._pictures.put, task.pictures())))
-            solution = await self._solve(Assignment(task.id, task.family, task.instruction, stored))
-            if solution.error:
-                return self._world.Outcome(error=solution.error), ""
-            return await asyncio.to_thread(self._read, solution)
-        except MemoryTrouble:
-            raise
-        except SnellenError as error:
-            return self._world.Outcome(error=_reason(error)), ""
-
-    def _read(self, solution: Solution) -> tuple[Any, str]:
-        """Turn what the flow left into an outcome that the world can judge."""
-        value = from_json(solution.answer)
-        regions = tuple(self._world.Tagged(one.label, one.box) for one in named_regions(value, solution.steps))
-        picture = self._pictures.get(value.id) if isinstance(value, Picture) else None
-        answer = None if isinstance(value, Picture) else _plain(value)
-        return self._world.Outcome(answer=answer, regions=regions, picture=picture), as_text(value)
 
     def _give_up_if_hopeless(self) -> None:
         """Stop where the first tasks show that no task can be solved, such as for want of a checkpoint.
@@ -298,10 +333,16 @@ class _Run:
             raise SnellenError(reasons.pop())
 
 
-def named_regions(value: Any, steps: Sequence[Json]) -> list[Region]:  # noqa: ANN401 - a value of a program
+def named_regions(
+    value: Any,  # noqa: ANN401 - a value of a program
+    steps: Sequence[Json],
+    *,
+    tools: Sequence[str] = ("TAG",),
+) -> list[Region]:
     """Return the regions that an answer shows.
 
-    Regions are shown as they are; a picture shows those that TAG drew into it, and into the pictures it was made from.
+    Regions are shown as they are; a picture shows those that TAG (or these tools) drew into it, and into the pictures
+    it was made from.
     """
     if isinstance(value, Region):
         return [value]
@@ -309,7 +350,7 @@ def named_regions(value: Any, steps: Sequence[Json]) -> list[Region]:  # noqa: A
         return [one for one in value if isinstance(one, Region)]
     found: list[Region] = []
     for step in reversed(steps):
-        output = from_json(step.get("output")) if step.get("tool") == "TAG" else None
+        output = from_json(step.get("output")) if step.get("tool") in tools else None
         if isinstance(value, Picture) and isinstance(output, Picture) and output.id == value.id:
             drawn = from_json(step["arguments"]["object"])
             found += [drawn] if isinstance(drawn, Region) else drawn

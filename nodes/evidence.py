@@ -10,7 +10,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -66,6 +66,10 @@ SURE: Final = 0.5
 """From this probability on, the classifier takes a box for what was asked."""
 HEARSAY: Final = 0.35
 """How far one answer to a question counts: a question may be misunderstood."""
+UNTAUGHT: Final = 0.4
+"""How far it counts that nobody ever taught the detector what it did not find."""
+IGNORANT: Final = 0.2
+"""Share of what a witness says that counts where it was never taught the word itself."""
 REWORDED: Final = 0.45
 """How far the same question in other words counts."""
 _FINE: Final = (0.3, 0.45)
@@ -145,7 +149,7 @@ class _Witnesses:
         picture = self.context.pictures.get(image.id)
         match record.tool:
             case "LOC":
-                yield from self._located(picture, image, str(arguments["object"]), _regions(record.value))
+                yield from self._looked_for(picture, image, str(arguments["object"]), _regions(record.value))
             case "FACEDET":
                 yield from self._located(picture, image, "face", _regions(record.value))
             case "SEG":
@@ -153,9 +157,11 @@ class _Witnesses:
             case "VQA":
                 yield from self._answered(picture, image, str(arguments["question"]), str(record.value))
             case "CLASSIFY":
-                yield from self._classified(picture, arguments, _regions(record.value))
+                words = ", ".join(_texts(arguments["categories"]))
+                yield from self._as_far_as_taught(words, self._classified(picture, arguments, _regions(record.value)))
             case "SELECT":
-                yield from self._selected(picture, arguments, _regions(record.value))
+                chosen = self._selected(picture, arguments, _regions(record.value))
+                yield from self._as_far_as_taught(str(arguments["query"]), chosen)
 
     # --- the witnesses ---------------------------------------------------------------------------------------
 
@@ -202,7 +208,30 @@ class _Witnesses:
     def _ask(self, picture: PIL.Image.Image, questions: Sequence[str]) -> list[str]:
         return [normalised(one) for one in self.models.answer([picture] * len(questions), list(questions))]
 
+    # --- what nobody was taught ------------------------------------------------------------------------------
+
+    def _untaught(self, pool: str, words: str) -> list[str]:
+        """Return the concepts among the words that the facts know and that the tools of a pool never learned."""
+        learned = self.models.expansion_of(pool)
+        known = {one.name: one.taught for one in learned.concepts}
+        return [name for name in learned.names(words) if not known.get(name, True)]
+
+    def _as_far_as_taught(self, words: str, said: Iterable[Evidence]) -> Iterator[Evidence]:
+        """Weaken what the classifier and VQA say about words that they were never taught themselves."""
+        trust = IGNORANT if self._untaught("CLIP", words) else 1.0
+        yield from (replace(one, support=trust * one.support) for one in said)
+
     # --- LOC, FACEDET, SEG -----------------------------------------------------------------------------------
+
+    def _looked_for(
+        self, picture: PIL.Image.Image, image: Picture, wanted: str, regions: list[Region]
+    ) -> Iterator[Evidence]:
+        yield from self._as_far_as_taught(wanted, self._located(picture, image, wanted, regions))
+        untaught = self._untaught("LOC", wanted)
+        if untaught and not regions:
+            yield Evidence(
+                "", "the table of facts", f"the detector was never taught {untaught[0]}", -UNTAUGHT, suggests=True
+            )
 
     def _located(
         self, picture: PIL.Image.Image, image: Picture, wanted: str, regions: list[Region]

@@ -1,7 +1,8 @@
 """Gathering what a need can be learned from, in the three ways of CLOVA, section 3.4.
 
-VQA learns from the question it failed on and the answer that reflection inferred; LOC from annotated scenes; SELECT and
-CLASSIFY from pictures that a search finds. Beside them stand pictures of related concepts, which must not be spoilt.
+VQA learns from the question it failed on and the answer that reflection inferred; LOC and SEG from annotated scenes;
+SELECT, CLASSIFY and REPLACE from pictures that a search finds. Beside them stand pictures of related concepts, which
+must not be spoilt.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from nodes.lessons import Collected, Need, StoredExample
 from profiles.errors import BadInput, SnellenError
 from tools.knowledge.collection import split
 from tools.tuning import POOL_OF_TOOL, Example
+from tools.vision.inpainting import central
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -23,10 +25,14 @@ if TYPE_CHECKING:
     from nodes.context import Context
     from nodes.reasoning.protocol import Reasoner
     from profiles import CollectionSettings
-    from tools.knowledge.collection import AnnotatedSource, Found, PictureSource
+    from tools.knowledge.collection import Annotated, AnnotatedSource, Found, PictureSource
+    from tools.tuning.records import Box
     from tools.vision.models import Models
 
 _MOST_OTHER_QUESTIONS: Final = 12
+
+MOST_PAINTED: Final = 0.8
+"""The share of a picture that REPLACE learns to paint at most: what is around it says how."""
 
 
 async def gather_for(need: Need, context: Context, *, seed: int) -> Collected:
@@ -47,7 +53,8 @@ async def gather_for(need: Need, context: Context, *, seed: int) -> Collected:
             return await asyncio.to_thread(_questions, need, context)
         related = await _related(need.concept, context)
         gathering = _Gathering(need, context, related, seed)
-        return await asyncio.to_thread(gathering.scenes if pool == "LOC" else gathering.pictures)
+        ways = {"LOC": gathering.scenes, "SEG": gathering.outlines}
+        return await asyncio.to_thread(ways.get(pool, gathering.pictures))
     except SnellenError as error:
         return Collected(need, trouble=str(error))
 
@@ -64,8 +71,14 @@ def _questions(need: Need, context: Context) -> Collected:
 
 
 async def _related(concept: str, context: Context) -> list[str]:
-    """Name concepts like this one: of its group where a table of facts knows it, else by asking the Reasoner."""
+    """Name concepts like this one: some that the user's own folder has beside it, then such as are like it."""
     count = _settings(context).related
+    beside = [name for name in context.learner().beside if name != concept][: (count + 1) // 2]
+    return list(dict.fromkeys([*beside, *await _alike(concept, count, context)]))[:count]
+
+
+async def _alike(concept: str, count: int, context: Context) -> list[str]:
+    """Name concepts of its group where a table of facts knows it, else by asking the Reasoner."""
     known = context.models.expansion.related(concept, count)
     if known or not count:
         return list(known)
@@ -116,8 +129,29 @@ class _Gathering:
             source=found[0].origin,
         )
 
+    def outlines(self) -> Collected:
+        """Annotated scenes with masks of the concept, and such scenes of related concepts without it."""
+        source, settings = _annotated(self.context), _settings(self.context)
+        wanted = settings.outlined + settings.held_out_scenes
+        found = [scene for scene in source.annotated(self.concept, wanted, seed=self.seed) if scene.masks]
+        parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
+        if not parts.validation:
+            return self._too_few(found, "annotated scenes with masks")
+        others = [
+            _outlined(scene)
+            for name in self.related
+            for scene in source.annotated(name, 2, seed=self.seed)
+            if self.concept not in scene.others
+        ]
+        return self._collected(
+            [_outlined(each) for each in parts.training],
+            [_outlined(each) for each in parts.validation],
+            others,
+            source=found[0].origin,
+        )
+
     def pictures(self) -> Collected:
-        """Pictures found for the concept, and for related ones, each cut to what it shows."""
+        """Pictures found for the concept, and for related ones: cut to what they show, or (REPLACE) with its place."""
         source, settings = _found(self.context), _settings(self.context)
         wanted = settings.found + settings.held_out_found
         found = source.found(self.concept, wanted, seed=self.seed)
@@ -126,13 +160,15 @@ class _Gathering:
             return self._too_few(found, "pictures")
         others = [each for name in self.related for each in source.found(name, 2, seed=self.seed)]
         return self._collected(
-            [self._cut(each) for each in parts.training],
-            [self._cut(each) for each in parts.validation],
-            [self._cut(each) for each in others],
+            [self._shown(each) for each in parts.training],
+            [self._shown(each) for each in parts.validation],
+            [self._shown(each) for each in others],
             source=found[0].origin,
         )
 
-    def _cut(self, found: Found) -> Example:
+    def _shown(self, found: Found) -> Example:
+        if POOL_OF_TOOL[self.need.tool] == "REPLACE":
+            return Example(found.picture, found.concept, (painted_place(found.picture, self.context.models),))
         return Example(subject(found.picture, self.context.models), found.concept)
 
     def _collected(
@@ -157,6 +193,10 @@ class _Gathering:
             else f"There are no {what} of {self.concept!r} to learn from: name a folder that has some."
         )
         return Collected(self.need, trouble=msg)
+
+
+def _outlined(scene: Annotated) -> Example:
+    return Example(scene.picture, scene.concept, scene.boxes, masks=scene.masks)
 
 
 def _share(found: int, held_out: int, wanted: int) -> int:
@@ -186,5 +226,22 @@ def subject(picture: PIL.Image.Image, models: Models) -> PIL.Image.Image:
     Returns:
         The crop; the whole picture where the detector finds nothing in it.
     """
+    box = _best_box(picture, models)
+    return picture if box is None else picture.crop(box)
+
+
+def painted_place(picture: PIL.Image.Image, models: Models) -> Box:
+    """Tell where in a found picture REPLACE learns to paint: where it shows its subject.
+
+    Returns:
+        The best box of anything known; the middle where there is none, or where it leaves nothing around it to see.
+    """
+    box, (width, height) = _best_box(picture, models), picture.size
+    if box is None or (box[2] - box[0]) * (box[3] - box[1]) > MOST_PAINTED * width * height:
+        return central(picture.size)
+    return box
+
+
+def _best_box(picture: PIL.Image.Image, models: Models) -> Box | None:
     (boxes,) = models.detect([picture], [models.expansion.all_names()])
-    return picture.crop(boxes[0].box) if boxes else picture
+    return boxes[0].box if boxes else None

@@ -1,6 +1,6 @@
-"""Inference: the steps of the ask graph, from an instruction to a remembered answer (CLOVA, section 3.2).
+"""Inference: the steps of the ask graph from an instruction to an answer (CLOVA, section 3.2).
 
-recall → plan → write → run → judge → remember. Each node is a function of the state, and may run twice without harm:
+recall → plan → write → run. Each node is a function of the state, and may run twice without harm:
 LangGraph repeats the one that was interrupted, and only that one.
 """
 
@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING
 
-from langgraph.types import Command
-
-from memory.demonstrations import Demonstration, demonstration
+from memory.demonstrations import Demonstration
 from memory.home import MemoryTrouble
-from nodes.doubts import doubts
 from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed, Task
 from nodes.records import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
 from profiles.errors import SnellenError
 from tools import program as programs
-from tools.answers import same
 from tools.registry import ToolContext
-from tools.values import Picture, PictureStore, Region, from_json, to_json
+from tools.values import Picture, PictureStore, from_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     # Types only: at run time the graphs know the nodes, never the other way round.
-    from graphs.states import AskState, Json, Ruling
+    from graphs.states import AskState, Json
     from nodes.context import Context
     from nodes.reasoning.protocol import Reasoner, Usage
     from tools.program import StepRecord
@@ -90,37 +86,6 @@ async def run(state: AskState, runtime: Runtime[Context]) -> Json:
     }
 
 
-async def judge(state: AskState) -> Command[Literal["remember"]]:
-    """Compare the answer with the expected one, if there is one, and note trouble on the way."""
-    # Reflection branches off here: a wrong verdict will go to it before anything is remembered.
-    return Command(update={"verdict": _verdict(state), "notes": fitted_sentences(_troubles(state))}, goto="remember")
-
-
-async def remember(state: AskState, runtime: Runtime[Context]) -> Json:
-    """Add a plan and program that were right to the pool; adding them again changes nothing."""
-    # An unjudged run may be wrong; of a wrong one nobody knows yet whether its plan or a tool's sight was at fault.
-    if state.verdict == "right":
-        await asyncio.to_thread(runtime.context.pool.add, *_lessons(state))
-    return {}
-
-
-def agrees(answer: object, expected: str) -> bool:
-    """Tell whether an answer says the same as the expected one.
-
-    Args:
-        answer: A program's value.
-        expected: The user's words: ``yes``, ``3``, ``three``, ``a dog``, ``cat, dog``.
-
-    Returns:
-        True for equal text without case, articles and closing punctuation, equal numbers (also in words), equal
-        truth values, and lists with the same items in any order; regions compare by their labels.
-    """
-    if isinstance(answer, list | tuple):
-        said = sorted(_bare(item.label if isinstance(item, Region) else str(item)) for item in answer)
-        return said == sorted(_bare(part) for part in expected.split(",") if part.strip())
-    return same(_bare(answer) if isinstance(answer, str) else answer, _bare(expected))
-
-
 def _nearest(state: AskState, context: Context) -> list[str]:
     return [
         one.id
@@ -131,10 +96,12 @@ def _nearest(state: AskState, context: Context) -> list[str]:
 
 
 def examples_of(state: AskState, context: Context) -> Examples:
-    """Return the recalled demonstrations, by the four parts of the pool."""
-    recalled = context.pool.get(state.demonstrations)
+    """Return the recalled demonstrations, by the four parts of the pool, after what went wrong in this very run."""
+    recalled = [*(Demonstration(**one) for one in state.lessons), *context.pool.get(state.demonstrations)]
 
     def part(kind: str, *, correct: bool) -> list[Demonstration]:
+        if ("correct" if correct else "incorrect") in context.without:
+            return []
         return [one for one in recalled if one.kind == kind and one.correct == correct]
 
     return Examples(
@@ -243,41 +210,6 @@ def _sentence(error: SnellenError) -> str:
     return fitted_sentences([" ".join(str(error).split())])[0]
 
 
-def _verdict(state: AskState) -> Ruling:
-    if state.expected is None:
-        return "unjudged"
-    if state.error is not None:
-        return "wrong"
-    answer = from_json(state.answer)
-    if _shows(answer):
-        return "unjudged"
-    return "right" if agrees(answer, state.expected) else "wrong"
-
-
-def _troubles(state: AskState) -> list[str]:
-    if state.error:
-        return [state.error]
-    noticed = doubts(state.steps)
-    if state.expected is not None and _shows(from_json(state.answer)):
-        return [*noticed, "The answer shows a picture or a place in one, which cannot be compared with words."]
-    return noticed
-
-
-def _shows(answer: object) -> bool:
-    """Tell whether an answer is to be looked at: a picture, or regions without names."""
-    if isinstance(answer, list):
-        return bool(answer) and all(_shows(item) for item in answer)
-    return isinstance(answer, Picture) or (isinstance(answer, Region) and not answer.label)
-
-
-def _lessons(state: AskState) -> list[Demonstration]:
-    family, plan = state.family or "", state.plan
-    return [
-        demonstration("plan", state.instruction, plan=plan, correct=True, family=family),
-        demonstration("program", state.instruction, plan=plan, program=state.program, correct=True, family=family),
-    ]
-
-
 def _with(warnings: list[str], *more: str | None) -> list[str]:
     return fitted_sentences([*warnings, *(sentence for sentence in more if sentence)])
 
@@ -287,12 +219,3 @@ def used(so_far: Json, before: Usage, after: Usage) -> Json:
     counts = {name: value for name, value in asdict(after).items() if value is not None}
     earlier = asdict(before)
     return {name: so_far.get(name, 0) + value - (earlier[name] or 0) for name, value in counts.items()}
-
-
-_ARTICLES: Final = ("a ", "an ", "the ")
-
-
-def _bare(text: str) -> str:
-    """Strip what does not matter in a short answer: case, blanks, an article, closing punctuation."""
-    bare = " ".join(text.split()).casefold().rstrip(".!")
-    return next((bare.removeprefix(article) for article in _ARTICLES if bare.startswith(article)), bare)

@@ -1,8 +1,8 @@
 """Learning: from what a tool should learn to prompts that proved themselves (CLOVA, section 3.4).
 
 collect → tune → validate → store. Each node is a function of the state and may run twice without harm: pictures and
-prompts are named by their content, finished prompts lie in drafts until they are stored, and storing is one
-transaction.
+finished prompts lie in drafts until they are stored, and storing is one transaction. What was learned from a picture
+before, by an earlier run or by another one at the same time, is not learned from it again.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from memory.drafts import Draft, DraftKey
-from memory.prompts import Lesson, learned_prompt
+from memory.prompts import Lesson, Selection, learned_prompt
 from nodes.gathering import gather_for
 from nodes.lessons import Collected, Learned, Need, StoredExample
 from tools.tuning import POOL_OF_TOOL, POOLS, Instance, Progress, TunedPrompt, tune, tuner_of, validate
 from tools.vision.loading import fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from langgraph.runtime import Runtime
 
     from graphs.states import Json, LearnState
     from nodes.context import Context
     from tools.tuning.loop import Tuner
-    from tools.tuning.records import Verdict
 
 MAX_NEEDS: Final = 4
 """Things that one run learns at most."""
+
+_ELSEWHERE: Final = "Discarded: another run that was learning the same at the same time did not keep it."
+_NOTHING: Final[Json] = {"kept": [], "known": [], "reasons": []}
 
 
 async def collect(state: LearnState, runtime: Runtime[Context]) -> Json:
@@ -61,18 +63,13 @@ async def validate_prompts(state: LearnState, runtime: Runtime[Context]) -> Json
     judged = []
     for index, collected in enumerate(_collected(state)):
         started = time.monotonic()
-        verdicts = [] if collected.trouble else await asyncio.to_thread(_validate, collected, runtime.context)
-        kept = [one.tuned.instance for one in verdicts if one.kept]
-        judged.append(
-            {
-                "kept": kept,
-                "reasons": [one.reason for one in verdicts if not one.kept],
-                "seconds": state.seconds.get(str(index), 0.0) + time.monotonic() - started,
-            }
-        )
-        runtime.stream_writer(
-            {"learning": {"need": str(collected.need), "phase": "validate", "kept": len(kept), "of": len(verdicts)}}
-        )
+        told = {"need": str(collected.need), "phase": "validate"}
+        runtime.stream_writer({"learning": told})
+        found = _NOTHING if collected.trouble else await asyncio.to_thread(_validate, collected, runtime.context)
+        seconds = state.seconds.get(str(index), 0.0) + time.monotonic() - started
+        judged.append(found | {"seconds": seconds})
+        of = len(found["kept"]) + len(found["reasons"])
+        runtime.stream_writer({"learning": told | {"kept": len(found["kept"]), "of": of}})
     return {"judged": judged}
 
 
@@ -88,7 +85,7 @@ def _collected(state: LearnState) -> list[Collected]:
     return [Collected.from_json(one) for one in state.collected]
 
 
-class _Bench:
+class TuningBench:
     """A tuner with the instances of one need, and where their drafts lie."""
 
     def __init__(self, collected: Collected, context: Context) -> None:
@@ -114,13 +111,40 @@ class _Bench:
         return Instance(stored.example(self.context.pictures), negatives, self.collected.names)
 
     def key(self, instance: str) -> DraftKey:
+        """Where the draft of an instance lies."""
         return DraftKey(self.fingerprint, self.pool, self.recipe, instance)
 
     def missing(self) -> list[Instance]:
-        """The instances that have no draft yet."""
-        return [one for _, one in self.instances.values() if self.drafts.get(self.key(one.id)) is None]
+        """The instances that have neither been learned nor have a draft yet."""
+        known = self.known()
+        return [
+            one
+            for _, one in self.instances.values()
+            if one.id not in known and self.drafts.get(self.key(one.id)) is None
+        ]
+
+    def known(self) -> frozenset[str]:
+        """The instances that have been learned: the memory holds a prompt of the same picture for this checkpoint.
+
+        Ids of prompts would not do: they follow from every bit, and the last bits depend on what is tuned together. The
+        prompts of zeros in VQA's pool are not learned: they say what it once answered rightly by itself.
+        """
+        concept = "" if self.pool == "VQA" else self.collected.need.concept
+        learned = {
+            (row.picture, row.question, row.answer)
+            for row in self.context.learner().prompts.rows(
+                Selection(pool=self.pool, concept=concept, fingerprint=self.fingerprint)
+            )
+            if row.steps or self.pool != "VQA"
+        }
+        return frozenset(
+            identity
+            for identity, (stored, _) in self.instances.items()
+            if (stored.picture, stored.question, stored.answer) in learned
+        )
 
     def keep(self, tuned: TunedPrompt) -> None:
+        """Write a tuned prompt as a draft."""
         draft = Draft(tuned.prompt, tuned.feature, tuned.steps, tuned.loss, tuned.accepted)
         self.drafts.put(self.key(tuned.instance), draft)
 
@@ -159,7 +183,8 @@ async def _interruptible(
 
 
 def _tune(collected: Collected, context: Context, tell: Callable[[Json], None], stop: threading.Event) -> None:
-    bench = _Bench(collected, context)
+    tell({"need": str(collected.need), "phase": "load"})
+    bench = TuningBench(collected, context)
     missing, total = bench.missing(), len(bench.instances)
     begun = total - len(missing)
     tell({"need": str(collected.need), "phase": "tune", "done": begun, "of": total})
@@ -169,44 +194,61 @@ def _tune(collected: Collected, context: Context, tell: Callable[[Json], None], 
             bench.keep(tuned)
         tell({"need": str(collected.need), "phase": "tune", "done": begun + now.done, "of": total, "step": now.step})
 
+    if not missing:
+        return
     tune(bench.tuner, missing, progress=progress, should_stop=stop.is_set)
 
 
-def _validate(collected: Collected, context: Context) -> list[Verdict]:
-    bench = _Bench(collected, context)
+def _validate(collected: Collected, context: Context) -> Json:
+    """Say which instances' prompts are kept (those learned before among them), and why the others are not."""
+    bench = TuningBench(collected, context)
+    tuned, known = list(bench.tuned()), bench.known()
     held_out = [one.example(context.pictures) for one in collected.held_out]
-    return validate(bench.tuner, list(bench.tuned()), held_out, others=bench.others, names=collected.names)
+    verdicts = validate(bench.tuner, tuned, held_out, others=bench.others, names=collected.names)
+    kept = {one.tuned.instance for one in verdicts if one.kept} | known
+    reasons = [one.reason for one in verdicts if one.tuned.instance not in kept]
+    elsewhere = bench.instances.keys() - kept - {one.instance for one in tuned}
+    return {"kept": sorted(kept), "known": sorted(known), "reasons": [*reasons, *[_ELSEWHERE for _ in elsewhere]]}
 
 
 def _store(collected: Collected, judged: Json, context: Context) -> Learned:
     need = collected.need
     if collected.trouble:
         return Learned(need, trouble=collected.trouble)
-    bench = _Bench(collected, context)
+    bench = TuningBench(collected, context)
     kept = set(judged["kept"])
-    prompts = [
-        learned_prompt(
-            bench.pool,
-            need.concept,
-            fingerprint=bench.fingerprint,
-            prompt=tuned.prompt,
-            feature=tuned.feature,
-            source=collected.source,
-            lesson=_lesson(bench.instances[tuned.instance][0], tuned),
-        )
-        for tuned in bench.tuned()
-        if tuned.instance in kept
-    ]
-    new = context.learner().prompts.add(*prompts)
+    _add(bench, kept)
     bench.drafts.discard(bench.key(instance) for instance in bench.instances)
     return Learned(
         need,
         kept=len(kept),
         discarded=len(judged["reasons"]),
         reasons=_counted(judged["reasons"]),
-        already=len(prompts) - new,
+        already=len(judged["known"]),
         seconds=round(judged["seconds"], 1),
+        source=collected.source,
     )
+
+
+def _add(bench: TuningBench, kept: Collection[str]) -> None:
+    """Add the prompts that stay to the pool; what another run has added in the meantime is not added again."""
+    prompts = {
+        tuned.instance: learned_prompt(
+            bench.pool,
+            bench.collected.need.concept,
+            fingerprint=bench.fingerprint,
+            prompt=tuned.prompt,
+            feature=tuned.feature,
+            source=bench.collected.source,
+            lesson=_lesson(bench.instances[tuned.instance][0], tuned),
+        )
+        for tuned in bench.tuned()
+        if tuned.instance in kept
+    }
+    pool = bench.context.learner().prompts
+    with pool.writing():
+        known = bench.known()
+        pool.add(*[prompt for instance, prompt in prompts.items() if instance not in known])
 
 
 def _lesson(stored: StoredExample, tuned: TunedPrompt) -> Lesson:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tools.tuning import Example
 from tools.values import Picture, PictureStore, from_json, to_json
 
 if TYPE_CHECKING:
+    import PIL.Image
+
     from tools.tuning.records import Box
 
 Json = dict[str, Any]
+
+MAX_MASKS: Final = 255
+"""Things of one picture whose masks are kept: as many as one byte of a pixel can name."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Need:
     """One thing that one tool should learn.
 
     Attributes:
-        tool: As programs call it: VQA, LOC, SELECT, CLASSIFY.
+        tool: As programs call it: VQA, LOC, SEG, SELECT, CLASSIFY, REPLACE.
         concept: What it should learn to see; empty for VQA.
         question: VQA: what it answered wrongly.
         answer: VQA: the right answer.
@@ -60,6 +65,8 @@ class StoredExample:
         boxes: As there.
         question: As there.
         answer: As there.
+        masks: The id of one picture with all masks, in which the pixels of the first have the value 1, of the second 2
+            and so on; empty where there are none. A state holds many examples, so each takes one id, not one a mask.
     """
 
     picture: str
@@ -67,12 +74,14 @@ class StoredExample:
     boxes: tuple[Box, ...] = ()
     question: str = ""
     answer: str = ""
+    masks: str = ""
 
     @classmethod
     def of(cls, example: Example, pictures: PictureStore) -> StoredExample:
-        """Store an example's picture; storing it again changes nothing."""
+        """Store an example's picture and masks; storing them again changes nothing."""
         stored = pictures.put(example.picture)
-        return cls(stored.id, example.concept, example.boxes, example.question, example.answer)
+        masks = pictures.put(_joined(example.masks)).id if example.masks else ""
+        return cls(stored.id, example.concept, example.boxes, example.question, example.answer, masks)
 
     def example(self, pictures: PictureStore) -> Example:
         """Read the example back.
@@ -80,7 +89,29 @@ class StoredExample:
         Raises:
             SnellenError: Its picture is not in the store, or damaged.
         """
-        return Example(pictures.get(self.picture), self.concept, self.boxes, self.question, self.answer)
+        masks = _parted(pictures.get(self.masks), len(self.boxes)) if self.masks else ()
+        return Example(pictures.get(self.picture), self.concept, self.boxes, self.question, self.answer, masks)
+
+
+def _joined(masks: Sequence[PIL.Image.Image]) -> PIL.Image.Image:
+    """Number the pixels of masks; of masks that overlap the smallest lies on top, so that none is hidden by another."""
+    import numpy as np
+    import PIL.Image
+
+    inside = [np.asarray(mask) > 0 for mask in masks[:MAX_MASKS]]
+    numbers = np.zeros(inside[0].shape, dtype=np.uint8)
+    for index in sorted(range(len(inside)), key=lambda each: -int(inside[each].sum())):
+        numbers[inside[index]] = index + 1
+    return PIL.Image.fromarray(numbers)
+
+
+def _parted(numbers: PIL.Image.Image, count: int) -> tuple[PIL.Image.Image, ...]:
+    """The masks that were joined, each with 255 inside."""
+    import numpy as np
+    import PIL.Image
+
+    plane = np.asarray(numbers)
+    return tuple(PIL.Image.fromarray(np.uint8(255) * (plane == index + 1)) for index in range(min(count, MAX_MASKS)))
 
 
 @dataclass(frozen=True)
@@ -132,6 +163,7 @@ class Learned:
         already: Prompts that had been learned before.
         trouble: Why nothing was learned, in a sentence.
         seconds: How long tuning and validation took.
+        source: Where the pictures came from, for people.
     """
 
     need: Need
@@ -141,6 +173,7 @@ class Learned:
     already: int = 0
     trouble: str = ""
     seconds: float = 0.0
+    source: str = ""
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""

@@ -1,8 +1,8 @@
 """Reflection: from a wrong answer to what was wrong with it (CLOVA, section 3.3).
 
-describe → reflect_globally → … still wrong → reflect_locally. Results become language and evidence; then one critique
-of everything at once; and only where acting on that did not help, one step after the other. Each node is a function of
-the state and may run twice without harm.
+describe → reflect_globally → … still wrong → describe → reflect_locally. Results become language and evidence; then one
+critique of everything at once; and only where acting on that did not help, one step after the other. Each node is a
+function of the state and may run twice without harm.
 """
 
 from __future__ import annotations
@@ -11,22 +11,15 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from nodes.agreement import agreement
+from langgraph.types import Command
+
+from nodes.agreement import agreement_of, feedback_of
 from nodes.evidence import PERCEIVING, gather
 from nodes.inference import WatchedPictures, examples_of, inputs_of, task_of, tools_of, used
 from nodes.reasoning.corrections import read_correction
-from nodes.reasoning.critique import (
-    Case,
-    Critique,
-    DescribedStep,
-    Evidence,
-    Fault,
-    Feedback,
-    StepCheck,
-    region_from_json,
-)
+from nodes.reasoning.critique import Case, Critique, DescribedStep, Evidence, Fault, Feedback, StepCheck
 from nodes.reasoning.explanation import in_words
 from nodes.reasoning.inflection import singular
 from nodes.replay import Replayer, whole_records
@@ -54,14 +47,37 @@ MAX_CAPTION: Final = 300
 """Characters of a caption."""
 MAX_LOCAL_STEPS: Final = 40
 """Steps that local reflection looks into."""
+MAX_LOCAL: Final = 2
+"""Times that one run is reflected upon step by step: each finds one more step that is wrong."""
+
+Reflection = Literal["reflect_globally", "reflect_locally"]
 
 
-async def describe(state: AskState, runtime: Runtime[Context]) -> Json:
+def next_reflection(state: AskState, context: Context) -> Reflection | None:
+    """Return how a wrong answer is looked into next: first globally, then locally; None when all was tried."""
+    methods = [one["method"] for one in state.critiques]
+    if "global" not in context.without and not methods:
+        return "reflect_globally"
+    if "local" in context.without or methods.count("local") >= MAX_LOCAL:
+        return None
+    found_nothing = bool(methods) and methods[-1] == "local" and not state.critiques[-1]["faults"]
+    return None if found_nothing else "reflect_locally"
+
+
+async def describe(state: AskState, runtime: Runtime[Context]) -> Command[Reflection]:
     """Turn results into language: captions of pictures, and what the other tools say about each step's result."""
-    bench = _Bench.of(state, runtime.context)
+    chosen = next_reflection(state, runtime.context)
+    return Command(update=await description(state, runtime.context), goto=chosen or "reflect_locally")
+
+
+async def description(state: AskState, context: Context) -> Json:
+    """Return what `describe` adds to the state: captions and evidence by step, and the setting."""
+    if "results" in context.without:
+        return {"described": [], "setting": ""}
+    bench = Bench.of(state, context)
     steps = await bench.steps()
-    evidence = await asyncio.to_thread(gather, steps, bench.replayer.tools, sought=_sought(feedback_of(state)))
-    captions = await asyncio.to_thread(_captions, state, steps, runtime.context)
+    evidence = await asyncio.to_thread(gather, steps, bench.replayer.tools, sought=sought(feedback_of(state)))
+    captions = await asyncio.to_thread(_captions, state, steps, context)
     bench.pictures.check()
     described = [
         {
@@ -81,7 +97,7 @@ async def describe(state: AskState, runtime: Runtime[Context]) -> Json:
 async def reflect_globally(state: AskState, runtime: Runtime[Context]) -> Json:
     """Have the Reasoner say at one go what made the answer wrong."""
     reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    bench = _Bench.of(state, runtime.context)
+    bench = Bench.of(state, runtime.context)
     case = await _case(state, bench, runtime.context)
     critique = await reasoner.reflect(case, bench.replayer)
     critique = await _with_inferred_answers(critique, case, bench, reasoner)
@@ -95,9 +111,9 @@ async def reflect_globally(state: AskState, runtime: Runtime[Context]) -> Json:
 async def reflect_locally(state: AskState, runtime: Runtime[Context]) -> Json:
     """Have the Reasoner judge one step after the other, each looked into deeply, until one is found wrong."""
     reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    bench = _Bench.of(state, runtime.context)
+    bench = Bench.of(state, runtime.context)
     case = await _case(state, bench, runtime.context)
-    critique = await _first_wrong_step(case, bench, reasoner)
+    critique = await _first_wrong_step(case, bench, runtime.context)
     critique = await _with_inferred_answers(critique, case, bench, reasoner)
     bench.pictures.check()
     return {
@@ -106,12 +122,7 @@ async def reflect_locally(state: AskState, runtime: Runtime[Context]) -> Json:
     }
 
 
-def feedback_of(state: AskState) -> Feedback:
-    """Return what is known of the right answer."""
-    return Feedback(state.expected, state.correction or None, region_from_json(state.region))
-
-
-def _sought(feedback: Feedback) -> list[str]:
+def sought(feedback: Feedback) -> list[str]:
     """Return the names of things that the feedback speaks of."""
     correction = read_correction(feedback.correction or "")
     named = [*(feedback.expected or "").split(","), correction.expected, correction.present]
@@ -120,14 +131,15 @@ def _sought(feedback: Feedback) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Bench:
+class Bench:
     """Where a program can be run again."""
 
     replayer: Replayer
     pictures: WatchedPictures
 
     @classmethod
-    def of(cls, state: AskState, context: Context) -> _Bench:
+    def of(cls, state: AskState, context: Context) -> Bench:
+        """Return the bench of a finished run, at which none of its calls is made again."""
         pictures = WatchedPictures(context.pictures)
         records = [StepRecord.from_json(step) for step in state.steps]
         limits = programs.Limits() if context.profile is None else programs.Limits.of(context.profile)
@@ -135,7 +147,7 @@ class _Bench:
             state.program,
             inputs_of(state),
             tools_of(context, pictures, asyncio.get_running_loop()),
-            agreement(feedback_of(state), from_json(state.answer), records),
+            agreement_of(state),
             known=whole_records(records),
             limits=limits,
         )
@@ -146,17 +158,18 @@ class _Bench:
         return (await self.replayer({})).steps
 
 
-async def _case(state: AskState, bench: _Bench, context: Context) -> Case:
-    steps = await bench.steps()
+async def _case(state: AskState, bench: Bench, context: Context) -> Case:
+    blind = "results" in context.without
     described = {str(one["address"]): one for one in state.described}
+    steps = [_in_words(step, described.get(step.address, {})) for step in await bench.steps()]
     examples = await asyncio.to_thread(examples_of, state, context)
     return Case(
         task=task_of(state),
         feedback=feedback_of(state),
         answer=state.error or in_words(from_json(state.answer)),
-        plan=tuple(state.plan),
+        plan=() if "plan" in context.without else tuple(state.plan),
         program=state.program,
-        steps=tuple(_in_words(step, described.get(step.address, {})) for step in steps),
+        steps=tuple(replace(step, output="") if blind else step for step in steps),
         setting=state.setting,
         earlier=tuple(Critique.from_json(one) for one in state.critiques),
         examples=examples,
@@ -175,22 +188,22 @@ def _in_words(step: StepRecord, described: Mapping[str, Any]) -> DescribedStep:
     )
 
 
-async def _first_wrong_step(case: Case, bench: _Bench, reasoner: Reasoner) -> Critique:
+async def _first_wrong_step(case: Case, bench: Bench, context: Context) -> Critique:
     """Walk the steps in order; what is left when all seem right is a critique without a fault."""
-    records, sought = await bench.steps(), _sought(case.feedback)
+    records, named = await bench.steps(), sought(case.feedback)
     checked: list[StepCheck] = []
     for step in case.steps[:MAX_LOCAL_STEPS]:
-        if step.tool in PERCEIVING:
-            deep = await asyncio.to_thread(gather, records, bench.replayer.tools, only=step.address, sought=sought)
+        if step.tool in PERCEIVING and "results" not in context.without:
+            deep = await asyncio.to_thread(gather, records, bench.replayer.tools, only=step.address, sought=named)
             case = case.with_evidence({step.address: deep.get(step.address, step.evidence)})
-        check = await reasoner.check_step(case, step.address, checked, bench.replayer)
+        check = await context.reasoner.check_step(case, step.address, checked, bench.replayer)
         if not check.right and check.fault is not None:
             return Critique((check.fault,), check.certainty, "local")
         checked.append(check)
     return Critique((), 0.0, "local")
 
 
-async def _with_inferred_answers(critique: Critique, case: Case, bench: _Bench, reasoner: Reasoner) -> Critique:
+async def _with_inferred_answers(critique: Critique, case: Case, bench: Bench, reasoner: Reasoner) -> Critique:
     """Complete the faults of VQA steps by what they should have answered (CLOVA, section 3.4)."""
 
     async def completed(fault: Fault) -> Fault:

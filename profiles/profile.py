@@ -24,6 +24,7 @@ INSTALLED_ROOT = PACKAGE_FOLDER.parent
 """The folder that holds the installed packages: ``microworld/checkpoints/owlvit`` is looked up here."""
 
 ModelKey = Literal["loc", "vqa", "caption", "match", "seg", "clip", "replace", "embedding"]
+Precision = Literal["auto", "float32", "bfloat16"]
 
 _SOURCE_KEYS = ("folder", "id", "revision", "package")
 
@@ -265,6 +266,11 @@ class LocTuning(PromptSettings):
     alignment: float = Field(default=0.0, ge=0, le=1)
     """The cosine that the query shall reach with what the object looks like, as a query made of a picture would: more
     than telling the training pictures apart needs, and so better on others. At 0 that is not asked for."""
+    threshold: float | None = Field(default=None, ge=0, lt=1)
+    """The least score of a learned name's boxes; without it, that of the model."""
+    joined: float | None = Field(default=None, ge=0, le=1)
+    """The share of the smaller of two boxes of learned names that lies in the other from which on both mean one thing,
+    and are joined to one box; without it they are suppressed like all others."""
     quorum: float = Field(default=0.0, ge=0, le=1)
     """The share of a concept's prompts that must see it in a picture before any is used there."""
 
@@ -279,9 +285,50 @@ class VqaTuning(PromptSettings):
     held_out: float = Field(default=1.0, ge=0, le=1)
 
 
+class ReplaceTuning(PromptSettings):
+    """REPLACE: a vector on top of the embeddings of the concept's words (CLOVA section 8.5)."""
+
+    vectors: int = Field(default=1, ge=1, le=1)
+    rate: float = Field(default=5e-3, gt=0)
+    negatives: int = Field(default=0, ge=0)
+    similarity: float = Field(default=-1.0, ge=-1, le=1)
+    phrases: tuple[str, ...] = Field(default=("a {}", "{}", "a photo of a {}"), min_length=1)
+    """What the concept's name stands in, in turns, while its vector is learned; paintings that prove it are asked for
+    with the first."""
+    noise: float = Field(default=0.0, ge=0, lt=1)
+    """The least noise that is learned from, as a share of the schedule; what is painted is decided where it is high."""
+
+
+class SegTuning(PromptSettings):
+    """SEG: further object queries in the transformer decoder (CLOVA section 8.3)."""
+
+    vectors: int = Field(default=100, ge=1)
+    rate: float = Field(default=1e-1, gt=0)
+    deviation: float = Field(default=1.0, gt=0)
+    """That of the model's own queries, among which these stand."""
+    nearest: int | None = Field(default=10, ge=1)
+    overlap: float = Field(default=0.7, ge=0, le=1)
+    """The intersection over union at which training accepts a mask."""
+
+
+class LoraSettings(_Settings):
+    """``[tuning.lora]``: one adapter for a whole tool, which prompts are compared with (Hu et al. 2022)."""
+
+    rank: int = Field(default=8, ge=1)
+    """The rank of the change of each attention projection."""
+    alpha: float = Field(default=16.0, gt=0)
+    """The change is multiplied by ``alpha / rank``."""
+    rate: float = Field(default=1e-3, gt=0)
+    """Adam's learning rate."""
+    steps: int = Field(default=100, ge=1)
+    """The most updates."""
+
+
 class TuningSettings(_Settings):
     """``[tuning]``: learning by soft prompts."""
 
+    dtype: Precision = "auto"
+    """What products are computed in meanwhile; ``auto`` measures which of the two is faster here."""
     memory: int = Field(default=1024, ge=1)
     """MiB that the instances tuned together may take; more of them wait for the next chunk."""
     seed: int = 0
@@ -289,6 +336,9 @@ class TuningSettings(_Settings):
     clip: ClipTuning = ClipTuning()
     loc: LocTuning = LocTuning()
     vqa: VqaTuning = VqaTuning()
+    seg: SegTuning = SegTuning()
+    replace: ReplaceTuning = ReplaceTuning()
+    lora: LoraSettings = LoraSettings()
 
 
 class SearchTable(_Settings):
@@ -315,7 +365,9 @@ class CollectionSettings(_Settings):
     """Pictures by concept: ``world``, ``search``, or a folder with a folder for each concept."""
     search: SearchTable | None = None
     scenes: int = Field(default=200, ge=1)
-    """Annotated scenes that a concept is learned from."""
+    """Annotated scenes that LOC learns a concept from."""
+    outlined: int = Field(default=50, ge=1)
+    """Annotated scenes with masks that SEG learns a concept from."""
     held_out_scenes: int = Field(default=20, ge=1)
     """Annotated scenes that prove its prompts, beside those."""
     found: int = Field(default=6, ge=1)

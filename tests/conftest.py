@@ -18,4 +18,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("SNELLEN_HOME", str(folder))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    # A loaded machine would see signs of life in every test that looks at what is said.
+    monkeypatch.setattr("interfaces.running.QUIET_SECONDS", 3600.0)
     return folder

@@ -2,6 +2,7 @@
 
 from microworld.tasks.blind import blind_score
 from microworld.tasks.draw import sample_tasks
+from microworld.tasks.feedback import Feedback, feedback
 from microworld.tasks.records import (
     FAMILIES,
     SHARES,
@@ -27,6 +28,7 @@ __all__ = [
     "Edit",
     "EditStep",
     "Family",
+    "Feedback",
     "Outcome",
     "Score",
     "Split",
@@ -34,6 +36,7 @@ __all__ = [
     "Tags",
     "Task",
     "blind_score",
+    "feedback",
     "normalized",
     "sample_tasks",
     "score",

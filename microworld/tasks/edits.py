@@ -6,7 +6,7 @@ segmentation may get wrong by a pixel or two along outlines does not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,10 +71,31 @@ def judge_edit(
     Returns:
         1 where every region is as asked for, else 0 with the first region that is not.
     """
+    before = draw_array(scene)
+    if picture.size != (before.shape[1], before.shape[0]):
+        return Score(0.0, correct=False, reason="the picture has another size")
+    for index, fault in faults(scene, edit, picture):
+        name = scene.objects[index].concept if index < len(scene.objects) else "background"
+        return Score(0.0, correct=False, reason=f"the {name} {fault}")
+    for index, fate in enumerate(fates(scene, edit)):
+        if fate.becomes and recognise and not recognise(_crop(picture, truths(scene)[index].box), fate.becomes):
+            return Score(0.0, correct=False, reason=f"no {fate.becomes} can be recognised")
+    return Score(1.0, correct=True)
+
+
+def faults(scene: Scene, edit: Edit, picture: Image.Image) -> Iterator[tuple[int, str]]:
+    """Find the regions of an edited picture that are not as asked for.
+
+    Args:
+        scene: What the picture showed before.
+        edit: What was asked for.
+        picture: What came out, of the same size.
+
+    Yields:
+        The object's index, or the number of objects for the rest of the picture, and what is wrong with it.
+    """
     before = draw_array(scene).astype(np.int16)
     after = np.asarray(picture.convert("RGB")).astype(np.int16)
-    if before.shape != after.shape:
-        return Score(0.0, correct=False, reason="the picture has another size")
     wanted = fates(scene, edit)
     for index, fate in enumerate(wanted):
         region = _region(scene, index, wanted)
@@ -82,11 +103,7 @@ def judge_edit(
         outlined = truths(scene)[index].mask if is_object else region
         fault = _fault(before, after, region, fate, outlined=outlined, enough=ENOUGH if is_object else UNTOUCHED_ENOUGH)
         if fault:
-            name = scene.objects[index].concept if is_object else "background"
-            return Score(0.0, correct=False, reason=f"the {name} {fault}")
-        if fate.becomes and recognise and not recognise(_crop(picture, truths(scene)[index].box), fate.becomes):
-            return Score(0.0, correct=False, reason=f"no {fate.becomes} can be recognised")
-    return Score(1.0, correct=True)
+            yield index, fault
 
 
 def fates(scene: Scene, edit: Edit) -> tuple[Fate, ...]:

@@ -157,11 +157,24 @@ async def _weigh(case: Case, replay: Replay, composed: str | None, *, without: I
         ranked = _ranked(call, case)
         singles[call.addresses[0]] = ranked
         weighed.repairs += await _by_outputs(call, ranked, replay)
-    if not weighed.repairs:
-        weighed.repairs += await _by_pairs(calls, singles, replay)
+    tried = _tried(case)
+    if all(tried.issuperset(_addresses(repair)) for repair in weighed.repairs):
+        # Nothing explains the feedback, or only what was corrected already, after which it was still wrong.
+        pairs = await _by_pairs(calls, singles, replay)
+        weighed.repairs = [one for one in pairs if not tried.issuperset(_addresses(one))] or weighed.repairs
     if not weighed.repairs:
         weighed.repairs += await _by_edits(case, replay)
     return weighed
+
+
+def _tried(case: Case) -> set[str]:
+    """Return the addresses of the calls that were corrected before, after which the answer was still wrong."""
+    return {fault.address for critique in case.earlier for fault in critique.faults}
+
+
+def _addresses(repair: Repair) -> set[str]:
+    """Return one address for each call of a repair; a program's statements count as not tried."""
+    return {call.addresses[0] for call in repair.calls} if repair.edit is None else {"program"}
 
 
 def _calls(case: Case, records: Sequence[StepRecord]) -> list[SuspectedCall]:
@@ -178,9 +191,8 @@ def _suspected(records: Sequence[StepRecord], case: Case) -> SuspectedCall:
     step = case.step(first.address)
     evidence = step.evidence if step else ()
     log_odds = PRIOR[first.tool]
-    tried = {fault.address for critique in case.earlier for fault in critique.faults}
     addresses = tuple(record.address for record in records)
-    return SuspectedCall(first, addresses, evidence, log_odds + (TRIED if tried & set(addresses) else 0.0))
+    return SuspectedCall(first, addresses, evidence, log_odds + (TRIED if _tried(case) & set(addresses) else 0.0))
 
 
 def _ranked(call: SuspectedCall, case: Case) -> list[tuple[Any, float]]:

@@ -81,7 +81,7 @@ async def main() -> None:
     from interfaces import sessions
     from tests.graphs.scripted import ScriptedReasoner, make_context
 
-    def scripted(profile: str, folder: Path, *, pictures: Path | None = None) -> Context:
+    def scripted(profile: str, folder: Path, *, own: object = None) -> Context:
         return make_context(folder, reasoner=ScriptedReasoner(program=PROGRAM))
 
     sessions.make_context = scripted

@@ -16,7 +16,7 @@ from interfaces import cli, commands
 from profiles.errors import BadInput, SnellenError
 
 _ROOT = Path(cli.__file__).resolve().parents[1]
-_COMMANDS = ("ask", "threads", "resume", "tools", "models", "demonstrations", "evaluate")
+_COMMANDS = ("ask", "learn", "threads", "resume", "tools", "models", "demonstrations", "evaluate")
 
 
 @pytest.fixture
@@ -104,6 +104,12 @@ def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (("ask", "SCENE", "what?", "--colour"), "Unrecognized arguments: --colour (see `snellen ask --help`)"),
         (("ask", "SCENE", "what?", "--html", "/"), "is a folder"),
         (("ask", "SCENE", "what?", "--out", "SCENE"), "is a file"),
+        (
+            ("ask", "SCENE", "what?", "--out", "/proc/nowhere/out"),
+            "--out /proc/nowhere/out cannot be written (/proc is",
+        ),
+        (("ask", "SCENE", "what?", "--html", "/proc/run.html"), "--html /proc/run.html cannot be written"),
+        (("resume", "x", "--approve", "--reject"), "not allowed with argument"),
         (("resume",), "the following arguments are required: THREAD"),
         (("evaluate", "tasks"), "the following arguments are required: --family"),
         (("evaluate", "tasks", "--family", "vqa", "-n", "many"), "invalid int value"),

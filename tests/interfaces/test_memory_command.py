@@ -93,7 +93,7 @@ def test_forgetting_by_id_concept_pool_and_all(learned: Path, capsys: pytest.Cap
     assert "'unknown'" in refused(capsys, "forget", made(1).row.id, "unknown")
     assert len(PromptPool(learned).rows()) == 3
     assert told(capsys, "forget", made(1).row.id) == {"prompts": 1, "demonstrations": 0}
-    assert "forgotten: 1 prompts" in run(capsys, "forget", "--concept", "OSTRICH")
+    assert "forgotten: 1 prompt, 0 demonstrations" in run(capsys, "forget", "--concept", "OSTRICH")
     assert told(capsys, "forget", "--pool", "demonstrations") == {"prompts": 0, "demonstrations": 1}
     PromptPool(learned).add(made(5))
     assert told(capsys, "forget", "--pool", "LOC") == {"prompts": 1, "demonstrations": 0}
@@ -102,11 +102,23 @@ def test_forgetting_by_id_concept_pool_and_all(learned: Path, capsys: pytest.Cap
     assert [one.source for one in DemonstrationPool(learned).all()] == ["seed"]
 
 
+def test_forgetting_a_plan_forgets_the_programs_written_after_it(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = demonstration("plan", "Count the dogs.", plan=["Find."])
+    program = demonstration("program", "Count the dogs.", plan=["Find."], program="A=RESULT(var=IMAGE)")
+    other = demonstration("program", "Count the dogs.", plan=["Look."], program="A=RESULT(var=IMAGE)")
+    DemonstrationPool(home).add(plan, program, other)
+
+    assert told(capsys, "forget", plan.id) == {"prompts": 0, "demonstrations": 2}
+    assert [one.id for one in DemonstrationPool(home).all()] == [other.id]
+
+
 def test_what_was_exported_is_imported_elsewhere(
     learned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = str(tmp_path / "learned.zip")
-    assert "3 prompts, 1 demonstrations" in run(capsys, "export", archive)
+    assert "3 prompts, 1 demonstration, " in run(capsys, "export", archive)
     assert "name a new file" in refused(capsys, "export", archive)
     before = told(capsys, "list")
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "elsewhere"))
@@ -130,6 +142,7 @@ def test_verify_finds_mends_and_fails_where_something_is_lost(
         "blocks": 0,
         "indexes": 0,
         "demonstrations": 2,
+        "threads": 0,
         "findings": [],
         "clean": True,
         "lost": 0,

@@ -12,7 +12,7 @@ import PIL.Image
 import pytest
 
 from graphs.states import AskState
-from interfaces import sessions
+from interfaces import sessions, threads
 from interfaces.sessions import Finished, NodeFinished, SessionEvent, Started, StepFinished
 from memory.checkpoints import DATABASE, running
 from memory.home import MemoryTrouble
@@ -254,5 +254,18 @@ async def test_a_disk_that_fills_up_under_the_checkpoints_loses_no_thread(
 def test_a_profile_file_is_remembered_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert sessions._lasting("mine.toml") == str(tmp_path / "mine.toml")
-    assert sessions._lasting("hub") == "hub"
+    assert threads.lasting("mine.toml") == str(tmp_path / "mine.toml")
+    assert threads.lasting("hub") == "hub"
+
+
+@pytest.mark.usefixtures("trouble")
+async def test_a_thread_that_cannot_be_read_hides_no_other(picture: Path, tmp_path: Path) -> None:
+    for thread in ("whole", "damaged"):
+        await ended(sessions.stream_ask([picture], "What is one and two?", thread=thread))
+    with sqlite3.connect(tmp_path / "home" / DATABASE) as rows:
+        rows.execute("UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'damaged'")
+
+    damaged, whole = await sessions.list_threads()
+
+    assert (damaged.status, whole.status) == ("damaged", "finished")
+    assert "`snellen memory verify`" in damaged.outcome

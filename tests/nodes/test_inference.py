@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.inference import agrees
+from nodes.agreement import agrees
 from tools.values import Region
 
 

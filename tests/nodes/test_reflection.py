@@ -66,8 +66,14 @@ def failed(
     return replace(state, **asyncio.run(run(state, runtime))), runtime  # type: ignore[arg-type]
 
 
+def described(state: AskState, runtime: Any) -> dict[str, Any]:
+    command = asyncio.run(describe(state, runtime))
+    assert isinstance(command.update, dict)
+    return command.update
+
+
 def reflected(state: AskState, runtime: Any, *, locally: bool = False) -> tuple[AskState, Critique]:
-    state = replace(state, **asyncio.run(describe(state, runtime)))
+    state = replace(state, **described(state, runtime))
     state = replace(state, **asyncio.run((reflect_locally if locally else reflect_globally)(state, runtime)))
     return state, Critique.from_json(state.critiques[-1])
 
@@ -146,7 +152,7 @@ def test_a_program_outside_its_reach_is_put_right_by_small_edits(tmp_path: Path,
 def test_results_become_language(tmp_path: Path, cases: CaseReasoner) -> None:
     models = ColourModels(answers={"what is this?": "dog"})
     state, runtime = failed(tmp_path, NAMED, "cat", ("cat", CAT), ("dog", DOG), models=models, reasoner=cases)
-    update = asyncio.run(describe(state, runtime))
+    update = described(state, runtime)
     assert update["setting"] == "IMAGE: a picture of cat, dog"
     by_address = {one["address"]: one for one in update["described"]}
     assert by_address["2"]["caption"] == "a picture of cat"
@@ -159,9 +165,9 @@ def test_what_is_described_fits_a_checkpoint_and_can_be_done_twice(tmp_path: Pat
     program = "".join(f"BOX{i}=LOC(image=IMAGE,object='{name}')\n" for i, name in enumerate(["cat", "dog", "bus"] * 6))
     program += "FINAL_RESULT=RESULT(var=BOX0)\n"
     state, runtime = failed(tmp_path, program, "cat", *things, models=ColourModels(), reasoner=cases)
-    first = asyncio.run(describe(state, runtime))
+    first = described(state, runtime)
     assert len(json.dumps(first)) < 12_000
-    assert asyncio.run(describe(replace(state, **first), runtime)) == first
+    assert described(replace(state, **first), runtime) == first
 
 
 def test_a_critique_that_did_not_help_moves_suspicion_elsewhere(tmp_path: Path, cases: CaseReasoner) -> None:

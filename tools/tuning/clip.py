@@ -118,7 +118,7 @@ class ClipTuner:
     def judge(self, prompts: torch.Tensor, batch: ClipBatch) -> Judgement:
         """The concept's own name against all the others, on every picture of each instance."""
         instances, pictures = batch.signs.shape
-        each = prompts[:, None].expand(-1, pictures, *self.shape).flatten(0, 1)
+        each = prompts[:, None].expand(-1, pictures, *prompts.shape[1:]).flatten(0, 1)
         seen = self._encoder.embed(batch.patches.flatten(0, 1), each).view(instances, pictures, -1)
         own = self._encoder.scale * torch.einsum("npd,nd->np", seen, batch.texts)
         margins = batch.signs * (own - batch.rivals)

@@ -7,8 +7,9 @@ prompt no hook is set, and the output is bit for bit the original one.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -109,6 +110,18 @@ def answer_prompts(text_decoder: Any, prompts: torch.Tensor) -> Iterator[None]: 
 
 
 @contextmanager
+def word_vectors(text_encoder: Any, added: torch.Tensor) -> Iterator[None]:  # noqa: ANN401
+    """Vectors on top of the embeddings of words in a text encoder (CLOVA section 8.5; Gal et al. 2023).
+
+    Args:
+        text_encoder: A ``CLIPTextModel``, called with as many texts of the same length.
+        added: ``(batch, length, width)``; zeros leave a word as it is.
+    """
+    with _after(text_encoder.get_input_embeddings(), lambda words: words + added.to(words.dtype)):
+        yield
+
+
+@contextmanager
 def question_padding(text_decoder: Any, hidden: torch.Tensor) -> Iterator[None]:  # noqa: ANN401
     """Hide the padding of questions from BLIP's answer decoder, which ignores the mask that it is given.
 
@@ -129,6 +142,129 @@ def question_padding(text_decoder: Any, hidden: torch.Tensor) -> Iterator[None]:
         for layer in text_decoder.bert.encoder.layer:
             hooks.enter_context(_before(layer.crossattention.self, mask))
         yield
+
+
+@dataclass(frozen=True, eq=False)
+class Overheard:
+    """What the attentions of a MaskFormer's decoder looked up while the model's own queries passed.
+
+    Attributes:
+        query_keys: ``(pictures, layers, queries, width)`` of the model's own queries.
+        query_values: The same.
+        cell_keys: ``(pictures, layers, cells, width)`` of the backbone's last map.
+        cell_values: The same.
+    """
+
+    query_keys: torch.Tensor
+    query_values: torch.Tensor
+    cell_keys: torch.Tensor
+    cell_values: torch.Tensor
+
+    def take(self, rows: Sequence[int]) -> Overheard:
+        """Some of the pictures, in the order of ``rows``, which may repeat."""
+        return Overheard(*(getattr(self, each.name)[list(rows)] for each in fields(self)))
+
+
+class _Listener:
+    """Gathers what projections give, layer after layer."""
+
+    def __init__(self) -> None:
+        self.outputs: dict[str, list[torch.Tensor]] = {each.name: [] for each in fields(Overheard)}
+
+    def to(self, name: str) -> Callable[[Any], Any]:
+        def listen(output: Any) -> Any:  # noqa: ANN401 - a tensor, handed on as it is
+            self.outputs[name].append(output)
+            return output
+
+        return listen
+
+    def collected(self) -> Overheard:
+        import torch
+
+        return Overheard(**{name: torch.stack(outputs, dim=1) for name, outputs in self.outputs.items()})
+
+
+@contextmanager
+def overhearing(decoder: Any) -> Iterator[_Listener]:  # noqa: ANN401
+    """Listen to one pass of a MaskFormer's own queries through its decoder, without changing anything.
+
+    Args:
+        decoder: A ``MaskFormerDetrDecoder``.
+    """
+    listener = _Listener()
+    with ExitStack() as hooks:
+        for layer in decoder.layers:
+            hooks.enter_context(_after(layer.self_attn.k_proj, listener.to("query_keys")))
+            hooks.enter_context(_after(layer.self_attn.v_proj, listener.to("query_values")))
+            hooks.enter_context(_after(layer.encoder_attn.k_proj, listener.to("cell_keys")))
+            hooks.enter_context(_after(layer.encoder_attn.v_proj, listener.to("cell_values")))
+        yield listener
+
+
+def extra_queries(
+    decoder: Any,  # noqa: ANN401
+    prompts: torch.Tensor,
+    heard: Overheard,
+    hidden: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Further object queries in a MaskFormer's decoder (CLOVA section 8.3).
+
+    They attend to the model's own queries, to one another and to the picture, as if all had been concatenated; the
+    model's own queries do not attend to them. CLOVA lets both attend to both; then every segment would change a little
+    with everything that is learned. This way what the model's own queries give is what they give without prompts, bit
+    for bit, because their pass is the original one; and what they and the picture offer to be looked up has been
+    computed in that pass, so that a step of tuning runs nothing but the prompts.
+
+    Args:
+        decoder: A ``MaskFormerDetrDecoder``.
+        prompts: ``(pictures, vectors, width)``.
+        heard: What was overheard of the model's own pass for these pictures.
+        hidden: ``(pictures, cells)``, True on padding; None where there is none.
+
+    Returns:
+        ``(pictures, vectors, width)``, as the decoder's last hidden state.
+    """
+    import torch
+
+    state = torch.zeros_like(prompts, dtype=heard.query_keys.dtype)
+    places = prompts.to(state.dtype)
+    seen = None if hidden is None else ~hidden[:, None, None]
+    for depth, layer in enumerate(decoder.layers):
+        own = layer.self_attn
+        keys, values = own.k_proj(state + places), own.v_proj(state)
+        keys = torch.cat([heard.query_keys[:, depth].to(keys.dtype), keys], dim=1)
+        values = torch.cat([heard.query_values[:, depth].to(values.dtype), values], dim=1)
+        state = layer.self_attn_layer_norm(state + _attended(own, state + places, keys, values))
+        keys, values = heard.cell_keys[:, depth], heard.cell_values[:, depth]
+        cells = _attended(layer.encoder_attn, state + places, keys, values, seen)
+        state = layer.encoder_attn_layer_norm(state + cells)
+        state = layer.final_layer_norm(state + layer.mlp(state))
+        if decoder.config.auxiliary_loss:  # the class then normalises after every layer
+            state = decoder.layernorm(state)
+    normalised: torch.Tensor = decoder.layernorm(state)
+    return normalised
+
+
+def _attended(
+    attention: Any,  # noqa: ANN401
+    asking: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    seen: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """One attention of a MaskFormer's decoder, with keys and values that are projected already."""
+    from torch.nn import functional
+
+    queries = attention.q_proj(asking)
+
+    def heads(projected: torch.Tensor) -> torch.Tensor:
+        return projected.to(queries.dtype).unflatten(-1, (-1, attention.head_dim)).transpose(1, 2)
+
+    mixed = functional.scaled_dot_product_attention(
+        heads(queries), heads(keys), heads(values), attn_mask=seen, scale=attention.scaling
+    )
+    attended: torch.Tensor = attention.o_proj(mixed.transpose(1, 2).flatten(2))
+    return attended
 
 
 @contextmanager

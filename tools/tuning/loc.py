@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tools.tuning.records import Example, Instance, TunedPrompt
     from tools.vision.detection import Detector
 
-FOUND, NEAR = 0.5, 0.3
-"""Intersection over union at which a box is the object's, and from which on it is not counted as something else's."""
+FOUND = 0.5
+"""Intersection over union at which a box is the object's: its patch may say so, all others may not."""
 
 _SLACK = 0.02
 """How much of the alignment asked for may be missing: the last bit takes more steps than it is worth."""
@@ -161,7 +161,7 @@ class LocTuner:
             guesses = [to_pixels(each, example.picture.size) or (0, 0, 0, 0) for each in sight.boxes[row].tolist()]
             for box in example.boxes:
                 overlaps = torch.tensor([iou(guess, box) for guess in guesses])
-                counted[row][overlaps >= NEAR] = 0.0
+                counted[row][overlaps >= FOUND] = 0.0
                 wanted[row, overlaps.argmax()] = 1.0
         counted[wanted > 0] = 1.0
         return wanted.to(self.device), counted.to(self.device)
@@ -191,13 +191,17 @@ class LocTuner:
             scores = self._detector.logits(
                 seen.sight.patches, self._detector.queries(self._detector.tokens([concept]), prompt)
             ).sigmoid()
+        learned = frozenset() if tuned is None else frozenset({concept})
         return [
-            self._agrees(example, concept, scores[row].cpu(), seen.sight.boxes[row].cpu())
+            self._agrees(example, concept, scores[row].cpu(), seen.sight.boxes[row].cpu(), learned)
             for row, example in enumerate(seen.examples)
         ]
 
-    def _agrees(self, example: Example, concept: str, scores: torch.Tensor, boxes: torch.Tensor) -> bool:
-        found = self._detector.detections(DetectionCall(example.picture, (concept,)), scores, boxes)
+    def _agrees(
+        self, example: Example, concept: str, scores: torch.Tensor, boxes: torch.Tensor, learned: frozenset[str]
+    ) -> bool:
+        call = DetectionCall(example.picture, (concept,))
+        found = self._detector.detections(call, scores, boxes, learned=learned)
         if not example.boxes:
             return not found
         return all(any(iou(each.box, box) >= FOUND for each in found) for box in example.boxes)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from tools.tuning.precision import computing
 from tools.tuning.records import Example, Instance, Progress, TunedPrompt
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def tune(
     finished: dict[str, TunedPrompt] = {}
     different = list({each.id: each for each in instances}.values())
     with _resting(tuner.module):
-        for chunk in _chunks(tuner, different):
+        for chunk in chunks(tuner, different):
             for step, prompts in _train(tuner, chunk, should_stop):
                 finished.update((each.instance, each) for each in prompts)
                 if progress is not None:
@@ -178,12 +179,14 @@ def _step(
 ) -> tuple[Judgement, torch.Tensor]:
     import torch
 
+    precision = computing(tuner.common.dtype, tuner.device)
     if not learn:
-        with torch.no_grad():
+        with torch.no_grad(), precision:
             return tuner.judge(prompts, batch), torch.zeros_like(prompts)
     with torch.enable_grad():
         leaf = prompts.detach().requires_grad_()
-        judgement = tuner.judge(leaf, batch)
+        with precision:
+            judgement = tuner.judge(leaf, batch)
         # The sum, not the mean: the gradient of a prompt must not know how many others there are.
         (gradient,) = torch.autograd.grad(judgement.loss.sum(), leaf)
     return judgement, gradient
@@ -236,7 +239,7 @@ class Adam:
         self._mean, self._square = self._mean[rows], self._square[rows]
 
 
-def _chunks(tuner: Tuner[Any, Any], instances: Sequence[Instance]) -> Iterator[list[Instance]]:
+def chunks(tuner: Tuner[Any, Any], instances: Sequence[Instance]) -> Iterator[list[Instance]]:
     """As many instances together as the memory of the settings holds, at least one."""
     bound = tuner.common.memory * 2**20
     chunk: list[Instance] = []

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
     from profiles import ModelKey
 
-POOLS: dict[str, ModelKey] = {"VQA": "vqa", "LOC": "loc", "CLIP": "clip"}
+POOLS: dict[str, ModelKey] = {"VQA": "vqa", "LOC": "loc", "CLIP": "clip", "SEG": "seg", "REPLACE": "replace"}
 """The pools of prompts, and the model each belongs to. SELECT and CLASSIFY share CLIP: one encoder, one knowledge."""
 
-POOL_OF_TOOL = {"VQA": "VQA", "LOC": "LOC", "SELECT": "CLIP", "CLASSIFY": "CLIP"}
+POOL_OF_TOOL = {
+    "VQA": "VQA", "LOC": "LOC", "SELECT": "CLIP", "CLASSIFY": "CLIP", "SEG": "SEG", "REPLACE": "REPLACE",
+}  # fmt: skip
 """From the tools that programs call to the pool each learns in."""
 
 

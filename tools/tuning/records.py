@@ -21,8 +21,12 @@ class Example:
 
     Attributes:
         picture: What is looked at; for CLIP, the cut-out region.
-        concept: CLIP: what the picture shows. LOC: what is looked for. Empty for VQA.
+        concept: CLIP, REPLACE: what the picture shows. LOC: what is looked for. SEG: what the masks show. Empty
+            for VQA.
         boxes: LOC: where the concept is, in pixels ``(x0, y0, x1, y1)``; none where the picture lacks it.
+            REPLACE: where it is painted; without any, in the middle.
+        masks: SEG: the outlines of what the picture shows of the concept, one for each of ``boxes`` (L mode, the
+            picture's size, 255 inside).
         question: VQA: what is asked, in lower case as the tool asks it.
         answer: VQA: the right answer.
     """
@@ -32,12 +36,14 @@ class Example:
     boxes: tuple[Box, ...] = ()
     question: str = ""
     answer: str = ""
+    masks: tuple[PIL.Image.Image, ...] = ()
 
     def digest(self) -> str:
         """A hash of everything that it says."""
         size = self.picture.size
         words = repr((size, self.picture.mode, self.concept, self.boxes, self.question, self.answer))
-        return hashlib.sha256(words.encode() + self.picture.tobytes()).hexdigest()
+        masks = b"".join(mask.tobytes() for mask in self.masks)
+        return hashlib.sha256(words.encode() + self.picture.tobytes() + masks).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +79,7 @@ class TunedPrompt:
 
     Attributes:
         instance: The id of the instance.
-        pool: LOC, VQA or CLIP.
+        pool: One of `tools.tuning.POOLS`.
         concept: What it is for; empty for VQA.
         prompt: ``(vectors, width)`` float32, or ``(layers, vectors, width)`` for CLIP.
         feature: ``(d,)`` float32: what the unprompted tool saw in the picture.

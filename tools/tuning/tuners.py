@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from profiles import BadInput, ClipModel
+from tools.tuning.prompts import POOLS
 
 if TYPE_CHECKING:
     from tools.tuning.loop import Tuner
@@ -16,7 +17,7 @@ def tuner_of(models: Models, pool: str) -> Tuner[Any, Any]:
 
     Args:
         models: The models of a profile.
-        pool: CLIP, LOC or VQA.
+        pool: One of `tools.tuning.POOLS`.
 
     Raises:
         BadInput: There is no such pool.
@@ -32,10 +33,18 @@ def tuner_of(models: Models, pool: str) -> Tuner[Any, Any]:
             from tools.tuning.loc import LocTuner
 
             return LocTuner(models.detector(), profile)
+        case "REPLACE":
+            from tools.tuning.replace import ReplaceTuner
+
+            return ReplaceTuner(models.painter(), models)
+        case "SEG":
+            from tools.tuning.seg import SegTuner
+
+            return SegTuner(models.segmenter(), profile)
         case "VQA":
             from tools.tuning.vqa import VqaTuner
 
             return VqaTuner(models.answerer(), profile)
         case _:
-            msg = f"{pool!r} does not learn by prompts: choose one of CLIP, LOC, VQA."
+            msg = f"{pool!r} does not learn by prompts: choose one of {', '.join(sorted(POOLS))}."
             raise BadInput(msg)

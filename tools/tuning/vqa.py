@@ -118,7 +118,7 @@ class VqaTuner:
     def judge(self, prompts: torch.Tensor, batch: VqaBatch) -> Judgement:
         """The language-modelling loss of the answers."""
         instances, examples = batch.tokens.shape[:2]
-        each = prompts[:, None].expand(-1, examples, *self.shape).flatten(0, 1)
+        each = prompts[:, None].expand(-1, examples, *prompts.shape[1:]).flatten(0, 1)
         answers, tokens = batch.answers.flatten(0, 1), batch.tokens.flatten(0, 1)
         decoder = self.module.text_decoder
         hidden = batch.words.flatten(0, 1) == 0

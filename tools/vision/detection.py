@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tools.tuning.injection import query_prompts
@@ -44,6 +44,19 @@ class DetectionCall:
     picture: PIL.Image.Image
     names: tuple[str, ...]
     threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well names fit patches.
+
+    Attributes:
+        values: ``(pictures, patches, names)`` in [0, 1], on the CPU.
+        learned: For each picture the names that were scored with what was learned of them.
+    """
+
+    values: torch.Tensor
+    learned: Sequence[frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -95,16 +108,20 @@ class Detector:
             scores, boxes = self.scores(sight, calls, names), sight.boxes.cpu()
         columns = [[names.index(name) for name in call.names] for call in calls]
         return [
-            self.detections(call, scores[row][:, columns[row]], boxes[row]) if call.names else []
+            self.detections(call, scores.values[row][:, columns[row]], boxes[row], learned=scores.learned[row])
+            if call.names
+            else []
             for row, call in enumerate(calls)
         ]
 
-    def scores(self, sight: Sight, calls: Sequence[DetectionCall], names: Sequence[str]) -> torch.Tensor:
-        """Scores ``(pictures, patches, names)`` in [0, 1] on the CPU, with what was learned of names."""
-        scores = self.logits(sight.patches, self.queries(self.tokens(names))).sigmoid().cpu()
+    def scores(self, sight: Sight, calls: Sequence[DetectionCall], names: Sequence[str]) -> Scores:
+        """Score names on patches, with what was learned of them."""
+        values = self.logits(sight.patches, self.queries(self.tokens(names))).sigmoid().cpu()
+        learned: list[set[str]] = [set() for _ in calls]
         for row, name, prompted in self._prompted_scores(sight, calls):
-            scores[row, :, names.index(name)] = prompted
-        return scores
+            values[row, :, names.index(name)] = prompted
+            learned[row].add(name)
+        return Scores(values, [frozenset(each) for each in learned])
 
     def look(self, pictures: Sequence[PIL.Image.Image]) -> Sight:
         """Encode pictures, and predict the box of each of their patches."""
@@ -183,16 +200,40 @@ class Detector:
             )
         return torch.stack([known[f"{name}\n{each}"] for each in candidates.ids])
 
-    def detections(self, call: DetectionCall, scores: torch.Tensor, boxes: torch.Tensor) -> list[Detection]:
-        """A call's boxes, best first, from its names' scores ``(patches, names)`` and the boxes ``(patches, 4)``."""
+    def detections(
+        self,
+        call: DetectionCall,
+        scores: torch.Tensor,
+        boxes: torch.Tensor,
+        *,
+        learned: Collection[str] = frozenset(),
+    ) -> list[Detection]:
+        """A call's boxes, best first, from its names' scores ``(patches, names)`` and the boxes ``(patches, 4)``.
+
+        Names that were scored with what was ``learned`` of them have a threshold of their own, and of their boxes those
+        of one thing are joined, where the profile says so; without such names nothing of that happens.
+        """
         best = scores.max(dim=-1)
-        least = self.settings.threshold if call.threshold is None else call.threshold
+        least = [self._least(call, learned=name in learned) for name in call.names]
         found = [
             Detection(box, float(score), call.names[int(index)])
             for score, index, relative in zip(best.values, best.indices, boxes, strict=True)
-            if float(score) > least and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
+            if float(score) > least[int(index)]
+            and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
         ]
-        return suppress(found, iou=self.settings.nms_iou)
+        shared = self._tuning.joined
+        things = [each for each in found if each.name in learned]
+        if shared is None or not things:
+            return suppress(found, iou=self.settings.nms_iou)
+        others = suppress([each for each in found if each.name not in learned], iou=self.settings.nms_iou)
+        return separated(others, joined(things, shared=shared), shared=shared)
+
+    def _least(self, call: DetectionCall, *, learned: bool) -> float:
+        """The score that a box of a name must pass."""
+        if call.threshold is not None:
+            return call.threshold
+        own = self._tuning.threshold if learned else None
+        return self.settings.threshold if own is None else own
 
 
 def to_pixels(relative: Sequence[float], size: tuple[int, int]) -> tuple[int, int, int, int] | None:
@@ -216,13 +257,64 @@ def suppress(detections: Sequence[Detection], *, iou: float) -> list[Detection]:
     return kept
 
 
+def joined(detections: Sequence[Detection], *, shared: float) -> list[Detection]:
+    """Of the boxes that mean one thing make one, best first: of each name and place the mean, weighted by the scores.
+
+    A detector's own training silences the patches at the rim of a thing, whose boxes are poor. A name that was learned
+    from what a thing looks like is seen by them as well, so their boxes stand around the good one, and overlap it too
+    little to be suppressed as its doubles. Here they belong to the best box that they share enough with, and correct it
+    (weighted boxes fusion, Solovyev et al. 2021).
+
+    Args:
+        detections: What several patches say.
+        shared: The share of the smaller of two boxes that lies in the other from which on they mean one thing.
+    """
+    things: list[list[Detection]] = []
+    for detection in sorted(detections, key=lambda each: -each.score):
+        same = next((thing for thing in things if covered(detection.box, thing[0].box) > shared), None)
+        if same is None:
+            things.append([detection])
+        elif same[0].name == detection.name:
+            same.append(detection)
+    return [replace(thing[0], box=_mean_box(thing)) for thing in things]
+
+
+def _mean_box(detections: Sequence[Detection]) -> tuple[int, int, int, int]:
+    weights = [each.score**2 for each in detections]
+    x0, y0, x1, y1 = (
+        round(sum(weight * each.box[edge] for weight, each in zip(weights, detections, strict=True)) / sum(weights))
+        for edge in range(4)
+    )
+    return x0, y0, x1, y1
+
+
+def separated(known: Sequence[Detection], learned: Sequence[Detection], *, shared: float) -> list[Detection]:
+    """Both together, best first: where a known and a learned name claim one thing, the better of them has it."""
+    kept: list[Detection] = []
+    for detection in sorted([*known, *learned], key=lambda each: -each.score):
+        rivals = learned if detection in known else known
+        if all(covered(detection.box, other.box) <= shared for other in kept if other in rivals):
+            kept.append(detection)
+    return kept
+
+
+def covered(first: tuple[int, int, int, int], second: tuple[int, int, int, int]) -> float:
+    """The share of the smaller of two boxes in pixels that lies in the other, in [0, 1]; 0 when one is empty."""
+    smaller = min(_area(first), _area(second))
+    return _shared(first, second) / smaller if smaller > 0 else 0.0
+
+
 def overlap(first: tuple[int, int, int, int], second: tuple[int, int, int, int]) -> float:
     """Intersection over union of two boxes in pixels, in [0, 1]; 0 when both are empty."""
-    width = min(first[2], second[2]) - max(first[0], second[0])
-    height = min(first[3], second[3]) - max(first[1], second[1])
-    shared = max(width, 0) * max(height, 0)
+    shared = _shared(first, second)
     union = _area(first) + _area(second) - shared
     return shared / union if union > 0 else 0.0
+
+
+def _shared(first: tuple[int, int, int, int], second: tuple[int, int, int, int]) -> int:
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    return max(width, 0) * max(height, 0)
 
 
 def _area(box: tuple[int, int, int, int]) -> int:

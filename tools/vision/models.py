@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from profiles import LocModel, SnellenError, VqaModel
+from profiles import LocModel, ReplaceModel, SegModel, SnellenError, VqaModel
 from tools.tuning.prompts import PromptSource, ensemble, similar_enough
 from tools.vision.batching import WINDOW_SECONDS, Batcher
 from tools.vision.detection import Detection, DetectionCall, Detector
@@ -87,8 +87,8 @@ class Models:
         return self._batcher("match", lambda profile, _: Matcher(profile))(calls)
 
     def segment(self, pictures: Sequence[PIL.Image.Image]) -> list[list[Segment]]:
-        """The segments of each picture, best first."""
-        return self._batcher("seg", Segmenter)(pictures)
+        """The segments of each picture, best first; what was learned since is called by its own name."""
+        return self._batcher("seg", lambda *_: self.segmenter())(pictures)
 
     def similarity(
         self, pictures: Sequence[PIL.Image.Image], texts: Sequence[str], *, names: Sequence[str] | None = None
@@ -167,7 +167,7 @@ class Models:
     ) -> list[PIL.Image.Image]:
         """Each picture with its mask (L mode, 255 inside) painted anew after its prompt; the rest stays as it was."""
         calls = [PaintingCall(*each) for each in zip(pictures, masks, prompts, strict=True)]
-        return self._batcher("replace", Painter)(calls)
+        return self._batcher("replace", lambda *_: self.painter())(calls)
 
     def imagine(self, prompts: Sequence[str], *, size: tuple[int, int]) -> list[PIL.Image.Image]:
         """Pictures of ``size`` (width, height) after their prompts: the same model paints where nothing is given."""
@@ -181,9 +181,13 @@ class Models:
         """From words to the names that these models know."""
         return Expansion.read(self.profile.facts_path(), split=self.profile.split_path())
 
+    def learned(self, pool: str) -> frozenset[str]:
+        """The concepts that a tool has learned."""
+        return frozenset() if self._prompts is None else self._prompts.concepts(pool)
+
     def expansion_of(self, pool: str) -> Expansion:
         """The same for one tool, with the concepts that it has learned since."""
-        learned = frozenset() if self._prompts is None else self._prompts.concepts(pool)
+        learned = self.learned(pool)
         return self.expansion.taught(learned) if learned else self.expansion
 
     def detector(self) -> Detector:
@@ -193,6 +197,16 @@ class Models:
     def answerer(self) -> Answerer:
         """The answering model behind VQA, for what tunes it."""
         return self._once("vqa model", lambda: Answerer(self.profile, self.profile.entry(VqaModel), self._prompts))
+
+    def segmenter(self) -> Segmenter:
+        """The segmenter behind SEG, for what tunes it."""
+        return self._once("seg model", lambda: Segmenter(self.profile, self.profile.entry(SegModel), self._prompts))
+
+    def painter(self) -> Painter:
+        """The painter behind REPLACE, for what tunes it."""
+        return self._once(
+            "replace model", lambda: Painter(self.profile, self.profile.entry(ReplaceModel), self._prompts)
+        )
 
     def encoder(self) -> Encoder:
         """The encoder behind SELECT and CLASSIFY, for what tunes it."""

@@ -61,7 +61,8 @@ def _of_category(regions: Sequence[Region], category: str | None) -> list[Region
 
 
 def _select(context: ToolContext, image: Picture, regions: Sequence[Region], query: str) -> list[Region]:
-    labelled = [region for region in regions if region.label and singular(region.label) == singular(query)]
+    names = _labels(context, query)
+    labelled = [region for region in regions if region.label and singular(region.label) in names]
     if labelled:
         return labelled
     place = _place(query)
@@ -69,6 +70,13 @@ def _select(context: ToolContext, image: Picture, regions: Sequence[Region], que
         words = {singular(word) for word in query.split()}
         return [min([each for each in regions if singular(each.label) in words] or regions, key=place)]
     return [_most_similar(context, image, regions, query)]
+
+
+def _labels(context: ToolContext, query: str) -> frozenset[str]:
+    """The labels that a query means: SEG calls what it knows by its group, and what it has learned by its own name."""
+    learned = frozenset() if context.models is None else context.models.learned("SEG")
+    members = learned & frozenset(models_of(context).expansion_of("SEG").names(query)) if learned else learned
+    return frozenset({singular(query), *map(singular, members)})
 
 
 def _place(query: str) -> Callable[[Region], float] | None:

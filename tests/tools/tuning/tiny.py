@@ -9,6 +9,7 @@ from profiles import Profile, load_profile
 
 WORDS = ["is", "there", "a", "dog", "cat", "how", "many", "cats", "are", "in", "the", "picture", "no", "yes", "?"]
 TOWER = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 4, "num_attention_heads": 2}
+EXACT = '[tuning]\ndtype = "float32"\n'
 SHAPES = {
     "small": (TOWER, TOWER | {"num_hidden_layers": 2}, {"clip": 32, "loc": 64, "vqa": 64}, 16),
     "hub": (
@@ -35,7 +36,7 @@ def save_models(folder: Path, shape: str) -> Profile:
         for key, vectors in ({"clip": 3, "loc": 4, "vqa": 5} if shape == "small" else {}).items()
     )
     file = folder / "mine.toml"
-    file.write_text(f'extends = "hub"\nname = "{shape}"\ndevice = "cpu"\ndtype = "float32"\n{entries}{tuning}')
+    file.write_text(f'extends = "hub"\nname = "{shape}"\ndevice = "cpu"\ndtype = "float32"\n{entries}{EXACT}{tuning}')
     return load_profile(file)
 
 

@@ -1,7 +1,7 @@
 """Collecting what a tool learns from (CLOVA, section 3.4): annotated scenes, found pictures, and their division."""
 
-from tools.knowledge.collection.choosing import annotated_source, picture_source
-from tools.knowledge.collection.coco import CocoFolder
+from tools.knowledge.collection.choosing import OwnPictures, annotated_source, picture_source
+from tools.knowledge.collection.coco import CocoCrops, CocoFolder
 from tools.knowledge.collection.folders import ClassFolders
 from tools.knowledge.collection.records import Annotated, AnnotatedSource, Found, OpenPicture, PictureSource
 from tools.knowledge.collection.search import PictureSearch, SearchSettings
@@ -12,9 +12,11 @@ __all__ = [
     "Annotated",
     "AnnotatedSource",
     "ClassFolders",
+    "CocoCrops",
     "CocoFolder",
     "Found",
     "OpenPicture",
+    "OwnPictures",
     "PictureSearch",
     "PictureSource",
     "SearchSettings",

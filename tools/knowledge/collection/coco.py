@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from profiles import BadInput
-from tools.knowledge.collection.records import Annotated, Box, OpenPicture, chosen, normalized
+from tools.knowledge.collection.records import Annotated, Box, Found, OpenPicture, chosen, normalized
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -136,6 +136,38 @@ class CocoFolder:
             for name in names:
                 found[name].add(number)
         return {name: frozenset(numbers) for name, numbers in found.items()}
+
+
+class CocoCrops:
+    """The things of a data set, each cut out by its box: pictures by concept, as a search would find them."""
+
+    def __init__(self, scenes: CocoFolder) -> None:
+        """Cut things out of ``scenes``."""
+        self._scenes = scenes
+
+    def concepts(self) -> list[str]:
+        """The names of its categories."""
+        return self._scenes.concepts()
+
+    def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
+        """Return at most ``count`` things of a concept, one of each picture.
+
+        Raises:
+            BadInput: The annotation file is not in COCO's form.
+        """
+        scenes = self._scenes.annotated(concept, count, seed=seed)
+        return [Found(one.picture.crop(max(one.boxes, key=_area)), concept, one.origin) for one in scenes]
+
+
+def is_coco(place: Path) -> bool:
+    """Tell whether a place looks like a data set in COCO's format: it is a JSON file, or a folder that has one."""
+    if place.is_dir():
+        return any(place.glob("*.json")) or any((place / "annotations").glob("*.json"))
+    return place.suffix.lower() == ".json"
+
+
+def _area(box: Box) -> int:
+    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _annotation_file(place: Path) -> Path:

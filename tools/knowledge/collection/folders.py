@@ -14,26 +14,32 @@ class ClassFolders:
     """``FOLDER/flamingo/*.jpg``, ``FOLDER/polar_bear/…``: a folder's name is its concept.
 
     Args:
-        folder: Holds a folder for each concept. A folder without folders is one concept's: the one that is asked for.
+        folder: Holds a folder for each concept. A folder without folders is one concept's.
         open_picture: Reads a foreign picture safely.
+        concept: Whose pictures a folder without folders holds; empty means: of the one that is asked for.
 
     Raises:
         BadInput: There is no such folder.
     """
 
-    def __init__(self, folder: Path, *, open_picture: OpenPicture) -> None:
+    def __init__(self, folder: Path, *, open_picture: OpenPicture, concept: str = "") -> None:
         if not folder.is_dir():
             msg = f"There is no folder {folder}: name one that holds a folder of pictures for each concept."
             raise BadInput(msg)
         self._folder = folder
         self._open = open_picture
+        self._concept = normalized(concept)
 
     def concepts(self) -> list[str]:
         """The concepts that have a folder."""
         return sorted(normalized(each.name) for each in self._folder.iterdir() if each.is_dir())
 
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
-        """Return pictures of a concept; files that cannot be read as pictures are passed over."""
+        """Return pictures of a concept; files that cannot be read as pictures are passed over.
+
+        Raises:
+            BadInput: There are files, but none of them can be read.
+        """
         found: list[Found] = []
         files = {str(file): file for file in self._files(concept)}
         for name in chosen(list(files), len(files), seed=seed):
@@ -44,14 +50,20 @@ class ClassFolders:
             except (BadInput, OSError):
                 continue
             found.append(Found(picture, concept, name))
+        if files and count and not found:
+            place = next(iter(files.values())).parent
+            msg = f"None of the {len(files)} picture files in {place} can be read: give whole PNG or JPEG files."
+            raise BadInput(msg)
         return found
 
     def _files(self, concept: str) -> list[Path]:
         folders = [each for each in self._folder.iterdir() if each.is_dir()]
         wanted = [each for each in folders if normalized(each.name) == normalized(concept)]
+        if not folders and self._concept in {"", normalized(concept)}:
+            wanted = [self._folder]
         return [
             file
-            for folder in (wanted if folders else [self._folder])
+            for folder in wanted
             for file in sorted(folder.iterdir())
             if file.suffix.lower() in SUFFIXES and file.is_file()
         ]

@@ -1,0 +1,433 @@
+"""Learning by itself: begin, follow, approve and resume threads of the learn graph (``snellen learn``)."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from interfaces import sessions, threads
+from interfaces.threads import ThreadSummary
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+
+    from langgraph.graph.state import CompiledStateGraph
+
+    from graphs.states import Json, LearnState
+    from nodes.comparison import Adapted
+    from nodes.context import Context
+    from nodes.lessons import Learned
+    from profiles import Profile
+    from tools.knowledge.collection import OwnPictures
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
+    Decide = Callable[[Json], Sequence[Json] | None]
+    """Decides about a request of ``nodes.approval``: one decision for each of its actions; None leaves it open."""
+
+DEFAULT_TOOLS: Final = ("LOC", "CLASSIFY")
+"""Finding a thing and telling what it is: what people mean by "learn what a penguin is"."""
+
+MAX_CONCEPT: Final = 80
+"""Characters of a concept's name."""
+
+
+@dataclass(frozen=True)
+class LearningStarted:
+    """The thread exists; from now on it can be resumed."""
+
+    thread: str
+    state: LearnState
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
+class LearningNode:
+    """A node of the graph finished: collect, approve, tune, validate or store."""
+
+    node: str
+    update: Json
+
+
+@dataclass(frozen=True)
+class LearningProgress:
+    """How far a need is: ``need``, ``phase``, and as the phase knows ``done``, ``of``, ``step``, ``kept``."""
+
+    told: Json
+
+
+@dataclass(frozen=True)
+class LearningWaits:
+    """A person must decide whether what was collected may be learned."""
+
+    thread: str
+    request: Json
+    """``action_requests`` and ``review_configs``, as ``nodes.approval.request`` makes them."""
+
+
+@dataclass(frozen=True)
+class LearningFinished:
+    """The thread reached its end."""
+
+    thread: str
+    state: LearnState
+
+
+LearningEvent = LearningStarted | LearningNode | LearningProgress | LearningWaits | LearningFinished
+
+
+async def stream_learn(
+    concept: str,
+    *,
+    tools: Sequence[str] = (),
+    pictures: Path | str | None = None,
+    profile: str = "embedded",
+    seed: int = 0,
+    approve: bool = False,
+    thread: str | None = None,
+    decide: Decide | None = None,
+) -> AsyncGenerator[LearningEvent]:
+    """Begin a thread that learns a concept, and follow it to its end.
+
+    Args:
+        concept: What tools should learn to see, at most ``MAX_CONCEPT`` characters.
+        tools: Which tools learn it, in any case; none takes ``DEFAULT_TOOLS``, as far as ``pictures`` is good for them.
+        pictures: A folder to learn from: in COCO's or LVIS's format, or with a folder for each concept, or with
+            pictures of this one. None takes those that the profile names.
+        profile: Name or path of a profile.
+        seed: Chooses among the pictures that there are.
+        approve: Whether ``decide`` is asked before anything is learned.
+        thread: The new thread's id; made up when None.
+        decide: Decides about the request; without it, or when it leaves the request open, the thread stops there.
+
+    Yields:
+        ``LearningStarted``, nodes and progress in the order of events, ``LearningWaits`` where a decision is asked for,
+        and ``LearningFinished``, unless the thread is left waiting.
+
+    Raises:
+        BadInput: the concept, a tool, the folder, the profile or the thread cannot be used; nothing was begun.
+        SnellenError: the run failed; ``resume_learn`` takes it up.
+    """
+    from graphs.states import LearnState
+    from memory.home import home
+    from profiles import load_profile
+
+    name = threads.checked_name(thread) if thread is not None else threads.new_name()
+    said = _checked_concept(concept)
+    own = await asyncio.to_thread(_own_pictures, pictures, said)
+    needs = _needs(said, tools, own, await asyncio.to_thread(load_profile, profile))
+    folder = await asyncio.to_thread(home)
+    context = await asyncio.to_thread(_context, profile, folder, own)
+    state = LearnState(
+        profile=threads.lasting(profile),
+        needs=needs,
+        seed=seed,
+        folder="" if own is None else str(own.folder),
+        approve=approve,
+    )
+    async with _opened(name, folder) as graph:
+        await threads.begin(graph, asdict(state), _config(name))
+        yield LearningStarted(thread=name, state=state)
+        async for event in _followed(graph, name, context, decide):
+            yield event
+
+
+async def resume_learn(
+    thread: str, *, profile: str | None = None, decide: Decide | None = None
+) -> AsyncGenerator[LearningEvent]:
+    """Take up a thread where it stopped; what was tuned is not tuned again. A finished thread only yields its end.
+
+    Args:
+        thread: The id of an existing thread.
+        profile: A profile to go on with; None takes the one the thread was begun with.
+        decide: Decides about a request that the thread waits with, or comes to.
+
+    Yields:
+        ``LearningStarted`` with ``resumed``, then what is left of the run.
+
+    Raises:
+        BadInput: no such thread, or another process is running it.
+        SnellenError: the run failed again; the thread can still be resumed.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with _opened(name, folder) as graph:
+        state = await _state(graph, name)
+        yield LearningStarted(thread=name, state=state, resumed=True)
+        if not (await graph.aget_state(_config(name))).next:
+            yield LearningFinished(thread=name, state=state)
+            return
+        context = await asyncio.to_thread(_context, profile or state.profile, folder, _own_of(state))
+        async for event in _followed(graph, name, context, decide):
+            yield event
+
+
+async def compare_lora(
+    concept: str,
+    *,
+    tools: Sequence[str] = (),
+    pictures: Path | str | None = None,
+    profile: str = "embedded",
+    seed: int = 0,
+    tell: Callable[[Json], None],
+) -> list[Adapted]:
+    """Learn by LoRA adapters what ``stream_learn`` learns by prompts, from the same pictures; nothing is stored.
+
+    Args:
+        concept: As there.
+        tools: As there.
+        pictures: As there.
+        profile: As there.
+        seed: As there.
+        tell: Given progress as ``LearningProgress`` has it.
+
+    Raises:
+        BadInput: as there.
+        SnellenError: a model cannot be loaded.
+    """
+    from memory.home import home
+    from nodes.comparison import adapt
+    from nodes.lessons import Need
+    from profiles import load_profile
+
+    said = _checked_concept(concept)
+    own = await asyncio.to_thread(_own_pictures, pictures, said)
+    needs = _needs(said, tools, own, await asyncio.to_thread(load_profile, profile))
+    context = await asyncio.to_thread(_context, profile, await asyncio.to_thread(home), own)
+    return [await adapt(Need.from_json(need), context, seed=seed, tell=tell) for need in needs]
+
+
+async def waiting(thread: str) -> Json | None:
+    """Return the request that a thread waits with; None where it waits for nobody.
+
+    Raises:
+        BadInput: no such thread.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with reading(folder) as graph:
+        return await _request(graph, name)
+
+
+async def read_thread(thread: str) -> LearnState:
+    """Return the latest saved state of a thread that learns.
+
+    Raises:
+        BadInput: no such thread.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with reading(folder) as graph:
+        return await _state(graph, name)
+
+
+async def summary(graph: Graph, thread: str) -> ThreadSummary:
+    """Return the line of a thread that learns, in the list of threads."""
+    snapshot = await graph.aget_state(_config(thread))
+    state = _read(cast("Json", snapshot.values))
+    return ThreadSummary(
+        thread=thread,
+        instruction=in_words(state),
+        status=await threads.status(snapshot, thread),
+        updated=snapshot.created_at or "",
+        verdict="",
+        answer=None,
+        graph="learn",
+        outcome=" ".join(str(one) for one in learned_of(state)),
+    )
+
+
+def in_words(state: LearnState) -> str:
+    """Say what a thread learns: ``learn penguin (LOC, CLASSIFY)``."""
+    concept = next((need["concept"] for need in state.needs), "")
+    return f"learn {concept} ({', '.join(need['tool'] for need in state.needs)})"
+
+
+def learned_of(state: LearnState) -> list[Learned]:
+    """Return what came of the needs of a thread so far."""
+    from nodes.lessons import Learned
+
+    return [Learned.from_json(one) for one in state.learned]
+
+
+def teachable_tools() -> tuple[str, ...]:
+    """Return the tools that learn a concept; VQA learns questions, from wrong answers (``snellen ask --answer``)."""
+    from tools.tuning import POOL_OF_TOOL
+
+    return tuple(tool for tool in POOL_OF_TOOL if tool != "VQA")
+
+
+@asynccontextmanager
+async def reading(folder: Path) -> AsyncIterator[Graph]:
+    """Open the learn graph on the home's checkpoints."""
+    from graphs.learn import builder
+    from graphs.states import STATE_TYPES
+    from memory.checkpoints import checkpoints
+
+    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield builder.compile(checkpointer=saver, name="learn")
+
+
+@asynccontextmanager
+async def _opened(thread: str, folder: Path) -> AsyncIterator[Graph]:
+    """Open the graph with the thread held for this process."""
+    from memory.checkpoints import running
+
+    async with running(thread, folder), reading(folder) as graph:
+        yield graph
+
+
+async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[LearningEvent]:
+    """Follow the graph from where it stands, past its questions as far as they are decided."""
+    request = await _request(graph, thread)
+    while True:
+        answer = None
+        if request is not None:
+            yield LearningWaits(thread=thread, request=request)
+            answer = await asyncio.to_thread(decide, request) if decide is not None else None
+            if answer is None:
+                return
+        async for event in _streamed(graph, thread, context, answer):
+            yield event
+        request = await _request(graph, thread)
+        if request is None:
+            break
+    yield LearningFinished(thread=thread, state=await _state(graph, thread))
+
+
+async def _streamed(
+    graph: Graph, thread: str, context: Context, answer: Sequence[Json] | None
+) -> AsyncIterator[LearningEvent]:
+    from langgraph.types import Command
+
+    begin: Command[Any] | None = None if answer is None else Command(resume={"decisions": list(answer)})
+    stream = graph.astream(
+        begin, _config(thread), context=context, stream_mode=["updates", "custom"], durability="sync"
+    )
+    async for mode, chunk in cast("AsyncIterator[tuple[str, Json]]", stream):
+        if mode == "custom":
+            if "learning" in chunk:
+                yield LearningProgress(told=chunk["learning"])
+            continue
+        for node, update in chunk.items():
+            if node != "__interrupt__":
+                yield LearningNode(node=node, update=update or {})
+
+
+async def _request(graph: Graph, thread: str) -> Json | None:
+    interrupts = (await graph.aget_state(_config(thread))).interrupts
+    return cast("Json", interrupts[0].value) if interrupts else None
+
+
+async def _state(graph: Graph, thread: str) -> LearnState:
+    return _read(cast("Json", (await graph.aget_state(_config(thread))).values))
+
+
+def _read(values: Json) -> LearnState:
+    """Make a state of saved values; fields that a newer version wrote are left alone."""
+    from graphs.states import LearnState
+
+    known = {one.name for one in fields(LearnState)}
+    return LearnState(**{name: value for name, value in values.items() if name in known})
+
+
+def _config(thread: str) -> Any:  # noqa: ANN401 - a RunnableConfig; naming it would import langchain for the help
+    from graphs.learn import RECURSION_LIMIT
+
+    return threads.config(thread, "learn", limit=RECURSION_LIMIT)
+
+
+def _context(profile: str, folder: Path, own: OwnPictures | None) -> Context:
+    return sessions.make_context(profile, folder, own=own)
+
+
+def _checked_concept(concept: str) -> str:
+    said = " ".join(concept.split())
+    if not said:
+        msg = "The concept is empty: name what should be learned, for example `snellen learn penguin`."
+        raise BadInput(msg)
+    if len(said) > MAX_CONCEPT or not said.isprintable():
+        msg = f"{said[:40]!r} … is no name of a concept: give a word or a few, at most {MAX_CONCEPT} characters."
+        raise BadInput(msg)
+    return said.casefold()
+
+
+def _needs(concept: str, tools: Sequence[str], own: OwnPictures | None, profile: Profile) -> list[Json]:
+    """Make a need for each tool; of tools that share what they learn, for the first.
+
+    Raises:
+        BadInput: there is no such tool, the profile has no model for it, or the folder is of no use to it.
+    """
+    from nodes.lessons import Need
+    from tools.tuning import POOL_OF_TOOL, POOLS
+
+    plain = own is not None and not own.annotated
+    wanted = [_checked_tool(tool) for tool in tools] or [
+        tool for tool in DEFAULT_TOOLS if not (plain and tool in _annotated_tools())
+    ]
+    if plain and (short := [tool for tool in wanted if tool in _annotated_tools()]):
+        raise BadInput(_says_annotations(own, short[0]))
+    chosen = {POOL_OF_TOOL[tool]: tool for tool in reversed(wanted)}
+    for pool, tool in chosen.items():
+        if getattr(profile.models, POOLS[pool]) is None:
+            msg = f"The profile {profile.name!r} has no checkpoint for {tool}: set [models.{POOLS[pool]}] in it."
+            raise BadInput(msg)
+    asked = f"`snellen learn {concept}` was asked for."
+    return [Need(tool, concept, reason=asked).to_json() for tool in wanted if chosen[POOL_OF_TOOL[tool]] == tool]
+
+
+def _checked_tool(tool: str) -> str:
+    named, known = tool.strip().upper(), teachable_tools()
+    if named == "VQA":
+        msg = "VQA learns questions, not concepts: ask one with its right answer (`snellen ask PICTURE … --answer X`)."
+        raise BadInput(msg)
+    if named not in known:
+        msg = f"{tool[:40]!r} is no tool that learns: choose among {', '.join(known)}."
+        raise BadInput(msg)
+    return named
+
+
+def _annotated_tools() -> tuple[str, ...]:
+    """Tools that must be told where the thing is, not only that it is there."""
+    return ("LOC", "SEG")
+
+
+def _says_annotations(own: OwnPictures | None, tool: str) -> str:
+    place = "the folder" if own is None else str(own.folder)
+    what = "boxes" if tool == "LOC" else "masks"
+    return (
+        f"{place} has pictures without {what}, and {tool} learns from pictures with {what}: give a folder in COCO's "
+        "format (an instances JSON file beside the pictures), or teach CLASSIFY with this one (--tool CLASSIFY)."
+    )
+
+
+def _own_of(state: LearnState) -> OwnPictures | None:
+    concept = next((need["concept"] for need in state.needs), "")
+    if not state.folder or state.collected:  # what was collected lies in the memory: the folder may be gone
+        return None
+    return _own_pictures(state.folder, concept)
+
+
+def _own_pictures(pictures: Path | str | None, concept: str) -> OwnPictures | None:
+    """Look at the user's folder before anything is begun.
+
+    Raises:
+        BadInput: there is no such folder, or it has nothing of the concept.
+    """
+    if pictures is None:
+        return None
+    from memory.artifacts import read_picture
+    from tools.knowledge.collection import OwnPictures
+
+    own = OwnPictures(Path(pictures).expanduser().absolute(), concept)
+    own.check(read_picture)
+    return own

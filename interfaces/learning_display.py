@@ -1,0 +1,235 @@
+"""How learning is shown: a bar or lines while it happens, and what came of it; ``ask`` and ``learn`` show it alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from interfaces.display import clean, console
+from interfaces.learning import (
+    LearningEvent,
+    LearningFinished,
+    LearningNode,
+    LearningProgress,
+    LearningStarted,
+    LearningWaits,
+    in_words,
+    learned_of,
+)
+from nodes.approval import NOT_APPROVED
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from graphs.states import Json, LearnState
+    from nodes.lessons import Learned
+
+_PHASES: Final = {
+    "collect": "collecting pictures",
+    "load": "loading the models",
+    "tune": "tuning prompts",
+    "validate": "proving them on other pictures",
+    "adapt": "training a LoRA adapter",
+}
+"""What each phase is called while it lasts."""
+
+_MEANING: Final = {
+    "LOC": "LOC finds {concept} from now on",
+    "SEG": "SEG outlines {concept} from now on",
+    "CLIP": "SELECT and CLASSIFY recognise {concept} from now on",
+    "REPLACE": "REPLACE paints {concept} from now on",
+    "VQA": "VQA answers questions like {question!r} from now on",
+}
+"""What it means to a user that a pool has kept prompts."""
+
+
+_SHOWN_REASONS: Final = 6
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line for people, and how it is coloured on a terminal."""
+
+    lead: str
+    text: str
+    style: str = ""
+
+
+def phase_in_words(told: Json) -> str:
+    """Say how far a need is, e.g. ``LOC: penguin · tuning prompts, 3 of 12``.
+
+    Args:
+        told: What the nodes of learning stream under ``learning``.
+    """
+    phase = str(told.get("phase", ""))
+    said = f"{told.get('need', '')} · {_PHASES.get(phase, phase)}"
+    place = _place(told)
+    if place is not None:
+        return f"{said}, {place[0]} of {place[1]}"
+    return f"{said}: {told['kept']} of {told.get('of', '?')} kept" if "kept" in told else said
+
+
+def outcome_lines(learned: Sequence[Learned]) -> Iterator[Line]:
+    """Tell what came of each need: kept and discarded with the reasons, the source, the time, and what it means."""
+    for one in learned:
+        if one.trouble:
+            yield Line(f"  {one.need}  ", f"nothing was learned: {one.trouble}", "yellow")
+            continue
+        yield Line(f"  {one.need}  ", _counts(one), "" if one.kept else "yellow")
+        for reason in one.reasons[:_SHOWN_REASONS]:
+            yield Line("         ! ", reason, "yellow")
+        if len(one.reasons) > _SHOWN_REASONS:
+            yield Line("         ! ", f"… and {len(one.reasons) - _SHOWN_REASONS} more reasons (--json has all)", "dim")
+        if one.kept:
+            yield Line("         → ", _meaning(one), "bold green")
+
+
+def hint_lines(learned: Sequence[Learned]) -> Iterator[Line]:
+    """Tell how to look at what was learned, and how to undo it."""
+    concepts = dict.fromkeys(one.need.concept for one in learned if one.kept and one.need.concept)
+    for concept in concepts:
+        named = f"'{concept}'" if " " in concept else concept
+        yield Line("", f"`snellen memory list --concept {named}` shows it; forget in place of list undoes it", "dim")
+
+
+def trouble(learned: Sequence[Learned]) -> str | None:
+    """Say in a sentence why nothing at all was learned; None where something was, or where a person rejected it."""
+    if not learned or any(one.kept or one.trouble.startswith(NOT_APPROVED) for one in learned):
+        return None
+    troubles = list(dict.fromkeys(one.trouble for one in learned if one.trouble))
+    if len(troubles) == len(learned) or (troubles and len(learned) == 1):
+        return "Nothing was learned. " + " ".join(troubles)
+    count = sum(one.discarded for one in learned)
+    return (
+        f"Nothing was learned: none of the {count} prompts proved itself. Where the pictures do not show what they are "
+        "said to show, give better ones (--pictures); else try others of them (--seed)."
+    )
+
+
+def state_json(thread: str, state: LearnState, *, waits: Json | None = None) -> Json:
+    """Return everything about a thread that learns as plain JSON."""
+    import dataclasses
+
+    status = "waiting" if waits else "finished"
+    return {"thread": thread, "status": status, "waiting": waits, **dataclasses.asdict(state)}
+
+
+@dataclass
+class LearningDisplay:
+    """Shows a thread that learns: a bar on a terminal, lines when piped."""
+
+    screen: Console = field(default_factory=console)
+    _bar: Progress | None = None
+    _task: TaskID | None = None
+    _quarter: str = ""
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Show a bar under what is printed, on a terminal only."""
+        if not self.screen.is_terminal:
+            yield
+            return
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self.screen, transient=True) as bar:
+            self._bar, self._task = bar, bar.add_task("beginning", total=None)
+            try:
+                yield
+            finally:
+                self._bar = self._task = None
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Take the bar away while a person is asked."""
+        if self._bar is None:
+            yield
+            return
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
+
+    def show(self, event: LearningEvent) -> None:
+        """Show what has just happened."""
+        match event:
+            case LearningStarted(thread=thread, state=state):
+                self._line(Line("thread  ", thread, "dim"))
+                self._line(Line("", in_words(state), "bold cyan"))
+            case LearningProgress(told=told):
+                self.tell(told)
+            case LearningNode(node="collect", update=update):
+                self._show_collected(update.get("collected") or [])
+            case LearningWaits(request=request):
+                for one in request["action_requests"]:
+                    self._line(Line("  ? ", one["description"], "yellow"))
+            case LearningFinished(state=state):
+                self._show_end(state)
+
+    def tell(self, told: Json) -> None:
+        """Show how far a need is; when piped, only where something has begun or ended."""
+        said = phase_in_words(told)
+        if self._bar is not None and self._task is not None:
+            done, total = _place(told) or (0, None)
+            self._bar.update(self._task, description=clean(said), completed=done, total=total)
+        elif self._is_news(told):
+            self._line(Line("  ", said))
+
+    def _is_news(self, told: Json) -> bool:
+        """Tuning tells every step; a log wants its beginning, its end, and that it goes on."""
+        place = _place(told)
+        if place is None:
+            return True
+        before, self._quarter = self._quarter, f"{told.get('need')} {4 * place[0] // max(place[1], 1)}"
+        return self._quarter != before
+
+    def _show_collected(self, collected: Sequence[Json]) -> None:
+        from nodes.lessons import Collected
+
+        for one in map(Collected.from_json, collected):
+            if not one.trouble:
+                said = f"{len(one.training)} pictures to learn from, {len(one.held_out)} to prove it on"
+                self._line(Line(f"  {one.need} · ", f"{said}, {len(one.others)} of other things"))
+
+    def _show_end(self, state: LearnState) -> None:
+        learned = learned_of(state)
+        self._line(Line("", "learned", "bold cyan"))
+        for line in [*outcome_lines(learned), *hint_lines(learned)]:
+            self._line(line)
+
+    def _line(self, line: Line) -> None:
+        print_line(self.screen, line)
+
+
+def print_line(screen: Console, line: Line) -> None:
+    """Print a line; no text from a file or a model commands the terminal."""
+    from rich.text import Text
+
+    text: Any = Text.assemble(clean(line.lead), (clean(line.text), line.style))
+    screen.print(text, soft_wrap=not screen.is_terminal)
+
+
+def _place(told: Json) -> tuple[int, int] | None:
+    """Return how many are done of how many; None where the phase does not know."""
+    done = told.get("done", told.get("step"))
+    return None if done is None or "of" not in told else (int(done), int(told["of"]))
+
+
+def _counts(one: Learned) -> str:
+    prompts = "prompt" if one.kept == 1 else "prompts"
+    known = f", {one.already} of them from before" if one.already else ""
+    source = f", from {one.source}" if one.source else ""
+    return f"{one.kept} {prompts} kept{known}, {one.discarded} discarded{source} ({one.seconds:.1f} s)"
+
+
+def _meaning(one: Learned) -> str:
+    from tools.tuning import POOL_OF_TOOL
+
+    pool = POOL_OF_TOOL.get(one.need.tool, one.need.tool)
+    return _MEANING.get(pool, "{concept} is known from now on").format(
+        concept=repr(one.need.concept), question=one.need.question
+    )

@@ -1,0 +1,154 @@
+"""What every kind of thread has in common: its name, its beginning, its line in the list, the graph that it runs.
+
+A thread says in the metadata of its checkpoints which graph it belongs to; those of earlier versions, which say
+nothing, are of ask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import StateSnapshot
+
+    from graphs.states import Json
+
+GraphName = Literal["ask", "learn"]
+
+WAITING: Final = "waiting for approval"
+"""The status of a thread that a person must decide about."""
+
+_THREAD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True)
+class ThreadSummary:
+    """One line of ``snellen threads``."""
+
+    thread: str
+    instruction: str
+    """What was asked for; of a thread that learns, what it learns."""
+    status: str
+    """``finished``, ``running NODE`` (in some process, at this moment), ``stopped before NODE``, ``waiting for
+    approval``, or ``damaged``."""
+    updated: str
+    """ISO 8601, UTC."""
+    verdict: str
+    answer: object
+    """The answer in JSON form, None where there is none (yet)."""
+    graph: str = "ask"
+    """``ask`` or ``learn``."""
+    outcome: str = ""
+    """What came of learning, in words."""
+
+
+def checked_name(thread: str) -> str:
+    """Return a new thread's name.
+
+    Raises:
+        BadInput: it cannot name one.
+    """
+    if not _THREAD.fullmatch(thread):
+        msg = f"{thread[:80]!r} cannot name a thread; use up to 64 letters, digits, dots, dashes and underscores."
+        raise BadInput(msg)
+    return thread
+
+
+def new_name() -> str:
+    """Make up a thread's name: when it was begun, and four digits."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def lasting(path: str) -> str:
+    """Name a profile so that a later process finds it from any folder."""
+    return str(Path(path).expanduser().absolute()) if path.endswith(".toml") else path
+
+
+async def known_thread(thread: str, folder: Path) -> str:
+    """Return a thread's name.
+
+    Raises:
+        BadInput: the home has no such thread.
+    """
+    from memory.checkpoints import thread_ids
+
+    if thread not in await asyncio.to_thread(thread_ids, folder):
+        msg = f"There is no thread {thread[:80]!r} in {folder}; `snellen threads` lists them."
+        raise BadInput(msg)
+    return thread
+
+
+async def graph_of(thread: str) -> GraphName:
+    """Tell which graph a thread belongs to.
+
+    Raises:
+        BadInput: there is no such thread.
+        MemoryTrouble: the home cannot be used.
+    """
+    from memory.checkpoints import thread_graphs
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await known_thread(thread, folder)
+    return "learn" if (await asyncio.to_thread(thread_graphs, folder)).get(name) == "learn" else "ask"
+
+
+def config(thread: str, graph: GraphName, *, limit: int) -> RunnableConfig:
+    """Address a thread; the graph's name is saved with each of its checkpoints."""
+    return {"configurable": {"thread_id": thread}, "metadata": {"graph": graph}, "recursion_limit": limit}
+
+
+async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, address: RunnableConfig) -> None:
+    """Save the beginning before anything runs: from here on the thread can be resumed.
+
+    Raises:
+        BadInput: the thread has not finished, or belongs to another graph.
+    """
+    from langgraph.graph import START
+
+    thread, mine = address["configurable"]["thread_id"], address["metadata"]["graph"]
+    before = await graph.aget_state(address)
+    other = (before.metadata or {}).get("graph", "ask") if before.created_at else mine
+    if other != mine:
+        msg = f"The thread {thread!r} is a run of `snellen {other}`: name another one."
+        raise BadInput(msg)
+    if before.next:
+        msg = f"The thread {thread!r} has not finished; take it up with `snellen resume {thread}`, or name another one."
+        raise BadInput(msg)
+    await graph.aupdate_state(address, values, as_node=START)
+
+
+async def status(snapshot: StateSnapshot, thread: str) -> str:
+    """Say how far a thread is, as ``ThreadSummary.status`` describes it."""
+    from memory.checkpoints import is_running
+
+    if not snapshot.next:
+        return "finished"
+    if await asyncio.to_thread(is_running, thread):
+        return f"running {snapshot.next[0]}"
+    return WAITING if snapshot.interrupts else f"stopped before {snapshot.next[0]}"
+
+
+async def listed(thread: str, graph: str, reading: Awaitable[ThreadSummary]) -> ThreadSummary:
+    """Return a thread's line; of one that cannot be read, a line that says so, and what to do."""
+    from memory.checkpoints import UNREADABLE
+
+    try:
+        return await reading
+    except UNREADABLE:
+        hint = "it cannot be read; see `snellen memory verify`"
+        return ThreadSummary(
+            thread, "", status="damaged", updated="", verdict="", answer=None, graph=graph, outcome=hint
+        )

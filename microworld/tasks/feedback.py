@@ -1,0 +1,49 @@
+"""What a user who knows the truth would say about a wrong outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from microworld.drawing import truths
+from microworld.tasks.edits import faults
+from microworld.tasks.records import Answer, Edit, Outcome, Tagged, Tags, Task
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What is said.
+
+    Attributes:
+        expected: The right answer; for tags the names, each as often as it should be there.
+        region: For edits: where the thing is that the edit should have been about, and what it is.
+    """
+
+    expected: str = ""
+    region: Tagged | None = None
+
+
+def feedback(task: Task, outcome: Outcome) -> Feedback:
+    """Say what is wrong with an outcome of a task, as a user would: the answer, or the thing that was meant.
+
+    Args:
+        task: What was asked.
+        outcome: What came of it.
+    """
+    if isinstance(task.expected, Answer):
+        return Feedback(expected=task.expected.text)
+    if isinstance(task.expected, Tags):
+        return Feedback(expected=", ".join(region.name for region in task.expected.regions))
+    index = _meant(task, task.expected, outcome)
+    scene = task.scenes[0]
+    return Feedback(region=Tagged(scene.objects[index].concept, truths(scene)[index].box))
+
+
+def _meant(task: Task, edit: Edit, outcome: Outcome) -> int:
+    """Return the first object that an edit was about and that is not as it should be, or else the first at all."""
+    scene = task.scenes[0]
+    meant = [index for step in edit.steps for index in step.objects]
+    picture = outcome.picture
+    wrong: set[int] = set()
+    if picture is not None and [picture.size] == [one.size for one in task.pictures()]:
+        wrong = {index for index, _ in faults(scene, edit, picture)}
+    return next((index for index in meant if index in wrong), meant[0])

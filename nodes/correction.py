@@ -1,0 +1,151 @@
+"""Correction: what a critique says is acted on, so that the task can be tried again (CLOVA, section 3.4, algorithm 1).
+
+A tool at fault becomes a need of the learn graph; a wrong plan or program becomes an example of how not to do it, which
+the Reasoner sees when it plans or writes again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from langgraph.types import Command
+
+from memory.demonstrations import demonstration
+from nodes.agreement import feedback_of
+from nodes.learning import MAX_NEEDS
+from nodes.lessons import Learned, Need
+from nodes.reasoning.critique import Critique, Fault
+from nodes.reflection import next_reflection, sought
+from tools.program import StepRecord
+from tools.tuning import POOL_OF_TOOL
+from tools.values import Picture, from_json
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from graphs.states import AskState, Json
+    from nodes.context import Context
+
+Again = Literal["plan", "write", "run"]
+"""Where a task is tried again: with another plan, another program, or the same one and better tools."""
+
+MAX_LESSONS_BYTES: Final = 6_000
+"""For the plans and programs of a run that were wrong; what does not fit is no example that anybody reads."""
+
+
+async def correct(
+    state: AskState, runtime: Runtime[Context]
+) -> Command[Literal["learn", "plan", "write", "run", "describe", "remember"]]:
+    """Act on the last critique: name what tools should learn, or mend plan and program; else look closer or give up."""
+    critique = Critique.from_json(state.critiques[-1])
+    needs = _needs(critique, state, runtime.context)
+    of_program = [fault for fault in critique.faults if fault.place != "tool"]
+    if not needs and not of_program:
+        return Command(goto="remember" if next_reflection(state, runtime.context) is None else "describe")
+    update: Json = {"needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
+    if of_program:
+        update |= {"lessons": _lessons(critique, state), "program": critique.program or state.program}
+    return Command(update=update, goto="learn" if needs else again(replace(state, **update)))
+
+
+def again(state: AskState) -> Again:
+    """Return where a corrected task is tried again."""
+    critique = Critique.from_json(state.critiques[-1])
+    places = {fault.place for fault in critique.faults}
+    if "plan" in places:
+        return "plan"
+    return "write" if "program" in places and not critique.program else "run"
+
+
+def _lessons(critique: Critique, state: AskState) -> list[Json]:
+    """Add what was wrong to this run's examples of how not to do it."""
+    reason = " ".join(fault.reason for fault in critique.faults if fault.place != "tool")
+    family, plan = state.family or "", state.plan
+    about: dict[str, Any] = {"correct": False, "critique": reason, "family": family}
+    wrong = [demonstration("program", state.instruction, plan=plan, program=state.program, **about)]
+    if any(fault.place == "plan" for fault in critique.faults):
+        wrong.append(demonstration("plan", state.instruction, plan=plan, **about))
+    lessons = [asdict(one) for one in wrong] + state.lessons
+    while lessons and len(json.dumps(lessons, ensure_ascii=False).encode()) > MAX_LESSONS_BYTES:
+        lessons.pop()
+    return lessons
+
+
+# --- needs ---------------------------------------------------------------------------------------------------
+
+
+def _needs(critique: Critique, state: AskState, context: Context) -> list[Need]:
+    """Return what the tools at fault should learn; what this run could not learn before is not asked for again."""
+    if context.learning is None:
+        return []
+    hopeless = {_key(one.need) for one in map(Learned.from_json, state.learned) if one.trouble}
+    found: dict[tuple[str, ...], Need] = {}
+    for fault in critique.faults:
+        if fault.place == "tool" and fault.tool in POOL_OF_TOOL:
+            for need in _needs_of(fault, state, context):
+                found.setdefault(_key(need), need)
+    return [need for key, need in found.items() if key not in hopeless][:MAX_NEEDS]
+
+
+def _key(need: Need) -> tuple[str, ...]:
+    picture = need.picture.id if need.picture else ""
+    return (POOL_OF_TOOL.get(need.tool, need.tool), need.concept, need.question, need.answer, picture)
+
+
+def _needs_of(fault: Fault, state: AskState, context: Context) -> list[Need]:
+    if fault.tool == "VQA":
+        return [_question(fault, state)]
+    named = concepts_of(fault.concept, sought(feedback_of(state)), POOL_OF_TOOL[fault.tool], context.models)
+    return [Need(fault.tool, concept=name, reason=fault.reason) for name in named]
+
+
+def _question(fault: Fault, state: AskState) -> Need:
+    """Return the question that VQA answered wrongly, with the answer that reflection inferred."""
+    step = next((one for one in state.steps if one["address"] == fault.address), None)
+    arguments: dict[str, Any] = {} if step is None else StepRecord.from_json(step).arguments
+    picture = from_json(arguments.get("image"))
+    return Need(
+        "VQA",
+        question=str(arguments.get("question", "")),
+        answer=fault.right_output,
+        picture=picture if isinstance(picture, Picture) else None,
+        reason=fault.reason,
+    )
+
+
+def concepts_of(words: str, named: Sequence[str], pool: str, models: Any) -> list[str]:  # noqa: ANN401 - see Context
+    """Return the concepts that a tool should learn to see when it failed on some words.
+
+    Args:
+        words: What the tool looked for: ``penguins``, ``birds``, ``red car``, ``cat, dog``.
+        named: What the feedback names, in the singular; of a group that was looked for, these are what it missed.
+        pool: Where the tool's prompts are, which say what it has learned.
+        models: The models of the profile, whose facts tell groups from concepts; None where there are none.
+
+    Returns:
+        Names in the singular. Of a group those that the feedback names, or else those that the tool was never taught;
+        none where it was taught them all, because nothing says which it missed.
+    """
+    if models is None or not words.strip():
+        return [words.strip()] if words.strip() else []
+    facts = models.expansion_of(pool)
+    missed = [name for name in named if name in facts.taught([name]).names(words)]
+    if missed:
+        return missed[:MAX_NEEDS]
+    looked_for: list[str] = facts.names(words)
+    if len(looked_for) == 1:
+        return [_bare_concept(looked_for[0], facts)]
+    members = facts.taught(one.name for one in facts.concepts).names(words)
+    untaught = [one.name for one in facts.concepts if not one.taught and one.name in members]
+    return untaught[:MAX_NEEDS]
+
+
+def _bare_concept(name: str, facts: Any) -> str:  # noqa: ANN401 - see Context.models
+    """Leave out what stands before a concept that the facts know: a red car is looked for by learning cars."""
+    known = {one.name for one in facts.concepts}
+    words = name.split()
+    return next((bare for start in range(len(words)) if (bare := " ".join(words[start:])) in known), name)

@@ -1,0 +1,128 @@
+"""Remembering: what a right answer teaches (CLOVA, sections 3.2 and 3.4).
+
+Its plan and program become demonstrations. Where reflection mended them, the wrong ones are kept beside them with what
+was wrong, once the Reasoner has solved the very instruction with these examples in view. Answers of VQA on the way are
+stored with prompts of zeros: they say where nothing has to change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from memory.demonstrations import Demonstration, demonstration
+from memory.prompts import Lesson, learned_prompt
+from nodes.inference import examples_of, task_of, used
+from nodes.reasoning.protocol import ReasoningFailed
+from nodes.records import fitted_sentences, is_whole
+from nodes.reflection import Bench
+from profiles.errors import SnellenError
+from tools.program import StepRecord
+from tools.tuning import POOLS, Example, tuner_of
+from tools.values import Picture, from_json
+from tools.vision.loading import fingerprint
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from graphs.states import AskState, Json
+    from memory.prompts import LearnedPrompt
+    from nodes.context import Context
+    from nodes.reasoning.protocol import Examples
+
+MAX_ANSWERS: Final = 4
+"""Answers of VQA that one run leaves in the pool of prompts."""
+_UNPROVED: Final = (
+    "The corrected program is not kept as an example: with it in view, the same instruction was not solved again."
+)
+
+
+async def remember(state: AskState, runtime: Runtime[Context]) -> Json:
+    """Add what was right to memory, and what had been wrong before; adding it again changes nothing."""
+    # An unjudged run may be wrong, and of one that stayed wrong nobody knows what would have been right.
+    if state.verdict != "right":
+        return {}
+    context, before = runtime.context, runtime.context.reasoner.usage
+    lessons = _right_ones(state)
+    mistakes = [Demonstration(**one) for one in state.lessons]
+    proved = not mistakes or "validation" in context.without or await _solved_again(state, lessons, context)
+    if proved:
+        await asyncio.to_thread(context.pool.add, *lessons, *mistakes)
+    await asyncio.to_thread(_store_answers, state, context)
+    notes = state.notes if proved else fitted_sentences([*state.notes, _UNPROVED])
+    return {"notes": notes, "usage": used(state.usage, before, context.reasoner.usage)}
+
+
+def _right_ones(state: AskState) -> list[Demonstration]:
+    family, plan = state.family or "", state.plan
+    return [
+        demonstration("plan", state.instruction, plan=plan, correct=True, family=family),
+        demonstration("program", state.instruction, plan=plan, program=state.program, correct=True, family=family),
+    ]
+
+
+async def _solved_again(state: AskState, lessons: list[Demonstration], context: Context) -> bool:
+    """Have the Reasoner solve the instruction with the new examples: that proves them (CLOVA, section 3.4)."""
+    examples = _with_right_ones(await asyncio.to_thread(examples_of, state, context), lessons)
+    task = task_of(state)
+    try:
+        plan = await context.reasoner.plan(task, examples)
+        program = await context.reasoner.write_program(task, plan, examples)
+    except ReasoningFailed:
+        return False
+    return program == state.program or (await Bench.of(state, context).replayer({}, program)).agrees
+
+
+def _with_right_ones(examples: Examples, lessons: list[Demonstration]) -> Examples:
+    plans = [one for one in lessons if one.kind == "plan"]
+    programs = [one for one in lessons if one.kind == "program"]
+    return replace(
+        examples,
+        plans_correct=[*plans, *examples.plans_correct],
+        programs_correct=[*programs, *examples.programs_correct],
+    )
+
+
+def _store_answers(state: AskState, context: Context) -> None:
+    """Store a prompt of zeros for each right answer of VQA (CLOVA, section 8.1)."""
+    if context.learning is None or context.models is None:
+        return
+    answered = [one for step in state.steps if is_whole(step) for one in _answered(StepRecord.from_json(step))]
+    prompts = _zero_prompts(answered[:MAX_ANSWERS], context)
+    if prompts:
+        context.learning.prompts.add(*prompts)
+
+
+def _answered(step: StepRecord) -> list[tuple[Picture, str, str]]:
+    """Return picture, question and answer of a step that asked VQA something."""
+    picture, question = from_json(step.arguments.get("image")), step.arguments.get("question")
+    if step.tool != "VQA" or not (isinstance(picture, Picture) and isinstance(question, str)):
+        return []
+    return [(picture, question, step.value)] if isinstance(step.value, str) and step.value else []
+
+
+def _zero_prompts(answered: list[tuple[Picture, str, str]], context: Context) -> list[LearnedPrompt]:
+    if not answered:
+        return []
+    try:
+        tuner = tuner_of(context.models, "VQA")
+        checkpoint = fingerprint(context.models.profile, POOLS["VQA"])
+    except SnellenError:
+        return []
+    examples = [Example(context.pictures.get(one.id), question=asked, answer=said) for one, asked, said in answered]
+    return [
+        learned_prompt(
+            tuner.pool,
+            "",
+            fingerprint=checkpoint,
+            prompt=np.zeros(tuner.shape, dtype=np.float32),
+            feature=feature,
+            source="answer",
+            lesson=Lesson(question=asked, answer=said, picture=picture.id, steps=0, loss=0.0),
+        )
+        for (picture, asked, said), feature in zip(answered, tuner.features(examples), strict=True)
+    ]
