@@ -83,7 +83,8 @@ class AskState:
     """Whether a wrong answer is reflected upon and learned from; else it is only judged."""
 
     attempts: list[Json] = field(default_factory=list)
-    """The wrong answers so far, each with its error; the first one with the steps that made its picture."""
+    """The wrong answers so far, each with its error and the steps that were found at fault (``faulty``) as they were;
+    the first one with the steps that made its picture."""
 
     lessons: list[Json] = field(default_factory=list)
     """Plans and programs that reflection found wrong (``Demonstration`` in JSON form), the latest first. They are shown

@@ -63,10 +63,29 @@ class _Command:
 def _declare_ask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="PICTURE… INSTRUCTION", help="picture files, then what to do")
     parser.add_argument(
-        "--answer", metavar="EXPECTED", help="the right answer, if you know it: the run is judged by it"
+        "--answer",
+        metavar="EXPECTED",
+        help="the right answer, if you know it: a wrong one is looked into, learned from, and tried again",
     )
+    parser.add_argument("--approve", action="store_true", help="ask before anything is learned")
+    parser.add_argument("--no-learn", action="store_true", help="only judge by --answer, learn nothing from it")
     parser.add_argument("--thread", metavar="ID", help="a name for this run, to resume it by (made up if left out)")
     _declare_profile(parser)
+    _declare_outputs(parser)
+
+
+def _declare_correct(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("thread", metavar="THREAD", help="a finished run, as `snellen threads` lists it")
+    parser.add_argument("says", nargs="?", metavar="WORDS", help='what is wrong: "that is not a flamingo"')
+    parser.add_argument("--answer", metavar="EXPECTED", help="the right answer")
+    parser.add_argument(
+        "--region",
+        metavar="L,T,R,B",
+        help="where in the first picture the thing is that was missed, or that was meant: left, top, right, bottom",
+    )
+    parser.add_argument("--label", metavar="NAME", help="what the thing in the region is called")
+    parser.add_argument("--approve", action="store_true", help="ask before anything is learned")
+    parser.add_argument("--profile", metavar="P", help="go on with another profile than the run began with")
     _declare_outputs(parser)
 
 
@@ -212,6 +231,14 @@ _COMMANDS: Final = {
         'snellen ask scene.png "Blur everything but the horse" --out edited --html run.html\n'
         'snellen ask scene.png "How many birds are there?" --json | jq .answer',
         _declare_ask,
+    ),
+    "correct": _Command(
+        "say what was wrong with a run's answer; it learns from that and tries again",
+        "snellen threads\n"
+        'snellen correct THREAD "that is not a flamingo"\n'
+        "snellen correct THREAD --answer 3\n"
+        "snellen correct THREAD --region 10,20,60,80 --label penguin --html again.html",
+        _declare_correct,
     ),
     "learn": _Command(
         "teach tools a concept from pictures",

@@ -8,22 +8,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import dataclasses
-import os
-import tempfile
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces import sessions
-from interfaces.display import RunDisplay, console, doing_after, print_json, print_table
-from interfaces.running import BEGINNING, SignOfLife, resumable, run
-from interfaces.runs import ANSWER_FILE, Run, in_words, write_run, write_text
+from interfaces.display import console, print_json, print_table
+from interfaces.runs import in_words
 from interfaces.threads import graph_of
 from memory.home import home
 from profiles import Profile, load_profile
-from profiles.errors import BadInput, SnellenError
-from tools.values import Picture, from_json
+from profiles.errors import SnellenError
+from tools.values import from_json
 
 if TYPE_CHECKING:
     from tools.registry import Tool
@@ -34,26 +29,24 @@ _LINE: Final = 100
 
 def ask(options: argparse.Namespace) -> int:
     """Answer an instruction about pictures."""
-    _prepare_outputs(options)
-    events = sessions.stream_ask(
-        options.pictures,
-        options.instruction,
-        expected=options.answer,
-        profile=options.profile,
-        thread=options.thread,
-    )
-    return _finish(_follow(events, quiet=options.json), options)
+    from interfaces import ask_commands
+
+    return ask_commands.ask(options)
+
+
+def correct(options: argparse.Namespace) -> int:
+    """Say what was wrong with the answer of a run."""
+    from interfaces import ask_commands
+
+    return ask_commands.correct(options)
 
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
-    if asyncio.run(graph_of(options.thread)) == "learn":
-        from interfaces import learning_commands
+    from interfaces import ask_commands, learning_commands
 
-        return learning_commands.resume(options)
-    _refuse_decision(options)
-    _prepare_outputs(options)
-    return _finish(_follow(sessions.resume(options.thread, profile=options.profile), quiet=options.json), options)
+    learns = asyncio.run(graph_of(options.thread)) == "learn"
+    return learning_commands.resume(options) if learns else ask_commands.resume(options)
 
 
 def learn(options: argparse.Namespace) -> int:
@@ -147,122 +140,6 @@ def evaluate(options: argparse.Namespace) -> int:
     from interfaces.evaluation_commands import EVALUATIONS
 
     return EVALUATIONS[options.what](options)
-
-
-def _follow(events: AsyncGenerator[sessions.SessionEvent], *, quiet: bool) -> Run:
-    """Show a run's events to its end.
-
-    Raises:
-        Interrupted: The user pressed Ctrl-C.
-        SnellenError: The run failed; where it can be resumed, the sentence says how.
-    """
-    follower = _Follower(None if quiet else RunDisplay())
-    with resumable(lambda: follower.thread):
-        return run(follower.follow(events))
-
-
-@dataclasses.dataclass
-class _Follower:
-    display: RunDisplay | None
-    thread: str = ""
-
-    async def follow(self, events: AsyncGenerator[sessions.SessionEvent]) -> Run:
-        watched = self.display is not None and self.display.screen.is_terminal
-        with SignOfLife(BEGINNING).watching(quiet=watched) as sign:
-            if self.display is None:
-                return await self._consume(events, sign)
-            with self.display.watching():
-                return await self._consume(events, sign)
-
-    async def _consume(self, events: AsyncGenerator[sessions.SessionEvent], sign: SignOfLife) -> Run:
-        finished: Run | None = None
-        # Closed before the event loop ends: the run lets go of its databases and its thread, whatever happens here.
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, sessions.Started):
-                    self.thread = event.thread
-                if isinstance(event, sessions.Finished):
-                    finished = Run(event.thread, event.state)
-                if self.display is not None:
-                    self.display.show(event)
-                sign.tell(doing_after(event))
-        if finished is None:
-            msg = "The run ended without a result."
-            raise SnellenError(msg)
-        return finished
-
-
-def _finish(run: Run, options: argparse.Namespace) -> int:
-    """Write what was asked for, print the JSON, and fail where the run has no answer."""
-    written = _write_outputs(run, options)
-    if options.json:
-        print_json(run.to_json())
-    else:
-        _tell_files(run, written)
-    if run.state.error is not None:
-        raise SnellenError(run.state.error)
-    return 0
-
-
-def _tell_files(run: Run, written: Sequence[Path]) -> None:
-    screen = console()
-    if isinstance(run.answer, Picture) and not any(path.name == ANSWER_FILE for path in written):
-        screen.print(f"picture {sessions.open_pictures(home()).path(run.answer.id)}", style="dim")
-    for path in written:
-        screen.print(f"wrote   {path}", style="dim")
-
-
-def _write_outputs(run: Run, options: argparse.Namespace) -> list[Path]:
-    if not (options.out or options.html):
-        return []
-    store = sessions.open_pictures(home())
-    written = write_run(run, Path(options.out), store) if options.out else []
-    if options.html:
-        from interfaces.page import render
-
-        write_text(Path(options.html), render(run, store))
-        written.append(Path(options.html))
-    return written
-
-
-def _refuse_decision(options: argparse.Namespace) -> None:
-    if options.approve or options.reject:
-        msg = f"The thread {options.thread!r} waits for no decision: leave out --approve and --reject."
-        raise BadInput(msg)
-
-
-def _prepare_outputs(options: argparse.Namespace) -> None:
-    """Refuse places that cannot take the results before minutes are spent on making them."""
-    if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
-        msg = f"--out {options.out} is a file: name a folder for the result pictures and run.json."
-        raise BadInput(msg)
-    if options.html and Path(options.html).is_dir():
-        msg = f"--html {options.html} is a folder: name the file that the page is written to."
-        raise BadInput(msg)
-    for name, place in (("--out", options.out), ("--html", options.html)):
-        if place:
-            _refuse_unwritable(name, Path(place))
-
-
-def _refuse_unwritable(option: str, place: Path) -> None:
-    """Refuse a place that nothing can be written to: it, or the nearest folder above it that exists."""
-    there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
-    if there.is_file() and there == place.absolute():
-        writable = os.access(there, os.W_OK)
-    else:
-        writable = there.is_dir() and _takes_files(there)
-    if not writable:
-        msg = f"{option} {place} cannot be written ({there} is not a folder that you may write to): name another place."
-        raise BadInput(msg)
-
-
-def _takes_files(folder: Path) -> bool:
-    """Permission bits lie (root, read-only mounts): only a written file proves a writable folder."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
 
 
 def _tool_json(tool: Tool) -> dict[str, Any]:

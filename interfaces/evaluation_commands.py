@@ -13,7 +13,7 @@ from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     from nodes.evaluation import Evaluation
-    from nodes.learning_evaluation import Figures, Gain, LearningEvaluation, LearningRequest
+    from nodes.learning_evaluation import Figures, Gain, LearningEvaluation, LearningRequest, Setting
 
 _ONLY_LEARNING: Final = ("setting", "train", "known", "without", "out")
 
@@ -77,7 +77,7 @@ def _learning_request(options: argparse.Namespace) -> LearningRequest:
     if options.split not in {None, "test"}:
         msg = "Learning takes lessons of the train split and is tested on the test split: leave out --split."
         raise BadInput(msg)
-    setting = options.setting or "offline"
+    setting: Setting = options.setting or "offline"
     if setting == "online" and options.train is not None:
         msg = "--train is for the offline setting: an online stream is as long as -n says."
         raise BadInput(msg)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from interfaces import sessions, threads
+from interfaces.following import Decide, Event, followed, request_of
 from interfaces.threads import ThreadSummary
 from profiles.errors import BadInput
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from tools.knowledge.collection import OwnPictures
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
-    Decide = Callable[[Json], Sequence[Json] | None]
-    """Decides about a request of ``nodes.approval``: one decision for each of its actions; None leaves it open."""
 
 DEFAULT_TOOLS: Final = ("LOC", "CLASSIFY")
 """Finding a thing and telling what it is: what people mean by "learn what a penguin is"."""
@@ -45,30 +44,6 @@ class LearningStarted:
 
 
 @dataclass(frozen=True)
-class LearningNode:
-    """A node of the graph finished: collect, approve, tune, validate or store."""
-
-    node: str
-    update: Json
-
-
-@dataclass(frozen=True)
-class LearningProgress:
-    """How far a need is: ``need``, ``phase``, and as the phase knows ``done``, ``of``, ``step``, ``kept``."""
-
-    told: Json
-
-
-@dataclass(frozen=True)
-class LearningWaits:
-    """A person must decide whether what was collected may be learned."""
-
-    thread: str
-    request: Json
-    """``action_requests`` and ``review_configs``, as ``nodes.approval.request`` makes them."""
-
-
-@dataclass(frozen=True)
 class LearningFinished:
     """The thread reached its end."""
 
@@ -76,7 +51,7 @@ class LearningFinished:
     state: LearnState
 
 
-LearningEvent = LearningStarted | LearningNode | LearningProgress | LearningWaits | LearningFinished
+LearningEvent = LearningStarted | Event | LearningFinished
 
 
 async def stream_learn(
@@ -104,7 +79,7 @@ async def stream_learn(
         decide: Decides about the request; without it, or when it leaves the request open, the thread stops there.
 
     Yields:
-        ``LearningStarted``, nodes and progress in the order of events, ``LearningWaits`` where a decision is asked for,
+        ``LearningStarted``, nodes and progress in the order of events, ``Waits`` where a decision is asked for,
         and ``LearningFinished``, unless the thread is left waiting.
 
     Raises:
@@ -213,7 +188,7 @@ async def waiting(thread: str) -> Json | None:
     folder = await asyncio.to_thread(home)
     name = await threads.known_thread(thread, folder)
     async with reading(folder) as graph:
-        return await _request(graph, name)
+        return await request_of(graph, _config(name))
 
 
 async def read_thread(thread: str) -> LearnState:
@@ -287,45 +262,10 @@ async def _opened(thread: str, folder: Path) -> AsyncIterator[Graph]:
 
 
 async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[LearningEvent]:
-    """Follow the graph from where it stands, past its questions as far as they are decided."""
-    request = await _request(graph, thread)
-    while True:
-        answer = None
-        if request is not None:
-            yield LearningWaits(thread=thread, request=request)
-            answer = await asyncio.to_thread(decide, request) if decide is not None else None
-            if answer is None:
-                return
-        async for event in _streamed(graph, thread, context, answer):
-            yield event
-        request = await _request(graph, thread)
-        if request is None:
-            break
-    yield LearningFinished(thread=thread, state=await _state(graph, thread))
-
-
-async def _streamed(
-    graph: Graph, thread: str, context: Context, answer: Sequence[Json] | None
-) -> AsyncIterator[LearningEvent]:
-    from langgraph.types import Command
-
-    begin: Command[Any] | None = None if answer is None else Command(resume={"decisions": list(answer)})
-    stream = graph.astream(
-        begin, _config(thread), context=context, stream_mode=["updates", "custom"], durability="sync"
-    )
-    async for mode, chunk in cast("AsyncIterator[tuple[str, Json]]", stream):
-        if mode == "custom":
-            if "learning" in chunk:
-                yield LearningProgress(told=chunk["learning"])
-            continue
-        for node, update in chunk.items():
-            if node != "__interrupt__":
-                yield LearningNode(node=node, update=update or {})
-
-
-async def _request(graph: Graph, thread: str) -> Json | None:
-    interrupts = (await graph.aget_state(_config(thread))).interrupts
-    return cast("Json", interrupts[0].value) if interrupts else None
+    async for event in followed(graph, _config(thread), context, decide):
+        yield event
+    if await request_of(graph, _config(thread)) is None:
+        yield LearningFinished(thread=thread, state=await _state(graph, thread))
 
 
 async def _state(graph: Graph, thread: str) -> LearnState:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from interfaces import learning
+from interfaces import following, learning
+from interfaces.approving import decide, tell_how_to_decide
 from interfaces.display import print_json
 from interfaces.learning_display import LearningDisplay, Line, phase_in_words, print_line, state_json, trouble
 from interfaces.running import BEGINNING, SignOfLife, resumable, run
@@ -18,8 +18,6 @@ from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
     from graphs.states import Json, LearnState
-
-_YES = frozenset({"y", "yes"})
 
 
 def learn(options: argparse.Namespace) -> int:
@@ -87,25 +85,6 @@ def resume(options: argparse.Namespace) -> int:
     return _finish(follower, events)
 
 
-def decide(request: Json, *, beforehand: str = "", alone: bool = False) -> list[Json] | None:
-    """Decide about each action of a request of ``nodes.approval``, by asking on the terminal.
-
-    Args:
-        request: The interrupt's value.
-        beforehand: A decision that was given for all of them: ``approve`` or ``reject``.
-        alone: Whether nobody may be asked even where there is a terminal.
-
-    Returns:
-        One decision for each action; None where nobody is there to be asked.
-    """
-    actions = request["action_requests"]
-    if beforehand:
-        return [{"type": beforehand} for _ in actions]
-    if alone or not sys.stdin.isatty():
-        return None
-    return [{"type": "approve" if _agrees(one["description"]) else "reject"} for one in actions]
-
-
 @dataclass
 class _Follower:
     """Follows a thread, shows it, and asks about what may be learned."""
@@ -137,7 +116,7 @@ class _Follower:
                 match event:
                     case learning.LearningStarted(thread=thread):
                         self.thread = thread
-                    case learning.LearningWaits(request=request):
+                    case following.Waits(request=request):
                         self.request = request
                     case learning.LearningFinished(state=state):
                         self.state = state
@@ -158,7 +137,7 @@ def _finish(follower: _Follower, events: AsyncGenerator[learning.LearningEvent])
     if follower.quiet:
         print_json(_told(follower))
     if state is None:
-        _tell_how_to_decide(follower.thread)
+        tell_how_to_decide(follower.thread)
         return 0
     why = trouble(learning.learned_of(state))
     if why is not None:
@@ -171,19 +150,6 @@ def _told(follower: _Follower) -> Json:
     return state_json(follower.thread, state, waits=None if follower.state else follower.request)
 
 
-def _tell_how_to_decide(thread: str) -> None:
-    """On standard error: standard output may be JSON."""
-    sentence = f"Nothing was learned yet: `snellen resume {thread} --approve` lets it, --reject does not."
-    sys.stderr.write(f"snellen: {sentence}\n")
-
-
-def _agrees(description: str) -> bool:
-    """Ask on the terminal; anything but a yes is a no."""
-    sys.stderr.write(f"Learn {description.rstrip('.')}? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().casefold() in _YES
-
-
 def _phase(told: Json) -> str:
     """Say which phase a need is in, without counts: a sign of life is given once for each."""
     return phase_in_words({name: told[name] for name in ("need", "phase") if name in told})
@@ -193,7 +159,7 @@ def _doing(event: learning.LearningEvent) -> str:
     match event:
         case learning.LearningStarted():
             return "collecting pictures"
-        case learning.LearningProgress(told=told):
+        case following.LearningProgress(told=told):
             return _phase(told)
         case _:
             return "going on"

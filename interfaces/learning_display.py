@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.display import clean, console
+from interfaces.following import LearningProgress, NodeFinished, Waits
 from interfaces.learning import (
     LearningEvent,
     LearningFinished,
-    LearningNode,
-    LearningProgress,
     LearningStarted,
-    LearningWaits,
     in_words,
     learned_of,
 )
@@ -78,13 +76,13 @@ def outcome_lines(learned: Sequence[Learned]) -> Iterator[Line]:
         if one.trouble:
             yield Line(f"  {one.need}  ", f"nothing was learned: {one.trouble}", "yellow")
             continue
-        yield Line(f"  {one.need}  ", _counts(one), "" if one.kept else "yellow")
+        yield Line(f"  {one.need}  ", counts_in_words(one), "" if one.kept else "yellow")
         for reason in one.reasons[:_SHOWN_REASONS]:
             yield Line("         ! ", reason, "yellow")
         if len(one.reasons) > _SHOWN_REASONS:
             yield Line("         ! ", f"… and {len(one.reasons) - _SHOWN_REASONS} more reasons (--json has all)", "dim")
         if one.kept:
-            yield Line("         → ", _meaning(one), "bold green")
+            yield Line("         → ", meaning_in_words(one), "bold green")
 
 
 def hint_lines(learned: Sequence[Learned]) -> Iterator[Line]:
@@ -93,6 +91,8 @@ def hint_lines(learned: Sequence[Learned]) -> Iterator[Line]:
     for concept in concepts:
         named = f"'{concept}'" if " " in concept else concept
         yield Line("", f"`snellen memory list --concept {named}` shows it; forget in place of list undoes it", "dim")
+    if any(one.kept and one.need.tool == "VQA" for one in learned):
+        yield Line("", "`snellen memory list --pool VQA` shows it; `snellen memory forget ID` undoes it", "dim")
 
 
 def trouble(learned: Sequence[Learned]) -> str | None:
@@ -162,9 +162,9 @@ class LearningDisplay:
                 self._line(Line("", in_words(state), "bold cyan"))
             case LearningProgress(told=told):
                 self.tell(told)
-            case LearningNode(node="collect", update=update):
+            case NodeFinished(node="collect", update=update):
                 self._show_collected(update.get("collected") or [])
-            case LearningWaits(request=request):
+            case Waits(request=request):
                 for one in request["action_requests"]:
                     self._line(Line("  ? ", one["description"], "yellow"))
             case LearningFinished(state=state):
@@ -219,14 +219,16 @@ def _place(told: Json) -> tuple[int, int] | None:
     return None if done is None or "of" not in told else (int(done), int(told["of"]))
 
 
-def _counts(one: Learned) -> str:
+def counts_in_words(one: Learned) -> str:
+    """Say how many prompts of a need were kept and discarded, where the pictures came from, and how long it took."""
     prompts = "prompt" if one.kept == 1 else "prompts"
     known = f", {one.already} of them from before" if one.already else ""
     source = f", from {one.source}" if one.source else ""
     return f"{one.kept} {prompts} kept{known}, {one.discarded} discarded{source} ({one.seconds:.1f} s)"
 
 
-def _meaning(one: Learned) -> str:
+def meaning_in_words(one: Learned) -> str:
+    """Say what it means that prompts of a need were kept: ``LOC finds 'penguin' from now on``."""
     from tools.tuning import POOL_OF_TOOL
 
     pool = POOL_OF_TOOL.get(one.need.tool, one.need.tool)

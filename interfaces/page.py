@@ -1,5 +1,8 @@
 """The page of a run: one self-contained HTML file with its pictures, plan, program and steps.
 
+A run that was wrong first tells the whole story: what it answered, what was found to be wrong, with the step at fault
+before and after, what was learned and from which pictures, and the answer it then gave.
+
 Whatever the run says (instruction, plan, program, answers, file contents) is escaped; the page runs no script and
 loads nothing.
 """
@@ -12,16 +15,36 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from interfaces.runs import Run, in_words, notices_of, outcome, regions_of, steps_of
+from interfaces.learning_display import counts_in_words, hint_lines, meaning_in_words
+from interfaces.runs import (
+    Run,
+    attempt_in_words,
+    fault_in_words,
+    feedback_in_words,
+    in_words,
+    notices_of,
+    outcome,
+    regions_of,
+    remedy_in_words,
+    steps_of,
+    verdict_in_words,
+    way_in_words,
+)
+from nodes.lessons import Learned
+from nodes.reasoning.critique import Critique, Fault, region_from_json
+from profiles.errors import SnellenError
 from tools.program import StepRecord, inputs_for
 from tools.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
+    from graphs.states import AskState, Json
     from memory.artifacts import ArtifactStore
 
 _TEMPLATES: Final = Path(__file__).resolve().parent / "pages"
 _SHOWN_PIXELS: Final = 1024
 """The longer side of an embedded picture; larger ones are scaled down."""
+_LESSON_PIXELS: Final = 256
+"""The longer side of a picture that something was learned from: it is shown small."""
 _LOSSLESS_PIXELS: Final = 512
 """Pictures up to this size stay PNG; larger ones, photographs as a rule, become JPEG."""
 
@@ -54,15 +77,25 @@ class _Album:
         shown = value.id if isinstance(value, Picture) else regions[0].picture if regions else ""
         if not shown:
             return None
-        if shown not in self.embedded:
-            self.embedded[shown] = self._embed(shown)
-        picture, _ = self.embedded[shown]
+        picture = self._embedded(shown, _SHOWN_PIXELS)
         return replace(picture, label=in_words(value), caption=caption, regions=regions)
 
-    def _embed(self, picture_id: str) -> tuple[_Figure, str]:
+    def lesson(self, picture_id: str, label: str) -> _Figure | None:
+        """Show a picture that something was learned from; None where it is gone, which the run itself survives."""
+        try:
+            return replace(self._embedded(picture_id, _LESSON_PIXELS), label=label)
+        except SnellenError:
+            return None
+
+    def _embedded(self, picture_id: str, pixels: int) -> _Figure:
+        if picture_id not in self.embedded:
+            self.embedded[picture_id] = self._embed(picture_id, pixels)
+        return self.embedded[picture_id][0]
+
+    def _embed(self, picture_id: str, pixels: int) -> tuple[_Figure, str]:
         picture = self.store.get(picture_id)
         size = picture.size
-        picture.thumbnail((_SHOWN_PIXELS, _SHOWN_PIXELS))
+        picture.thumbnail((pixels, pixels))
         kind = "PNG" if max(picture.size) <= _LOSSLESS_PIXELS else "JPEG"
         buffer = BytesIO()
         picture.save(buffer, kind, **({"quality": 88} if kind == "JPEG" else {}))
@@ -77,6 +110,41 @@ class _ShownStep:
     figure: _Figure | None
 
 
+@dataclass(frozen=True)
+class _ShownAttempt:
+    """A wrong answer."""
+
+    text: str
+    failed: bool
+    figure: _Figure | None
+
+
+@dataclass(frozen=True)
+class _ShownFault:
+    """One thing that went wrong, and what the step gave before and gives now."""
+
+    where: str
+    reason: str
+    remedy: str
+    views: list[_Figure]
+
+
+@dataclass(frozen=True)
+class _ShownCritique:
+    way: str
+    faults: list[_ShownFault]
+
+
+@dataclass(frozen=True)
+class _ShownLesson:
+    """What came of one thing that a tool should have learned."""
+
+    learned: Learned
+    counts: str
+    meaning: str
+    pictures: list[_Figure]
+
+
 def render(run: Run, store: ArtifactStore) -> str:
     """Return the HTML of a run.
 
@@ -86,10 +154,10 @@ def render(run: Run, store: ArtifactStore) -> str:
     import jinja2
 
     album = _Album(store)
-    names = inputs_for(len(run.state.pictures))
-    inputs = [album.figure(from_json(each), name) for each, name in zip(run.state.pictures, names, strict=True)]
+    inputs = _inputs(run.state, album)
     steps = [_ShownStep(step, outcome(step), album.figure(step.value)) for step in steps_of(run.state)]
     answer = album.figure(run.answer)
+    learned = [Learned.from_json(one) for one in run.state.learned]
     # Everything is escaped, whatever the template's name; a misspelt variable is an error, not a gap.
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -101,10 +169,75 @@ def render(run: Run, store: ArtifactStore) -> str:
     return environment.get_template("run.html.j2").render(
         run=run,
         state=run.state,
+        verdict=verdict_in_words(run.state),
+        feedback=feedback_in_words(run.state),
         notices=notices_of(run.state),
+        attempts=[_attempt(one, album) for one in run.state.attempts],
+        critiques=_critiques(run.state, album),
+        mistakes=[one["program"] for one in run.state.lessons if one["program"]],
+        lessons=[_lesson(one, album) for one in learned],
+        hints=[line.text for line in hint_lines(learned)],
         inputs=inputs,
         steps=steps,
         answer=answer,
         seconds=sum(shown.record.seconds for shown in steps),
         embedded=list(album.embedded.values()),
+    )
+
+
+def _inputs(state: AskState, album: _Album) -> list[_Figure | None]:
+    """Show the pictures of the task, and in the first one the region that the feedback speaks of."""
+    names = inputs_for(len(state.pictures))
+    figures = [album.figure(from_json(each), name) for each, name in zip(state.pictures, names, strict=True)]
+    region = region_from_json(state.region)
+    if region is not None and figures and figures[0] is not None:
+        figures[0] = replace(figures[0], regions=[region])
+    return figures
+
+
+def _attempt(attempt: Json, album: _Album) -> _ShownAttempt:
+    shown = album.figure(from_json(attempt["answer"]))
+    return _ShownAttempt(attempt_in_words(attempt), attempt["error"] is not None, shown)
+
+
+def _critiques(state: AskState, album: _Album) -> list[_ShownCritique]:
+    critiques = [Critique.from_json(one) for one in state.critiques]
+    return [
+        _ShownCritique(way_in_words(each), [_fault(fault, each, state, album) for fault in each.faults])
+        for each in critiques
+    ]
+
+
+def _fault(fault: Fault, critique: Critique, state: AskState, album: _Album) -> _ShownFault:
+    where, remedy = fault_in_words(fault, critique), remedy_in_words(fault)
+    return _ShownFault(where, fault.reason, remedy, _views(fault, state, album) if fault.place == "tool" else [])
+
+
+def _views(fault: Fault, state: AskState, album: _Album) -> list[_Figure]:
+    """Show what the step at fault gave first, and what it gives now where the program still has it."""
+    faulty = [StepRecord.from_json(step) for attempt in state.attempts for step in attempt.get("faulty", [])]
+    before = next((step for step in faulty if step.address == fault.address), None)
+    if before is None:
+        return []
+    again = (step for step in steps_of(state) if (step.address, step.source) == (before.address, before.source))
+    now = next(again, None)
+    views = [("before", before)] if now is None or now == before else [("before", before), ("now", now)]
+    found = [_view(when, step, album) for when, step in views]
+    return [figure for figure in found if figure is not None]
+
+
+def _view(when: str, step: StepRecord, album: _Album) -> _Figure | None:
+    """Show what a step gave; where that is nothing to look at, the picture that it looked at."""
+    caption = f"{when}: {outcome(step)}"
+    shown = album.figure(step.value, caption)
+    return shown if shown is not None else album.figure(from_json(step.arguments.get("image")), caption)
+
+
+def _lesson(learned: Learned, album: _Album) -> _ShownLesson:
+    figures = [album.lesson(each, f"a picture that {learned.need} was learned from") for each in learned.pictures]
+    return _ShownLesson(
+        learned,
+        counts_in_words(learned),
+        meaning_in_words(learned) if learned.kept else "",
+        [figure for figure in figures if figure is not None],
     )

@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     import PIL.Image
 
     from memory.artifacts import ArtifactStore
+    from nodes.reasoning.critique import Critique, Fault
 
 ANSWER_FILE: Final = "answer.png"
 _SHOWN_REGIONS: Final = 4
+_SURE_AT_ALL: Final = 0.005
+"""A critique of less certainty is a guess: its percentage would read 0."""
 _OUTLINE: Final = (255, 64, 129)
 
 
@@ -82,11 +85,51 @@ def notices_of(state: AskState) -> list[str]:
     return [sentence for sentence in dict.fromkeys([*state.warnings, *state.notes]) if sentence != state.error]
 
 
+def feedback_in_words(state: AskState) -> str:
+    """Say what is known of the right answer: ``expected: yes``, ``told: that is not a cat``, where the thing is."""
+    said = [f"expected: {state.expected}"] if state.expected is not None else []
+    said += [f"told: {state.correction}"] if state.correction else []
+    region = from_json(state.region) if state.region else None
+    if isinstance(region, Region):
+        said.append(f"shown: {region.label or 'a region'} at {', '.join(map(str, region.box))}")
+    return "; ".join(said) or "nothing was said"
+
+
+def verdict_in_words(state: AskState) -> str:
+    """Say how the answer was judged, and by what: ``right, at attempt 2 (expected: yes)``."""
+    after = f", at attempt {len(state.attempts) + 1}" if state.attempts and state.verdict == "right" else ""
+    return f"{state.verdict}{after} ({feedback_in_words(state)})"
+
+
+def attempt_in_words(attempt: Json) -> str:
+    """Say a wrong answer of ``AskState.attempts``, or why there was none."""
+    return str(attempt["error"] or in_words(from_json(attempt["answer"])))
+
+
+def way_in_words(critique: Critique) -> str:
+    """Say how something was found: at one go, or looking at one step after the other."""
+    return "all at once" if critique.method == "global" else "step by step"
+
+
+def fault_in_words(fault: Fault, critique: Critique) -> str:
+    """Say where something went wrong: ``LOC in step 1, 97% sure``, ``the plan, unsure``."""
+    where = f"{fault.tool} in step {fault.address}" if fault.place == "tool" else f"the {fault.place}"
+    sure = f"{critique.certainty:.0%} sure" if critique.certainty >= _SURE_AT_ALL else "unsure"
+    return f"{where}, {sure}"
+
+
+def remedy_in_words(fault: Fault) -> str:
+    """Say what a step should have given; empty where that is not known, or the reason has said so."""
+    wanted = fault.right_output
+    return f"it should have given: {wanted}" if wanted and wanted not in fault.reason else ""
+
+
 def write_run(run: Run, folder: Path, store: ArtifactStore) -> list[Path]:
     """Write ``run.json`` and the pictures that the run made into a folder, made if it is missing.
 
-    ``answer.png`` is the answer, where it is a picture or regions of one (outlined then); ``step-ADDRESS.png`` is the
-    picture that a step made. Files of the same names are replaced, others stay.
+    ``answer.png`` is the answer, where it is a picture or regions of one (outlined then), and ``attempt-N.png`` a wrong
+    one before it; ``step-ADDRESS.png`` is the picture that a step made. Files of the same names are replaced, others
+    stay.
 
     Returns:
         The written files.
@@ -143,6 +186,8 @@ def regions_of(value: Any) -> list[Region]:  # noqa: ANN401 - any value of a pro
 
 def _results(run: Run) -> Iterator[tuple[str, Any]]:
     yield ANSWER_FILE, run.answer
+    for number, attempt in enumerate(run.state.attempts, start=1):
+        yield f"attempt-{number}.png", from_json(attempt["answer"])
     for step in steps_of(run.state):
         if isinstance(step.value, Picture) and step.tool != RESULT:
             yield f"step-{step.address}.png", step.value

@@ -6,9 +6,10 @@ import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from interfaces import threads
+from interfaces.following import Decide, Event, followed, request_of
 from interfaces.threads import ThreadSummary
 from profiles.errors import BadInput
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from memory.artifacts import ArtifactStore
     from nodes.context import Context
     from tools.knowledge.collection import OwnPictures
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
     from tools.values import Region
 
 MAX_INSTRUCTION: Final = 2_000
@@ -48,23 +51,6 @@ class Started:
 
 
 @dataclass(frozen=True)
-class NodeFinished:
-    """A node of the graph finished."""
-
-    node: str
-    update: Json
-    """The state fields that changed, e.g. ``{"plan": [...]}``."""
-
-
-@dataclass(frozen=True)
-class StepFinished:
-    """One step of the program was executed (sent while the node ``run`` is at work)."""
-
-    record: Json
-    """The step in full: a ``StepRecord`` in JSON form."""
-
-
-@dataclass(frozen=True)
 class Finished:
     """The thread reached its end."""
 
@@ -72,7 +58,10 @@ class Finished:
     state: AskState
 
 
-SessionEvent = Started | NodeFinished | StepFinished | Finished
+LearnWhen = Literal["always", "approved", "never"]
+"""When a wrong answer is learned from."""
+
+SessionEvent = Started | Event | Finished
 
 
 async def stream_ask(
@@ -83,19 +72,24 @@ async def stream_ask(
     family: str | None = None,
     profile: str = "embedded",
     thread: str | None = None,
+    learn: LearnWhen = "always",
+    decide: Decide | None = None,
 ) -> AsyncGenerator[SessionEvent]:
     """Begin a thread and follow it to its end.
 
     Args:
         pictures: Files to look at, one to ``MAX_PICTURES``; they are copied into the artifact folder first.
         instruction: What to do, at most ``MAX_INSTRUCTION`` characters.
-        expected: The right answer, if known: the judge compares with it and the run is remembered.
+        expected: The right answer, if known: a right run is remembered, a wrong one is looked into and learned from.
         family: The kind of task, if known.
         profile: Name or path of a profile.
         thread: The new thread's id; made up when None. An id in use whose run has finished is begun afresh.
+        learn: Whether a wrong answer is learned from: ``always``, when ``approved``, or ``never`` (only judged then).
+        decide: Approves; without it, or when it leaves a request open, the thread stops there.
 
     Yields:
-        ``Started``, then ``NodeFinished`` and ``StepFinished`` in the order of events, then ``Finished``.
+        ``Started``, then what happens in the order of events, ``Waits`` where a decision is asked for, and
+        ``Finished``, unless the thread is left waiting.
 
     Raises:
         BadInput: a picture, the instruction, the profile or the thread id cannot be used; nothing was begun.
@@ -109,23 +103,77 @@ async def stream_ask(
     context = await asyncio.to_thread(make_context, profile, folder)
     values = await asyncio.to_thread(_beginning, pictures, context)
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
+    values |= {"learn": learn != "never", "approve": learn == "approved"}
     values["profile"] = threads.lasting(profile)
     async with _opened(name, folder) as graph:
         await threads.begin(graph, values, ask_config(name))
         yield Started(thread=name, state=await _state(graph, name))
-        async for event in _followed(graph, name, context):
+        async for event in _followed(graph, name, context, decide):
             yield event
 
 
-async def resume(thread: str, *, profile: str | None = None) -> AsyncGenerator[SessionEvent]:
+async def correct(
+    thread: str,
+    *,
+    expected: str | None = None,
+    says: str = "",
+    region: Region | None = None,
+    profile: str | None = None,
+    approve: bool = False,
+    decide: Decide | None = None,
+) -> AsyncGenerator[SessionEvent]:
+    """Say what was wrong with the answer of a finished thread; it is looked into, learned from, and tried again.
+
+    Args:
+        thread: The id of a finished thread.
+        expected: The right answer.
+        says: What is wrong, in words: "that is not a flamingo".
+        region: Where in the first picture the thing is that was missed, or that was meant.
+        profile: A profile to go on with; None takes the one the thread was begun with.
+        approve: Whether ``decide`` is asked before anything is learned.
+        decide: Decides about the request.
+
+    Yields:
+        As ``stream_ask``.
+
+    Raises:
+        BadInput: no such thread, it has not finished or is none of ask, nothing is said, or what is said contradicts
+            itself.
+        SnellenError: the run failed; ``resume`` takes it up.
+    """
+    from memory.home import home
+
+    _check_feedback(expected, says, region)
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    if await threads.graph_of(name) != "ask":
+        msg = f"The thread {name!r} learned something and has no answer to be corrected: name a run of `snellen ask`."
+        raise BadInput(msg)
+    async with _opened(name, folder) as graph:
+        if (await graph.aget_state(ask_config(name))).next:
+            msg = f"The thread {name!r} has not finished: `snellen resume {name}` first, then say what was wrong."
+            raise BadInput(msg)
+        state = await _state(graph, name)
+        _check_region(region, state)
+        context = await asyncio.to_thread(make_context, profile or state.profile, folder)
+        await tell(graph, ask_config(name), expected=expected, correction=says.strip(), region=region, approve=approve)
+        yield Started(thread=name, state=await _state(graph, name), resumed=True)
+        async for event in _followed(graph, name, context, decide):
+            yield event
+
+
+async def resume(
+    thread: str, *, profile: str | None = None, decide: Decide | None = None
+) -> AsyncGenerator[SessionEvent]:
     """Take up a thread where it stopped; finished nodes are not repeated. A finished thread only yields its end.
 
     Args:
         thread: The id of an existing thread.
         profile: A profile to go on with; None takes the one the thread was begun with.
+        decide: Decides about a request that the thread waits with, or comes to.
 
     Yields:
-        ``Started`` with ``resumed``, then what is left of the run, then ``Finished``.
+        ``Started`` with ``resumed``, then what is left of the run, then ``Finished``, unless it is left waiting.
 
     Raises:
         BadInput: no such thread, or another process is running it.
@@ -142,8 +190,22 @@ async def resume(thread: str, *, profile: str | None = None) -> AsyncGenerator[S
             yield Finished(thread=name, state=state)
             return
         context = await asyncio.to_thread(make_context, profile or state.profile, folder)
-        async for event in _followed(graph, name, context):
+        async for event in _followed(graph, name, context, decide):
             yield event
+
+
+async def waiting(thread: str) -> Json | None:
+    """Return the request that a thread waits with; None where it waits for nobody.
+
+    Raises:
+        BadInput: no such thread.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with _reading(folder) as graph:
+        return await request_of(graph, ask_config(name))
 
 
 async def list_threads() -> list[ThreadSummary]:
@@ -248,6 +310,42 @@ def _check(pictures: Sequence[Path | str], instruction: str, expected: str | Non
         raise BadInput(msg)
 
 
+def _check_feedback(expected: str | None, says: str, region: Region | None) -> None:
+    from nodes.agreement import contradiction
+    from nodes.reasoning.corrections import MAX_CORRECTION
+    from nodes.reasoning.critique import Feedback
+
+    feedback = Feedback(expected, says.strip() or None, region)
+    if not feedback:
+        msg = "Nothing says what was wrong: give the right answer, say it in words, or show where the thing is."
+        raise BadInput(msg)
+    if expected is not None and not 0 < len(expected.strip()) <= MAX_EXPECTED:
+        msg = f"The right answer must have 1 to {MAX_EXPECTED} characters; give the short answer itself."
+        raise BadInput(msg)
+    if len(says) > MAX_CORRECTION:
+        msg = f"What was wrong takes {len(says):,} characters; say it in at most {MAX_CORRECTION}."
+        raise BadInput(msg)
+    contradicted = contradiction(feedback)
+    if contradicted:
+        msg = f"This contradicts itself: {contradicted[0].lower()}{contradicted[1:]}"
+        raise BadInput(msg)
+
+
+def _check_region(region: Region | None, state: AskState) -> None:
+    from tools.values import Picture, from_json
+
+    if region is None:
+        return
+    picture = from_json(state.pictures[0]) if state.pictures else None
+    x0, y0, x1, y1 = region.box
+    if isinstance(picture, Picture) and not (0 <= x0 < x1 <= picture.width and 0 <= y0 < y1 <= picture.height):
+        msg = (
+            f"The region {x0},{y0},{x1},{y1} does not lie in the first picture, which has {picture.width} x "
+            f"{picture.height} pixels: give left, top, right and bottom in pixels."
+        )
+        raise BadInput(msg)
+
+
 def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
     from graphs.states import AskState
     from tools.values import to_json
@@ -259,7 +357,7 @@ def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
 
 
 @asynccontextmanager
-async def _opened(thread: str, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+async def _opened(thread: str, folder: Path) -> AsyncIterator[Graph]:
     """Open the graph on the home's checkpoints, with the thread held for this process."""
     from memory.checkpoints import running
 
@@ -268,7 +366,7 @@ async def _opened(thread: str, folder: Path) -> AsyncIterator[CompiledStateGraph
 
 
 @asynccontextmanager
-async def _reading(folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+async def _reading(folder: Path) -> AsyncIterator[Graph]:
     from graphs.ask import builder
     from graphs.states import STATE_TYPES
     from memory.checkpoints import checkpoints
@@ -277,34 +375,21 @@ async def _reading(folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, A
         yield builder.compile(checkpointer=saver, name="ask")
 
 
-async def _followed(
-    graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, context: Context
-) -> AsyncIterator[SessionEvent]:
-    stream = graph.astream(
-        None,
-        ask_config(thread),
-        context=context,
-        stream_mode=["updates", "custom"],
-        durability="sync",
-        subgraphs=True,
-    )
-    async for _, mode, chunk in cast("AsyncIterator[tuple[tuple[str, ...], str, Json]]", stream):
-        if mode == "custom":
-            if "step" in chunk:
-                yield StepFinished(record=chunk["step"])
-            continue
-        for node, update in chunk.items():
-            yield NodeFinished(node=node, update=update or {})
-    yield Finished(thread=thread, state=await _state(graph, thread))
+async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[SessionEvent]:
+    async for event in followed(graph, ask_config(thread), context, decide):
+        yield event
+    if await request_of(graph, ask_config(thread)) is None:
+        yield Finished(thread=thread, state=await _state(graph, thread))
 
 
 async def tell(
-    graph: CompiledStateGraph[Any, Any, Any, Any],
+    graph: Graph,
     address: RunnableConfig,
     *,
     expected: str | None = None,
     correction: str = "",
     region: Region | None = None,
+    approve: bool = False,
 ) -> None:
     """Say about a finished run what its answer should have been; followed on, the run is judged anew.
 
@@ -314,21 +399,26 @@ async def tell(
         expected: The right answer.
         correction: What is wrong, in words.
         region: Where in the first picture the thing is that was missed, or that was meant.
+        approve: Whether a person is asked before anything is learned.
     """
     from tools.values import to_json
 
+    before = await _state(graph, address["configurable"]["thread_id"])
     told: Json = {
         "expected": expected,
         "correction": correction,
         "region": None if region is None else to_json(region),
         # It is about the answer that stands: what was tried about an earlier one is over.
         **{name: [] for name in ("attempts", "critiques", "described", "lessons", "needs")},
+        # What could not be learned then, or was rejected, may be asked for again.
+        "learned": [one for one in before.learned if not one["trouble"]],
         "learn": True,
+        "approve": approve,
     }
     await graph.aupdate_state(address, told, as_node="run")
 
 
-async def _state(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -> AskState:
+async def _state(graph: Graph, thread: str) -> AskState:
     return _read(cast("Json", (await graph.aget_state(ask_config(thread))).values))
 
 
@@ -340,7 +430,7 @@ def _read(values: Json) -> AskState:
     return AskState(**{name: value for name, value in values.items() if name in known})
 
 
-async def _summary(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str) -> ThreadSummary:
+async def _summary(graph: Graph, thread: str) -> ThreadSummary:
     snapshot = await graph.aget_state(ask_config(thread))
     state = _read(snapshot.values)
     return ThreadSummary(

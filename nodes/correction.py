@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from langgraph.types import Command
 
 from memory.demonstrations import demonstration
+from memory.prompts import Selection
 from nodes.agreement import feedback_of
 from nodes.learning import MAX_NEEDS
 from nodes.lessons import Learned, Need
 from nodes.reasoning.critique import Critique, Fault
+from nodes.records import fitted_steps
 from nodes.reflection import next_reflection, sought
 from tools.program import StepRecord
-from tools.tuning import POOL_OF_TOOL
+from tools.tuning import POOL_OF_TOOL, POOLS
 from tools.values import Picture, from_json
+from tools.vision.loading import fingerprint
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -33,6 +36,10 @@ if TYPE_CHECKING:
 Again = Literal["plan", "write", "run"]
 """Where a task is tried again: with another plan, another program, or the same one and better tools."""
 
+ENOUGH: Final = 24
+"""Prompts of one concept after which a tool is not taught it again: more of the same would not help."""
+MAX_FAULTY_BYTES: Final = 2_000
+"""For the steps of one wrong answer that were found at fault."""
 MAX_LESSONS_BYTES: Final = 6_000
 """For the plans and programs of a run that were wrong; what does not fit is no example that anybody reads."""
 
@@ -44,9 +51,10 @@ async def correct(
     critique = Critique.from_json(state.critiques[-1])
     needs = _needs(critique, state, runtime.context)
     of_program = [fault for fault in critique.faults if fault.place != "tool"]
+    seen: Json = {"attempts": _with_faulty(critique, state)}
     if not needs and not of_program:
-        return Command(goto="remember" if next_reflection(state, runtime.context) is None else "describe")
-    update: Json = {"needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
+        return Command(update=seen, goto="remember" if next_reflection(state, runtime.context) is None else "describe")
+    update: Json = {**seen, "needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
     if of_program:
         update |= {"lessons": _lessons(critique, state), "program": critique.program or state.program}
     return Command(update=update, goto="learn" if needs else again(replace(state, **update)))
@@ -59,6 +67,17 @@ def again(state: AskState) -> Again:
     if "plan" in places:
         return "plan"
     return "write" if "program" in places and not critique.program else "run"
+
+
+def _with_faulty(critique: Critique, state: AskState) -> list[Json]:
+    """Keep beside the wrong answer what the steps at fault gave: they will be run again, and people compare."""
+    if not (state.attempts and critique.faults):
+        return state.attempts
+    *earlier, last = state.attempts
+    known = {step["address"]: step for step in last.get("faulty", [])}
+    found = {step["address"]: step for step in state.steps}
+    known |= {fault.address: found[fault.address] for fault in critique.faults if fault.address in found}
+    return [*earlier, last | {"faulty": fitted_steps(list(known.values()), limit=MAX_FAULTY_BYTES).value}]
 
 
 def _lessons(critique: Critique, state: AskState) -> list[Json]:
@@ -88,7 +107,19 @@ def _needs(critique: Critique, state: AskState, context: Context) -> list[Need]:
         if fault.place == "tool" and fault.tool in POOL_OF_TOOL:
             for need in _needs_of(fault, state, context):
                 found.setdefault(_key(need), need)
-    return [need for key, need in found.items() if key not in hopeless][:MAX_NEEDS]
+    return [need for key, need in found.items() if key not in hopeless and not _taught(need, context)][:MAX_NEEDS]
+
+
+def _taught(need: Need, context: Context) -> bool:
+    """Tell whether a tool has learned so much of a concept that learning more of it would not help."""
+    pool = POOL_OF_TOOL[need.tool]
+    if not need.concept or context.learning is None:
+        return False
+    rows = context.learning.prompts.rows(Selection(pool=pool, concept=need.concept))
+    if len(rows) < ENOUGH:
+        return False
+    checkpoint = fingerprint(context.models.profile, POOLS[pool])
+    return sum(row.fingerprint == checkpoint for row in rows) >= ENOUGH
 
 
 def _key(need: Need) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import asyncio
 import hashlib
 import threading
 import time
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from memory.drafts import Draft, DraftKey
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_NEEDS: Final = 4
 """Things that one run learns at most."""
+SHOWN_PICTURES: Final = 4
+"""Pictures that what was learned is shown with."""
 
 _ELSEWHERE: Final = "Discarded: another run that was learning the same at the same time did not keep it."
 _NOTHING: Final[Json] = {"kept": [], "known": [], "reasons": []}
@@ -203,6 +204,8 @@ def _validate(collected: Collected, context: Context) -> Json:
     """Say which instances' prompts are kept (those learned before among them), and why the others are not."""
     bench = TuningBench(collected, context)
     tuned, known = list(bench.tuned()), bench.known()
+    if "validation" in context.without:
+        return {"kept": sorted({one.instance for one in tuned} | known), "known": sorted(known), "reasons": []}
     held_out = [one.example(context.pictures) for one in collected.held_out]
     verdicts = validate(bench.tuner, tuned, held_out, others=bench.others, names=collected.names)
     kept = {one.tuned.instance for one in verdicts if one.kept} | known
@@ -227,7 +230,14 @@ def _store(collected: Collected, judged: Json, context: Context) -> Learned:
         already=len(judged["known"]),
         seconds=round(judged["seconds"], 1),
         source=collected.source,
+        pictures=_pictures(bench, kept),
     )
+
+
+def _pictures(bench: TuningBench, kept: Collection[str]) -> tuple[str, ...]:
+    """Return a few different pictures that kept prompts were learned from, for people to look at."""
+    of_kept = (stored.picture for instance, (stored, _) in bench.instances.items() if instance in kept)
+    return tuple(dict.fromkeys(of_kept))[:SHOWN_PICTURES]
 
 
 def _add(bench: TuningBench, kept: Collection[str]) -> None:
@@ -258,4 +268,14 @@ def _lesson(stored: StoredExample, tuned: TunedPrompt) -> Lesson:
 
 
 def _counted(reasons: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{reason} ({count}×)" if count > 1 else reason for reason, count in Counter(reasons).items())
+    """Tell reasons that differ in their figures alone once, with the figures of the first."""
+    grouped: dict[str, list[str]] = {}
+    for reason in reasons:
+        general, _, figures = reason.removesuffix(".").removesuffix(")").partition(" (")
+        grouped.setdefault(general, []).append(figures)
+    return tuple(f"{general} ({_example(figures)})." for general, figures in grouped.items())
+
+
+def _example(figures: Sequence[str]) -> str:
+    count = f"{len(figures)}×" if len(figures) > 1 else ""
+    return "; ".join(part for part in (count, figures[0]) if part) or "once"

@@ -8,6 +8,7 @@ learned from before the next task comes.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -203,7 +204,7 @@ async def _lesson(task: Any, examiner: Examiner, pupil: Pupil) -> LessonResult: 
         after=first.value if first.correct else second.value,
         critiques=len(taught.critiques),
         learned=_counted(learned),
-        reasons=dict(Counter(reason for one in learned for reason in [*one.reasons, one.trouble] if reason)),
+        reasons=_general_reasons(learned),
         seconds=round(time.monotonic() - started, 2),
     )
 
@@ -214,6 +215,20 @@ def _counted(learned: Sequence[Learned]) -> dict[str, list[int]]:
         kept, discarded = counts.get(str(one.need), [0, 0])
         counts[str(one.need)] = [kept + one.kept, discarded + one.discarded]
     return counts
+
+
+_QUOTED = re.compile(r"'[^']*'")
+_FIGURES = re.compile(r" \((?:(\d+)×)?[^)]*\)\.?$")
+
+
+def _general_reasons(learned: Sequence[Learned]) -> dict[str, int]:
+    """Count reasons without the figures of the single case; what names the case is cut off."""
+    counted: Counter[str] = Counter()
+    for reason in [text for one in learned for text in (*one.reasons, one.trouble) if text]:
+        figures = _FIGURES.search(reason)
+        general = reason[: figures.start()] if figures else _QUOTED.sub("…", reason)
+        counted[general] += int(figures[1] or 1) if figures else 1
+    return dict(counted)
 
 
 # --- the report ----------------------------------------------------------------------------------------------

@@ -164,6 +164,7 @@ class Learned:
         trouble: Why nothing was learned, in a sentence.
         seconds: How long tuning and validation took.
         source: Where the pictures came from, for people.
+        pictures: Ids of a few of the pictures that the kept prompts were learned from, to show them.
     """
 
     need: Need
@@ -174,6 +175,7 @@ class Learned:
     trouble: str = ""
     seconds: float = 0.0
     source: str = ""
+    pictures: tuple[str, ...] = ()
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""
@@ -182,7 +184,8 @@ class Learned:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Learned:
         """Read what `to_json` wrote."""
-        return cls(**{**data, "need": Need.from_json(data["need"]), "reasons": tuple(data["reasons"])})
+        listed = {name: tuple(data.get(name, ())) for name in ("reasons", "pictures")}
+        return cls(**{**data, **listed, "need": Need.from_json(data["need"])})
 
     def __str__(self) -> str:
         """Tell it in a sentence."""

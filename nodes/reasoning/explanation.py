@@ -45,6 +45,8 @@ MAX_PAIRED: Final = 3
 """Outputs of each call that are tried together with those of another one."""
 MAX_PAIRED_CALLS: Final = 6
 """Calls that are tried together with each other."""
+IMAGINED: Final = 0.01
+"""Up to this score a region was made up, to see what would follow from it."""
 FOUND_FROM: Final = 0.5
 """Share from which on a step that is checked is called wrong."""
 
@@ -292,11 +294,23 @@ def _faults_of_program(edit: Edit, case: Case) -> tuple[Fault, ...]:
 
 def _fault_of_tool(call: SuspectedCall, output: Any) -> Fault:  # noqa: ANN401 - any value
     record = call.record
-    said = in_words(output)
+    said = _as_imagined(output)
     witness = min((one for one in call.evidence if one.support < 0), key=lambda one: one.support, default=None)
     heard = f" {witness.says[:1].upper()}{witness.says[1:]}: {witness.value}." if witness else ""
     reason = f"{record.tool} gave {in_words(record.value)}; with {said} the answer would be right.{heard}"
     return Fault("tool", record.address, record.tool, concept_of(record, output), reason[:MAX_REASON], said)
+
+
+def _as_imagined(output: Any) -> str:  # noqa: ANN401 - any value
+    """Write an output that would have been right; where an imagined region is, nobody knows."""
+    regions = output if isinstance(output, list) else []
+    imagined = [one for one in regions if isinstance(one, Region) and one.score <= IMAGINED]
+    if not imagined:
+        return in_words(output)
+    found = [in_words(one) for one in regions if one not in imagined]
+    label = imagined[0].label or "region"
+    more = f"{'another' if found and len(imagined) == 1 else len(imagined)} {label} somewhere"
+    return ", ".join([*found, more])
 
 
 def concept_of(record: StepRecord, output: Any = None) -> str:  # noqa: ANN401 - any value

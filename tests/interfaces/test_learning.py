@@ -15,7 +15,8 @@ import PIL.Image
 import pytest
 
 from interfaces import cli, learning, threads
-from interfaces.learning import LearningFinished, LearningProgress, LearningWaits
+from interfaces.following import LearningProgress, Waits
+from interfaces.learning import LearningFinished
 from interfaces.learning_display import outcome_lines, phase_in_words, trouble
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
@@ -146,7 +147,7 @@ def test_what_another_run_discarded_at_the_same_time_is_told(
 
     assert "none of the 3 prompts proved itself" in say("learn", "dog", "--tool", "LOC", status=1)
     (one,) = learning.learned_of(asyncio.run(learning.read_thread(first_thread())))
-    assert one.reasons == ("Discarded: another run that was learning the same at the same time did not keep it. (3×)",)
+    assert one.reasons == ("Discarded: another run that was learning the same at the same time did not keep it (3×).",)
 
 
 def first_thread() -> str:
@@ -256,7 +257,7 @@ class TestApproval:
 
         events = asyncio.run(run())
 
-        assert sum(isinstance(event, LearningWaits) for event in events) == 3
+        assert sum(isinstance(event, Waits) for event in events) == 3
         assert asked[0] == ""
         assert all("must be 1 decision" in error for error in asked[1:])
         assert isinstance(events[-1], LearningFinished)

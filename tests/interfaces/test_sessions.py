@@ -13,7 +13,8 @@ import pytest
 
 from graphs.states import AskState
 from interfaces import sessions, threads
-from interfaces.sessions import Finished, NodeFinished, SessionEvent, Started, StepFinished
+from interfaces.following import NodeFinished, StepFinished
+from interfaces.sessions import Finished, SessionEvent, Started
 from memory.checkpoints import DATABASE, running
 from memory.home import MemoryTrouble
 from nodes.context import Context

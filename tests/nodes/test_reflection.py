@@ -87,7 +87,7 @@ def test_a_blind_detector_is_found_and_its_concept_named(tmp_path: Path, cases: 
     assert [(one.place, one.address, one.tool, one.concept) for one in critique.faults] == [("tool", "1", "LOC", "cat")]
     assert critique.method == ("local" if locally else "global")
     assert critique.certainty > 0.5
-    assert "1 region" in critique.faults[0].right_output
+    assert critique.faults[0].right_output == "1 cat somewhere"
 
 
 def test_a_wrong_answer_is_found_and_the_right_one_inferred(tmp_path: Path, cases: CaseReasoner) -> None:

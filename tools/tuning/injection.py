@@ -255,10 +255,11 @@ def _attended(
     """One attention of a MaskFormer's decoder, with keys and values that are projected already."""
     from torch.nn import functional
 
-    queries = attention.q_proj(asking)
+    queries: torch.Tensor = attention.q_proj(asking)
 
     def heads(projected: torch.Tensor) -> torch.Tensor:
-        return projected.to(queries.dtype).unflatten(-1, (-1, attention.head_dim)).transpose(1, 2)
+        split = projected.to(queries.dtype).view(*projected.shape[:-1], -1, attention.head_dim)
+        return split.transpose(1, 2)
 
     mixed = functional.scaled_dot_product_attention(
         heads(queries), heads(keys), heads(values), attn_mask=seen, scale=attention.scaling

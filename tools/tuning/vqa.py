@@ -53,6 +53,11 @@ class VqaSeen:
     examples: Sequence[Example]
     groups: list[tuple[list[int], Reading]]
 
+    def features(self) -> list[NDArray[np.float32]]:
+        """The feature of each, in their order."""
+        rows = {index: reading.features[row] for group, reading in self.groups for row, index in enumerate(group)}
+        return [rows[index] for index in range(len(self.examples))]
+
 
 class VqaTuner:
     """Teaches BLIP an answer. Picture and question are read once; each step runs the answer decoder."""
@@ -82,21 +87,29 @@ class VqaTuner:
 
     def features(self, examples: Sequence[Example]) -> list[NDArray[np.float32]]:
         """The picture's mean patch beside the question's mean word ``(2 width,)``."""
-        seen = self.look(examples, ())
-        rows = {index: reading.features[row] for group, reading in seen.groups for row, index in enumerate(group)}
-        return [rows[index] for index in range(len(examples))]
+        return self.look(examples, ()).features()
 
     def prepare(self, instances: Sequence[Instance]) -> VqaBatch:
         """Read every question with its picture, and spell the answers."""
-        most = 1 + max(len(each.negatives) for each in instances)
         shown = [[each.example, *each.negatives] for each in instances]
         flat = [example for examples in shown for example in examples]
-        questions, words = self._padded(self.look(flat, ()))
-        answers, tokens = self._spelled([example.answer for example in flat])
+        seen = self.look(flat, ())
         rows = iter(range(len(flat)))
-        where = torch.tensor([[next(rows) if i < len(each) else 0 for i in range(most)] for each in shown])
-        real = torch.tensor([[i < len(each) for i in range(most)] for each in shown], device=self.device)
+        chosen = [self._concerned([next(rows) for _ in examples], seen.features()) for examples in shown]
+        most = max(len(each) for each in chosen)
+        where = torch.tensor([[*each, *[0] * (most - len(each))] for each in chosen])
+        real = torch.tensor([[i < len(each) for i in range(most)] for each in chosen], device=self.device)
+        questions, words = self._padded(seen)
+        answers, tokens = self._spelled([example.answer for example in flat])
         return VqaBatch(questions[where], words[where], answers[where], tokens[where] * real[..., None])
+
+    def _concerned(self, rows: Sequence[int], features: Sequence[NDArray[np.float32]]) -> list[int]:
+        """The row of an instance's example, and of those negatives so similar that the prompt would be used on them."""
+        own, *others = rows
+        if not others:
+            return [own]
+        alike = cosines(np.stack([features[row] for row in others]), features[own]) >= self.settings.similarity
+        return [own, *(row for row, near in zip(others, alike, strict=True) if near)]
 
     def _padded(self, seen: VqaSeen) -> tuple[torch.Tensor, torch.Tensor]:
         longest = max(reading.questions.shape[1] for _, reading in seen.groups)
@@ -138,10 +151,13 @@ class VqaTuner:
         spoken, real = answers[:, 1:], tokens[:, 1:].float()
         losses = functional.cross_entropy(logits.transpose(1, 2), spoken, reduction="none") * real
         loss = (losses.sum(1) / real.sum(1).clamp(min=1)).view(instances, examples)
-        right = ((logits.argmax(-1) == spoken) | (real == 0)).all(1).view(instances, examples).all(1)
-        sure = losses[::examples].amax(dim=1) <= -np.log(self.settings.score)
+        # Against the next best token, not against all: words that the model never said keep a small probability.
+        said = logits.gather(2, spoken[..., None])
+        lead = (said - logits.scatter(2, spoken[..., None], -torch.inf).amax(-1, keepdim=True))[..., 0]
+        lead = lead.masked_fill(real == 0, torch.inf).amin(1).view(instances, examples)
+        right = lead[:, 0] >= np.log(self.settings.score / (1 - self.settings.score))
         others = tokens[:, 0].view(instances, examples)[:, 1:].sum(1).clamp(min=1)
-        return Judgement(loss[:, 0] + loss[:, 1:].sum(1) / others, right & sure)
+        return Judgement(loss[:, 0] + loss[:, 1:].sum(1) / others, right & (lead[:, 1:] > 0).all(1))
 
     def look(self, examples: Sequence[Example], names: Sequence[str]) -> VqaSeen:  # noqa: ARG002 - answers are free
         """Read questions with their pictures."""

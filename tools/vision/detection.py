@@ -218,8 +218,7 @@ class Detector:
         found = [
             Detection(box, float(score), call.names[int(index)])
             for score, index, relative in zip(best.values, best.indices, boxes, strict=True)
-            if float(score) > least[int(index)]
-            and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
+            if float(score) > least[int(index)] and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
         ]
         shared = self._tuning.joined
         things = [each for each in found if each.name in learned]

@@ -107,12 +107,20 @@ class Answerer:
         return answers
 
     def _select(self, feature: NDArray[np.float32]) -> NDArray[np.float32] | None:
-        """The prompt for a question, combined from the nearest that are similar enough (CLOVA section 8.1.3)."""
+        """The prompt for a question, combined from the nearest that are similar enough (CLOVA section 8.1.3).
+
+        The nearest question of all decides: where it was answered rightly, as its prompt of zeros says, this one is
+        answered as ever. In a mean with the others, as the paper has it, zeros would only weaken what was learned.
+        """
         assert self._prompts is not None  # noqa: S101 - called only where something was learned
         candidates = self._prompts.candidates("VQA", "", feature, self._tuning.nearest)
         if candidates is None:
             return None
-        return ensemble(similar_enough(candidates, feature, least=self._tuning.similarity), feature)
+        alike = similar_enough(candidates, feature, least=self._tuning.similarity)
+        learned = alike.prompts.any(axis=tuple(range(1, alike.prompts.ndim)))
+        if not len(alike) or not learned[0]:
+            return None
+        return ensemble(alike.take(learned.nonzero()[0]), feature)
 
     def read(self, calls: Sequence[PictureAndText]) -> Reading:
         """Encode pictures, and questions of one length with them."""

@@ -155,7 +155,12 @@ def test_a_batch_is_tuned_as_each_instance_alone(segmenting: Callable[[str], Pro
 def test_memory_bounds_what_is_tuned_together(profile: Profile) -> None:
     tuner, sizes = _tuner(profile, steps=1), []
     prepare = tuner.prepare
-    tuner.prepare = lambda chunk: (sizes.append(len(chunk)), prepare(chunk))[1]
+
+    def counted(chunk: list[Instance]) -> Any:  # noqa: ANN401
+        sizes.append(len(chunk))
+        return prepare(chunk)
+
+    tuner.prepare = counted
     one = tuner.size(_instances(1)[0])
     assert tuner.size(_instances(3)[2]) > one
     tuner.common = tuner.common.model_copy(update={"memory": 1})

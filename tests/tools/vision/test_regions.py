@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,20 @@ def test_classify_of_nothing_is_nothing(
     context: ToolContext, image: Picture, regions: list[Region], categories: list[str]
 ) -> None:
     assert classify.classify(context, image, regions, categories) == []
+
+
+def test_select_by_a_group_takes_what_was_learned_of_it(
+    context: ToolContext, image: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SEG calls what it knows by its group, and what it has learned by its own name."""
+    animal, dog, chair = (
+        replace(each, label=name) for each, name in ((RED, "animal"), (GREEN, "dog"), (BLUE, "chair"))
+    )
+    assert select.select(context, image, [animal, dog, chair], "animals") == [animal]
+    monkeypatch.setattr(
+        ColourBlindfold, "learned", lambda _, pool: frozenset({"dog", "chair"} if pool == "SEG" else ())
+    )
+    assert select.select(context, image, [animal, dog, chair], "animals") == [animal, dog]
 
 
 def test_select_finds_a_description_by_similarity(context: ToolContext, image: Picture) -> None:

@@ -1,0 +1,44 @@
+"""Asking a person at the terminal whether something may be learned."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from graphs.states import Json
+
+_YES: Final = frozenset({"y", "yes"})
+
+
+def decide(request: Json, *, beforehand: str = "", alone: bool = False) -> Sequence[Json] | None:
+    """Decide about each action of a request.
+
+    Args:
+        request: As ``nodes.approval.request`` makes it.
+        beforehand: A decision that was given before it was asked for, ``approve`` or ``reject``, about all actions.
+        alone: Whether nobody is to be asked.
+
+    Returns:
+        A decision for each action; None where nobody is there to be asked.
+    """
+    actions = request["action_requests"]
+    if beforehand:
+        return [{"type": beforehand} for _ in actions]
+    if alone or not sys.stdin.isatty():
+        return None
+    return [{"type": "approve" if _agrees(one["description"]) else "reject"} for one in actions]
+
+
+def tell_how_to_decide(thread: str) -> None:
+    """Say how a waiting thread goes on; on standard error, because standard output may be JSON."""
+    sentence = f"Nothing was learned yet: `snellen resume {thread} --approve` lets it, --reject does not."
+    sys.stderr.write(f"snellen: {sentence}\n")
+
+
+def _agrees(description: str) -> bool:
+    """Ask on the terminal; anything but a yes is a no."""
+    sys.stderr.write(f"Learn {description.rstrip('.')}? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().casefold() in _YES

@@ -1,0 +1,214 @@
+"""What ``snellen ask``, ``correct`` and ``resume`` do with runs that answer."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractContextManager, aclosing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from interfaces import following, sessions
+from interfaces.approving import decide, tell_how_to_decide
+from interfaces.display import console, print_json
+from interfaces.run_display import RunDisplay, doing_after
+from interfaces.running import BEGINNING, SignOfLife, resumable, run
+from interfaces.runs import ANSWER_FILE, Run, write_run, write_text
+from memory.home import home
+from profiles.errors import BadInput, SnellenError
+from tools.values import Picture, Region
+
+if TYPE_CHECKING:
+    from graphs.states import Json
+
+_CORNERS: Final = 4
+
+
+def ask(options: argparse.Namespace) -> int:
+    """Answer an instruction about pictures; with the right answer given, learn from a wrong one."""
+    _prepare_outputs(options)
+    if options.approve and options.no_learn:
+        msg = "--approve asks before anything is learned, and --no-learn learns nothing: leave out one of them."
+        raise BadInput(msg)
+    follower = _Follower(quiet=options.json)
+    events = sessions.stream_ask(
+        options.pictures,
+        options.instruction,
+        expected=options.answer,
+        profile=options.profile,
+        thread=options.thread,
+        learn="never" if options.no_learn else "approved" if options.approve else "always",
+        decide=follower.asked,
+    )
+    return _finish(follower, events, options)
+
+
+def correct(options: argparse.Namespace) -> int:
+    """Say what was wrong with the answer of a finished run, and have it learn from that."""
+    if options.label and options.region is None:
+        msg = "--label names the thing in a region: show where it is with --region, or say it in words."
+        raise BadInput(msg)
+    _prepare_outputs(options)
+    follower = _Follower(quiet=options.json)
+    events = sessions.correct(
+        options.thread,
+        expected=options.answer,
+        says=options.says or "",
+        region=None if options.region is None else _region(options.region, options.label or ""),
+        profile=options.profile,
+        approve=options.approve,
+        decide=follower.asked,
+    )
+    return _finish(follower, events, options)
+
+
+def resume(options: argparse.Namespace) -> int:
+    """Go on with a run where it stopped."""
+    decision = "approve" if options.approve else "reject" if options.reject else ""
+    if decision and asyncio.run(sessions.waiting(options.thread)) is None:
+        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
+        raise BadInput(msg)
+    _prepare_outputs(options)
+    follower = _Follower(quiet=options.json, decision=decision)
+    events = sessions.resume(options.thread, profile=options.profile, decide=follower.asked)
+    return _finish(follower, events, options)
+
+
+def _region(text: str, label: str) -> Region:
+    """Read ``left,top,right,bottom``.
+
+    Raises:
+        BadInput: it is not four whole numbers.
+    """
+    try:
+        corners = [int(part) for part in text.split(",")]
+    except ValueError:
+        corners = []
+    if len(corners) != _CORNERS:
+        msg = f"--region {text[:40]} is not left,top,right,bottom: give four whole numbers, as in 10,20,60,80."
+        raise BadInput(msg)
+    x0, y0, x1, y1 = corners
+    if x0 >= x1 or y0 >= y1:
+        msg = f"--region {text[:40]} is empty: its right and bottom must be greater than its left and top."
+        raise BadInput(msg)
+    return Region((x0, y0, x1, y1), 1.0, " ".join(label.split()))
+
+
+@dataclass
+class _Follower:
+    """Follows a run, shows it, and asks about what may be learned."""
+
+    quiet: bool
+    decision: str = ""
+    """A decision that was given beforehand: ``approve`` or ``reject``."""
+    thread: str = ""
+    finished: Run | None = None
+    """How the run ended; None while it waits."""
+    request: Json | None = None
+    """What the run waits with for a decision; None where it does not."""
+    display: RunDisplay = field(default_factory=RunDisplay)
+
+    def asked(self, request: Json) -> Sequence[Json] | None:
+        """Decide about each action; None where nobody is there to be asked."""
+        with self.display.silent():
+            return decide(request, beforehand=self.decision, alone=self.quiet)
+
+    async def follow(self, events: AsyncGenerator[sessions.SessionEvent]) -> None:
+        """Follow the events to their end."""
+        watched = not self.quiet and self.display.screen.is_terminal
+        with SignOfLife(BEGINNING).watching(quiet=watched) as sign, self._watching(shown=watched):
+            # Closed before the event loop ends: the run lets go of its databases and its thread, whatever happens here.
+            async with aclosing(events):
+                async for event in events:
+                    self._take(event)
+                    sign.tell(doing_after(event))
+
+    def _watching(self, *, shown: bool) -> AbstractContextManager[None]:
+        return self.display.watching() if shown else nullcontext()
+
+    def _take(self, event: sessions.SessionEvent) -> None:
+        self.request = event.request if isinstance(event, following.Waits) else None
+        if isinstance(event, sessions.Started):
+            self.thread = event.thread
+        if isinstance(event, sessions.Finished):
+            self.finished = Run(event.thread, event.state)
+        if not self.quiet:
+            self.display.show(event)
+
+
+def _finish(follower: _Follower, events: AsyncGenerator[sessions.SessionEvent], options: argparse.Namespace) -> int:
+    """Follow, write what was asked for, print the JSON, and fail where the run has no answer."""
+    with resumable(lambda: follower.thread):
+        run(follower.follow(events))
+    came = follower.finished or Run(follower.thread, asyncio.run(sessions.read_thread(follower.thread)))
+    written = _write_outputs(came, options)
+    if options.json:
+        status = "finished" if follower.request is None else "waiting"
+        print_json({**came.to_json(), "status": status, "waiting": follower.request})
+    else:
+        _tell_files(came, written)
+    if follower.request is not None:
+        tell_how_to_decide(follower.thread)
+        return 0
+    if came.state.error is not None:
+        raise SnellenError(came.state.error)
+    return 0
+
+
+def _tell_files(run: Run, written: Sequence[Path]) -> None:
+    screen = console()
+    if isinstance(run.answer, Picture) and not any(path.name == ANSWER_FILE for path in written):
+        screen.print(f"picture {sessions.open_pictures(home()).path(run.answer.id)}", style="dim")
+    for path in written:
+        screen.print(f"wrote   {path}", style="dim")
+
+
+def _write_outputs(run: Run, options: argparse.Namespace) -> list[Path]:
+    if not (options.out or options.html):
+        return []
+    store = sessions.open_pictures(home())
+    written = write_run(run, Path(options.out), store) if options.out else []
+    if options.html:
+        from interfaces.page import render
+
+        write_text(Path(options.html), render(run, store))
+        written.append(Path(options.html))
+    return written
+
+
+def _prepare_outputs(options: argparse.Namespace) -> None:
+    """Refuse places that cannot take the results before minutes are spent on making them."""
+    if options.out and Path(options.out).exists() and not Path(options.out).is_dir():
+        msg = f"--out {options.out} is a file: name a folder for the result pictures and run.json."
+        raise BadInput(msg)
+    if options.html and Path(options.html).is_dir():
+        msg = f"--html {options.html} is a folder: name the file that the page is written to."
+        raise BadInput(msg)
+    for name, place in (("--out", options.out), ("--html", options.html)):
+        if place:
+            _refuse_unwritable(name, Path(place))
+
+
+def _refuse_unwritable(option: str, place: Path) -> None:
+    """Refuse a place that nothing can be written to: it, or the nearest folder above it that exists."""
+    there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
+    if there.is_file() and there == place.absolute():
+        writable = os.access(there, os.W_OK)
+    else:
+        writable = there.is_dir() and _takes_files(there)
+    if not writable:
+        msg = f"{option} {place} cannot be written ({there} is not a folder that you may write to): name another place."
+        raise BadInput(msg)
+
+
+def _takes_files(folder: Path) -> bool:
+    """Permission bits lie (root, read-only mounts): only a written file proves a writable folder."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

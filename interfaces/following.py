@@ -1,0 +1,118 @@
+"""Following a thread of any graph: what happens in it, one event after the other, past questions to a person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+
+    from graphs.states import Json
+    from nodes.context import Context
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+Decide = Callable[[dict[str, Any]], Sequence[dict[str, Any]] | None]
+"""Decides about a request of ``nodes.approval``: one decision for each of its actions; None leaves it open."""
+
+
+@dataclass(frozen=True)
+class NodeFinished:
+    """A node of the graph, or of a graph inside it, finished."""
+
+    node: str
+    update: Json
+    """The state fields that changed, e.g. ``{"plan": [...]}``."""
+
+
+@dataclass(frozen=True)
+class StepFinished:
+    """One step of the program was executed (sent while the node ``run`` is at work)."""
+
+    record: Json
+    """The step in full: a ``StepRecord`` in JSON form."""
+
+
+@dataclass(frozen=True)
+class LearningProgress:
+    """How far a need is: ``need``, ``phase``, and as the phase knows ``done``, ``of``, ``step``, ``kept``."""
+
+    told: Json
+
+
+@dataclass(frozen=True)
+class Waits:
+    """A person must decide whether what was collected may be learned."""
+
+    thread: str
+    request: Json
+    """``action_requests`` and ``review_configs``, as ``nodes.approval.request`` makes them."""
+
+
+Event = NodeFinished | StepFinished | LearningProgress | Waits
+
+
+async def followed(
+    graph: Graph, address: RunnableConfig, context: Context, decide: Decide | None
+) -> AsyncIterator[Event]:
+    """Follow a thread from where it stands to its end, past its questions as far as they are decided.
+
+    Args:
+        graph: The graph with a saver.
+        address: The thread.
+        context: What its nodes work with.
+        decide: Decides about a request, on a worker thread; without it, or when it leaves one open, following ends.
+
+    Yields:
+        What happens, in order; where a request was left open, ``Waits`` comes last.
+    """
+    thread = address["configurable"]["thread_id"]
+    request = await request_of(graph, address)
+    while True:
+        answer = None
+        if request is not None:
+            yield Waits(thread=thread, request=request)
+            answer = await asyncio.to_thread(decide, request) if decide is not None else None
+            if answer is None:
+                return
+        async for event in _streamed(graph, address, context, answer):
+            yield event
+        request = await request_of(graph, address)
+        if request is None:
+            return
+
+
+async def request_of(graph: Graph, address: RunnableConfig) -> Json | None:
+    """Return the request that a thread waits with; None where it waits for nobody."""
+    interrupts = (await graph.aget_state(address)).interrupts
+    return cast("Json", interrupts[0].value) if interrupts else None
+
+
+async def _streamed(
+    graph: Graph, address: RunnableConfig, context: Context, answer: Sequence[Json] | None
+) -> AsyncIterator[Event]:
+    from langgraph.types import Command
+
+    stream = graph.astream(
+        None if answer is None else Command(resume={"decisions": list(answer)}),
+        address,
+        context=context,
+        stream_mode=["updates", "custom"],
+        durability="sync",
+        subgraphs=True,
+    )
+    async for _, mode, chunk in cast("AsyncIterator[tuple[tuple[str, ...], str, Json]]", stream):
+        if mode == "custom" and "step" in chunk:
+            yield StepFinished(record=chunk["step"])
+        elif mode == "custom" and "learning" in chunk:
+            yield LearningProgress(told=chunk["learning"])
+        elif mode == "updates":
+            for node, update in chunk.items():
+                if node != "__interrupt__":
+                    yield NodeFinished(node=node, update=update or {})

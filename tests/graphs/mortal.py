@@ -1,0 +1,334 @@
+"""Processes that follow a thread of ask through everything it can do, and are killed where they are told to be.
+
+    python mortal.py < JOBS
+
+JOBS is a JSON list of `Job`; each is done by a process of its own, forked from this one so that the models' libraries
+are imported once. A line of JSON for each says how its process ended. A job's home gets a file ``log``, a line for
+each node that begins, and when the thread ends a file ``answer``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nodes.approval
+import nodes.correction
+import nodes.inference
+import nodes.judgement
+import nodes.learning
+import nodes.reflection
+import nodes.remembering
+from nodes.context import Context
+from nodes.reasoning.critique import Case, Critique, Fault, Replay, StepCheck
+from nodes.reasoning.protocol import Examples, Plan, Task
+from tests.graphs.scripted import ScriptedReasoner, embed
+from tools.registry import ToolContext, tool
+from tools.values import Picture, Region
+
+THREAD = "thread"
+QUESTION = "is there a dog ?"
+PROGRAM = """\
+BOX0=WHOLE(image=IMAGE)
+BOX1=CLASSIFY(image=IMAGE,object=BOX0,categories=['dog'])
+ANSWER0=COUNT(box=BOX1)
+ANSWER1=VQA(image=IMAGE,question='is there a dog ?')
+ANSWER2=EVAL(expr='{ANSWER0} > 1')
+FINAL_RESULT=RESULT(var=ANSWER2)
+"""
+CORRECTED = PROGRAM.replace("> 1", "> 0")
+
+FLOW = (
+    *("recall", "plan", "write", "run", "judge", "describe", "reflect_globally", "correct"),
+    *("collect", "approve", "tune", "validate", "store", "run", "judge", "describe", "reflect_locally", "correct"),
+    *("write", "run", "judge", "remember"),
+)
+"""What an unharmed thread does: CLASSIFY learns what a dog is, and the answer is still wrong until the program, which
+counts one dog too many, is written again."""
+
+LEARNING = ("collect", "approve", "tune", "validate", "store")
+
+_MODULES = {
+    nodes.inference: ("recall", "plan", "write", "run"),
+    nodes.judgement: ("judge",),
+    nodes.reflection: ("describe", "reflect_globally", "reflect_locally"),
+    nodes.correction: ("correct",),
+    nodes.learning: ("collect", "tune_prompts", "validate_prompts", "store"),
+    nodes.approval: ("approve",),
+    nodes.remembering: ("remember",),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What one process does, and where it dies.
+
+    Attributes:
+        home: The memory.
+        picture: What is looked at.
+        profile: The models.
+        resume: Whether the thread is taken up; else it is begun.
+        victim: The process kills itself on leaving this node, or at this point inside one; empty where it shall not.
+        occurrence: Which time, from 1.
+        since: It is killed by its parent ``delay`` seconds after this node began; empty where it is not.
+        delay: See there.
+        approve: Whether a person (who agrees) is asked before anything is learned.
+    """
+
+    home: str
+    picture: str
+    profile: str
+    resume: bool = False
+    victim: str = ""
+    occurrence: int = 1
+    since: str = ""
+    delay: float = 0.0
+    approve: bool = False
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass
+class Witness:
+    """Notes what happens in a process, and ends it where its job says."""
+
+    job: Job
+    pipe: int
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def begins(self, node: str) -> None:
+        with Path(self.job.home, "log").open("a") as log:
+            log.write(f"{node}\n")
+        os.write(self.pipe, f"{node}\n".encode())
+
+    def passes(self, point: str) -> None:
+        self.seen[point] += 1
+        if point == self.job.victim and self.seen[point] == self.job.occurrence:
+            die()
+
+    def watch(self, place: Any, name: str, point: str) -> None:  # noqa: ANN401 - a module or a class
+        """Let the process pass a point whenever a function has done its work."""
+        function = getattr(place, name)
+
+        @functools.wraps(function)
+        def watched(*args: object, **kwargs: object) -> object:
+            result = function(*args, **kwargs)
+            self.passes(point)
+            return result
+
+        setattr(place, name, watched)
+
+    def watch_nodes(self) -> None:
+        """Watch every node; before the graphs are imported, which take the nodes from their modules."""
+        for module, names in _MODULES.items():
+            for name in names:
+                self._watch_node(module, name, name.removesuffix("_prompts"))
+
+    def _watch_node(self, module: Any, name: str, node: str) -> None:  # noqa: ANN401
+        function = getattr(module, name)
+
+        @functools.wraps(function)
+        async def watched(*args: object, **kwargs: object) -> object:
+            self.begins(node)
+            update = await function(*args, **kwargs)
+            self.passes(node)
+            return update
+
+        setattr(module, name, watched)
+
+
+def watch_points(witness: Witness) -> None:
+    """Watch points inside nodes, once the memory is open: what opening it does is no part of the run."""
+    import memory.prompt_rows
+    import memory.prompts
+    from memory.demonstrations import DemonstrationPool
+    from memory.drafts import Drafts
+
+    witness.watch(nodes.learning.TuningBench, "keep", "a draft was written")
+    witness.watch(memory.prompts, "write_block", "a block was written")
+    witness.watch(memory.prompt_rows, "insert", "rows were written")
+    witness.watch(nodes.learning, "_add", "prompts were added")
+    witness.watch(nodes.learning, "_store", "a need was stored")
+    witness.watch(DemonstrationPool, "add", "demonstrations were added")
+    discard = Drafts.discard
+
+    def one_by_one(drafts: Drafts, keys: Any) -> None:  # noqa: ANN401
+        for key in keys:
+            discard(drafts, [key])
+            witness.passes("a draft was discarded")
+
+    Drafts.discard = one_by_one  # type: ignore[method-assign]
+
+
+class Accuser(ScriptedReasoner):
+    """Blames CLASSIFY and LOC at first, then the program; writes it rightly once it has seen the wrong one."""
+
+    async def plan(self, task: Task, examples: Examples) -> Plan:
+        return Plan(["Look for a dog"])
+
+    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
+        return CORRECTED if examples.programs_incorrect else PROGRAM
+
+    async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
+        return ["cat", "car"][:limit]
+
+    async def reflect(self, case: Case, replay: Replay) -> Critique:
+        said = "It did not know the dog."
+        blamed = (Fault("tool", "2", name, "dog", said) for name in ("CLASSIFY", "LOC"))
+        return Critique(tuple(blamed), 0.9, "global")
+
+    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+        wrong = "{ANSWER0} > 1" in case.program and address == "5"
+        fault = Fault("program", address, "EVAL", "", "It counts one dog too many.") if wrong else None
+        return StepCheck(address, right=fault is None, fault=fault)
+
+
+@tool("WHOLE")
+def whole(context: ToolContext, image: Picture) -> list[Region]:  # noqa: ARG001 - a tool's signature
+    """Give the whole picture as a region."""
+    return [Region((0, 0, image.width, image.height), 1.0)]
+
+
+def make_context(profile: str, folder: Path, *, own: object = None) -> Context:  # noqa: ARG001 - as in sessions
+    """Gather models that learn, an empty memory and the Reasoner."""
+    import microworld
+    from memory.artifacts import ArtifactStore
+    from memory.demonstrations import DemonstrationPool
+    from memory.drafts import Drafts
+    from memory.prompts import PromptPool
+    from nodes.context import Learning
+    from nodes.recollection import Recollection
+    from profiles import load_profile
+    from tools.knowledge.collection import WorldLibrary
+    from tools.vision import Models
+
+    chosen, prompts = load_profile(profile), PromptPool(folder)
+    library = WorldLibrary(lambda: microworld, title="microworld")
+    return Context(
+        pictures=ArtifactStore(folder / "artifacts"),
+        models=Models(chosen, Recollection(prompts, chosen), window=0),
+        learning=Learning(prompts=prompts, drafts=Drafts(folder), annotated=library, found=library),
+        reasoner=Accuser(),
+        pool=DemonstrationPool(folder, embed=embed),
+        profile=chosen,
+    )
+
+
+async def follow(job: Job, witness: Witness) -> None:
+    """Begin or take up the thread and follow it to its end."""
+    from interfaces import sessions
+
+    def opened(profile: str, folder: Path, *, own: object = None) -> Context:
+        context = make_context(profile, folder, own=own)
+        watch_points(witness)
+        return context
+
+    def agree(request: dict[str, Any]) -> list[dict[str, Any]]:
+        return [{"type": "approve"} for _ in request["action_requests"]]
+
+    sessions.make_context = opened
+    if job.resume:
+        events = sessions.resume(THREAD, decide=agree)
+    else:
+        when: Any = "approved" if job.approve else "always"
+        options: Any = {"expected": "yes", "profile": job.profile, "thread": THREAD, "learn": when, "decide": agree}
+        events = sessions.stream_ask([job.picture], QUESTION, **options)
+    async for event in events:
+        if isinstance(event, sessions.Finished):
+            Path(job.home, "answer").write_text(json.dumps(asdict(event.state)))
+
+
+def child(job: Job, pipe: int) -> int:
+    """Do a job in this process."""
+    os.environ["SNELLEN_HOME"] = job.home
+    witness = Witness(job, pipe)
+    witness.watch_nodes()
+    try:
+        asyncio.run(follow(job, witness))
+    except BaseException:  # noqa: BLE001 - whatever it is, the parent's code must not go on in the child
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def started(job: Job) -> tuple[int, int]:
+    """Fork a process for a job; return its id, and where it tells which nodes begin."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(reading)
+        status = child(job, writing)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    os.close(writing)
+    return process, reading
+
+
+def ended(process: int, pipe: int, job: Job) -> int:
+    """Wait until a process ends, or kill it when its job says; return its exit status, negative for a signal."""
+    told, begun = b"", 0.0
+    while not begun or time.monotonic() < begun + job.delay:
+        left = begun + job.delay - time.monotonic() if begun else None
+        if not select.select([pipe], [], [], left)[0]:
+            break
+        news = os.read(pipe, 4096)
+        if not news:
+            break
+        told += news
+        if not begun and job.since and job.since.encode() in told.split():
+            begun = time.monotonic()
+    if begun and job.since:
+        os.kill(process, signal.SIGKILL)  # not yet waited for, so the id is still its own
+    os.close(pipe)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def warm_up() -> None:
+    """Import what every process needs, but no graph: it would take the nodes before they are watched."""
+    import importlib
+
+    heavy = ("aiosqlite", "faiss", "langgraph.graph", "langgraph.checkpoint.sqlite.aio", "microworld", "torch")
+    tuning = ("interfaces.sessions", "safetensors.torch", "sqlite_utils", "tools.tuning", "tools.vision")
+    for name in (*heavy, *tuning, "memory.prompts", "memory.artifacts", "tools.knowledge.collection"):
+        importlib.import_module(name)
+    from transformers import (  # noqa: F401 - lazy: importing one imports what it needs
+        BlipForQuestionAnswering,
+        BlipImageProcessorPil,
+        CLIPImageProcessorPil,
+        CLIPModel,
+        OwlViTForObjectDetection,
+        OwlViTImageProcessorPil,
+    )
+
+
+def main(processes: int = 2) -> None:
+    jobs = [Job(**one) for one in json.load(sys.stdin)]
+    warm_up()
+    running: dict[int, tuple[int, Job]] = {}
+    _ = processes
+    for job in jobs:
+        process, pipe = started(job)
+        running[process] = (pipe, job)
+        sys.stdout.write(json.dumps(asdict(job) | {"status": ended(process, pipe, job)}) + "\n")
+        sys.stdout.flush()
+
+
+_DIE: Callable[[], None] = die
+
+if __name__ == "__main__":
+    main()
