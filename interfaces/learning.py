@@ -134,7 +134,7 @@ async def resume_learn(
     async with _opened(name, folder) as graph:
         state = await _state(graph, name)
         yield LearningStarted(thread=name, state=state, resumed=True)
-        if not (await graph.aget_state(_config(name))).next:
+        if threads.has_ended(await graph.aget_state(_config(name))):
             yield LearningFinished(thread=name, state=state)
             return
         context = await asyncio.to_thread(_context, profile or state.profile, folder, _own_of(state))

@@ -161,5 +161,7 @@ def _doing(event: learning.LearningEvent) -> str:
             return "collecting pictures"
         case following.LearningProgress(told=told):
             return _phase(told)
+        case following.Waits():
+            return "waiting for a decision"
         case _:
             return "going on"

@@ -221,7 +221,12 @@ def _views(fault: Fault, state: AskState, album: _Album) -> list[_Figure]:
         return []
     again = (step for step in steps_of(state) if (step.address, step.source) == (before.address, before.source))
     now = next(again, None)
-    views = [("before", before)] if now is None or now == before else [("before", before), ("now", now)]
+    if now is None:
+        views = [("before", before)]
+    elif (now.output, now.error) == (before.output, before.error):
+        views = [("before and now", now)]
+    else:
+        views = [("before", before), ("now", now)]
     found = [_view(when, step, album) for when, step in views]
     return [figure for figure in found if figure is not None]
 

@@ -65,6 +65,8 @@ def doing_after(event: SessionEvent) -> str:
             return "running the program"
         case LearningProgress(told=told):
             return phase_in_words({name: told[name] for name in ("need", "phase") if name in told})
+        case Waits():
+            return "waiting for a decision"
         case _:
             return "finishing"
 

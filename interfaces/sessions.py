@@ -150,7 +150,7 @@ async def correct(
         msg = f"The thread {name!r} learned something and has no answer to be corrected: name a run of `snellen ask`."
         raise BadInput(msg)
     async with _opened(name, folder) as graph:
-        if (await graph.aget_state(ask_config(name))).next:
+        if not threads.has_ended(await graph.aget_state(ask_config(name))):
             msg = f"The thread {name!r} has not finished: `snellen resume {name}` first, then say what was wrong."
             raise BadInput(msg)
         state = await _state(graph, name)
@@ -186,7 +186,7 @@ async def resume(
     async with _opened(name, folder) as graph:
         state = await _state(graph, name)
         yield Started(thread=name, state=state, resumed=True)
-        if not (await graph.aget_state(ask_config(name))).next:
+        if threads.has_ended(await graph.aget_state(ask_config(name))):
             yield Finished(thread=name, state=state)
             return
         context = await asyncio.to_thread(make_context, profile or state.profile, folder)
@@ -287,9 +287,9 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
 
 def open_pictures(folder: Path) -> ArtifactStore:
     """Open the stored pictures of a home."""
-    from memory.artifacts import ArtifactStore
+    from memory.artifacts import FOLDER, ArtifactStore
 
-    return ArtifactStore(folder / "artifacts")
+    return ArtifactStore(folder / FOLDER)
 
 
 def _check(pictures: Sequence[Path | str], instruction: str, expected: str | None, family: str | None) -> None:

@@ -41,8 +41,8 @@ class ThreadSummary:
     instruction: str
     """What was asked for; of a thread that learns, what it learns."""
     status: str
-    """``finished``, ``running NODE`` (in some process, at this moment), ``stopped before NODE``, ``waiting for
-    approval``, or ``damaged``."""
+    """``finished``, ``running NODE`` (in some process, at this moment), ``stopped before NODE`` (or ``after``, where its
+    result is saved), ``waiting for approval``, or ``damaged``."""
     updated: str
     """ISO 8601, UTC."""
     verdict: str
@@ -124,21 +124,33 @@ async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, add
     if other != mine:
         msg = f"The thread {thread!r} is a run of `snellen {other}`: name another one."
         raise BadInput(msg)
-    if before.next:
+    if not has_ended(before):
         msg = f"The thread {thread!r} has not finished; take it up with `snellen resume {thread}`, or name another one."
         raise BadInput(msg)
     await graph.aupdate_state(address, values, as_node=START)
+
+
+def has_ended(snapshot: StateSnapshot) -> bool:
+    """Tell whether nothing of a thread is left to do.
+
+    ``snapshot.next`` alone does not tell: a node stands there no more as soon as its result is saved, and a process may
+    be killed before it saves the state that follows from it.
+    """
+    return not snapshot.tasks
 
 
 async def status(snapshot: StateSnapshot, thread: str) -> str:
     """Say how far a thread is, as ``ThreadSummary.status`` describes it."""
     from memory.checkpoints import is_running
 
-    if not snapshot.next:
+    if has_ended(snapshot):
         return "finished"
+    node = snapshot.tasks[0].name
     if await asyncio.to_thread(is_running, thread):
-        return f"running {snapshot.next[0]}"
-    return WAITING if snapshot.interrupts else f"stopped before {snapshot.next[0]}"
+        return f"running {node}"
+    if snapshot.interrupts:
+        return WAITING
+    return f"stopped {'before' if snapshot.next else 'after'} {node}"
 
 
 async def listed(thread: str, graph: str, reading: Awaitable[ThreadSummary]) -> ThreadSummary:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MAX_PIXELS: Final = 50_000_000
 """Width times height above which a picture is refused before it is decoded."""
 
+FOLDER: Final = "artifacts"
+"""Where in a home the pictures are."""
+
 MAX_BYTES: Final = 100_000_000
 """Size of a file above which it is refused before it is read."""
 

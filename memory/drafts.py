@@ -120,7 +120,7 @@ class Drafts:
             for key in keys:
                 self._path(key).unlink(missing_ok=True)
             oldest = time.time() - _KEPT_SECONDS
-            for path in self.folder.glob("*.safetensors"):
+            for path in self.folder.glob("*"):  # also what a process was killed in the midst of writing
                 if path.stat().st_mtime < oldest:
                     path.unlink(missing_ok=True)
 

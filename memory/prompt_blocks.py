@@ -136,6 +136,22 @@ def block_path(folder: Path, name: str) -> Path:
     return folder / name[:2] / f"{name}.safetensors"
 
 
+def names_in(text: str) -> list[str]:
+    """Return the names of blocks in a text, without those that a crash cut short."""
+    return [line for line in text.splitlines() if _NAME.fullmatch(line)]
+
+
+def delete_block(folder: Path, name: str) -> None:
+    """Delete a block, and what is left of it where a process was killed while it wrote it.
+
+    Raises:
+        OSError: a file cannot be deleted.
+    """
+    path = block_path(folder, name)
+    for each in (path, *path.parent.glob(f".{path.name}.*")):
+        each.unlink(missing_ok=True)
+
+
 def write_block(folder: Path, content: bytes) -> str:
     """Write a block so that it outlasts a crash, and return its name.
 

@@ -2,7 +2,8 @@
 
 Three things together: rows in SQLite (``prompt_rows``), tensors in safetensors files named by content
 (``prompt_blocks``), and a search index that can always be built again (``prompt_index``). Files are written first and
-a single transaction makes them visible, so that a crash leaves the memory as it was or as it was to be.
+a single transaction makes them visible, so that a crash leaves the memory as it was or as it was to be. Which files are
+under way is noted beside them: whoever opens the memory after a crash deletes those that nobody will miss.
 """
 
 from __future__ import annotations
@@ -23,7 +24,18 @@ from sqlite_utils import Database
 
 from memory import prompt_rows
 from memory.home import MemoryTrouble, connect, storing
-from memory.prompt_blocks import Block, BlockMissing, batches, block_path, encode, name_of, placed, write_block
+from memory.prompt_blocks import (
+    Block,
+    BlockMissing,
+    batches,
+    block_path,
+    delete_block,
+    encode,
+    name_of,
+    names_in,
+    placed,
+    write_block,
+)
 from memory.prompt_index import FeatureIndex
 from memory.prompt_records import Found, LearnedPrompt, Lesson, PromptRow, learned_prompt
 from memory.prompt_rows import DATABASE, Places, Selection, StoredRow
@@ -47,6 +59,9 @@ __all__ = ["Found", "LearnedPrompt", "Lesson", "PoolStats", "PromptPool", "Promp
 BLOCKS: Final = "prompts"
 INDEXES: Final = "prompt-indexes"
 LOCK: Final = "prompts.lock"
+UNFINISHED: Final = "prompts.unfinished"
+"""Names the blocks that are being written or deleted; it is there only meanwhile, and after a crash."""
+
 _LOCK_SECONDS: Final = 60.0
 _OPEN_BLOCKS: Final = 256
 _COMPARED_ROWS: Final = 1024
@@ -92,8 +107,8 @@ class PromptPool:
         self._searching = threading.RLock()
         self._thread_lock = threading.RLock()
         self._file_lock = FileLock(folder / LOCK, timeout=_LOCK_SECONDS, thread_local=False)
-        with self.writing(), self.database() as rows:
-            prompt_rows.migrations.apply(rows)
+        with self.writing():
+            self._open_database()
         self.deliver_demonstrations()
 
     def add(self, *prompts: LearnedPrompt) -> int:
@@ -121,7 +136,7 @@ class PromptPool:
             MemoryTrouble: as ``add``.
         """
         written: list[str] = []
-        with self.writing(), self.database() as rows:
+        with self._changing() as rows:
             try:
                 with rows.atomic():
                     count = sum(self._add_batch(rows, batch, written) for batch in prompts)
@@ -210,7 +225,7 @@ class PromptPool:
         if not all_ and selection == Selection():
             msg = "Nothing was named to forget: give ids, a pool, a concept or a fingerprint, or say that all is meant."
             raise BadInput(msg)
-        with self.writing(), self.database() as rows:
+        with self._changing() as rows:
             gone = list(prompt_rows.stored_rows(rows, selection))
             self._delete(rows, gone)
             for owner in {(one.row.pool, one.row.fingerprint) for one in gone}:
@@ -310,6 +325,34 @@ class PromptPool:
             finally:
                 self._file_lock.release()
 
+    def _open_database(self) -> None:
+        """Bring the database up to date; one that is new knows of no block, and decides about none."""
+        known = (self.folder / DATABASE).exists()
+        with self.database() as rows:
+            prompt_rows.migrations.apply(rows)
+        if known:
+            self._clear_up()
+
+    @contextmanager
+    def _changing(self) -> Iterator[Database]:
+        """Open the database for a change of rows and blocks, after what a change that was broken off has left."""
+        with self.writing(), self.database() as rows:
+            self._clear_up()
+            yield rows
+            (self.folder / UNFINISHED).unlink(missing_ok=True)
+
+    def _note(self, blocks: Iterable[str]) -> None:
+        """Note blocks that would be left without rows if this process died now."""
+        with (self.folder / UNFINISHED).open("a") as file:
+            file.writelines(f"{name}\n" for name in blocks)
+
+    def _clear_up(self) -> None:
+        """Delete the blocks that a change was broken off in the midst of, as far as they have no rows."""
+        noted = self.folder / UNFINISHED
+        if noted.exists():
+            self._discard(names_in(noted.read_text(errors="replace")))
+            noted.unlink(missing_ok=True)
+
     def deliver_demonstrations(self) -> None:
         """Carry demonstrations that arrived with an import over to their pool; nothing happens where none wait.
 
@@ -339,12 +382,14 @@ class PromptPool:
         """Write a block, whose name is noted first: what a failure leaves of it can then be discarded."""
         content = encode(batch)
         written.append(name_of(content))
+        self._note(written[-1:])
         self.blocks.mkdir(parents=True, exist_ok=True)
         return write_block(self.blocks, content)
 
     def _delete(self, rows: Database, gone: Sequence[StoredRow]) -> None:
         """Delete rows, and write the blocks that they shared with others anew."""
         ids, old = {one.row.id for one in gone}, {one.block for one in gone}
+        self._note(old)
         written: list[str] = []
         try:
             with rows.atomic():
@@ -365,7 +410,7 @@ class PromptPool:
             unused = names - prompt_rows.blocks_in_use(rows, list(names))
         for name in unused:
             try:
-                block_path(self.blocks, name).unlink(missing_ok=True)
+                delete_block(self.blocks, name)
             except OSError as error:
                 _LOGGER.warning("A file of forgotten prompts was not deleted: %s", error)
 

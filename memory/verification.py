@@ -8,14 +8,17 @@ prompts, which also hold their rows. What is really lost is named.
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from memory import prompt_rows
+from memory.artifacts import FOLDER as ARTIFACTS
 from memory.checkpoints import DATABASE as CHECKPOINTS
 from memory.demonstrations import DATABASE as DEMONSTRATIONS
 from memory.demonstrations import INDEX as DEMONSTRATION_INDEX
+from memory.drafts import FOLDER as DRAFTS
 from memory.home import connect, storing
 from memory.prompt_blocks import (
     MAX_BLOCK_BYTES,
@@ -46,6 +49,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["lost", "saved", "rebuilt", "orphan"]
 
+_HALF_WRITTEN: Final = (f"{INDEXES}/.*", f"{ARTIFACTS}/*/.*", f"{DRAFTS}/.*", f".{DEMONSTRATION_INDEX}.*")
+"""Where files are written that other processes may be writing at this moment."""
+_ABANDONED_SECONDS: Final = 3600.0
 _DATABASE_FILES: Final = ("", "-wal", "-shm")
 
 
@@ -272,15 +278,26 @@ def _still_whole(pool: PromptPool, stored: StoredRow) -> LearnedPrompt | None:
 
 
 def _check_strays(pool: PromptPool, found: Verification) -> None:
-    """Remove what a crash left: files that were written but never became visible, and drafts."""
+    """Remove what a crash left: files that were written but never became visible, and such that were half written."""
     with pool.database() as rows:
         used = prompt_rows.blocks_in_use(rows)
-    drafts = [*pool.blocks.glob("*/.*"), *(pool.folder / INDEXES).glob(".*")]
     orphans = [path for path in pool.blocks.glob("*/[!.]*.safetensors") if path.stem not in used]
-    for path in sorted([*drafts, *orphans]):
+    for path in sorted([*pool.blocks.glob("*/.*"), *orphans]):
         found.note("orphan", path, "the file belongs to no prompt; a run was stopped while writing or forgetting it")
-        if found.repaired:
+    half = [path for pattern in _HALF_WRITTEN for path in pool.folder.glob(pattern) if _is_abandoned(path)]
+    for path in sorted(half):
+        found.note("orphan", path, "the file was never written to its end; the run that wrote it was stopped")
+    if found.repaired:
+        for path in [*pool.blocks.glob("*/.*"), *orphans, *half]:
             path.unlink(missing_ok=True)
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Tell whether a half-written file is so old that no process can still be writing it."""
+    try:
+        return path.stat().st_mtime < time.time() - _ABANDONED_SECONDS
+    except FileNotFoundError:  # it has just got its name
+        return False
 
 
 def _check_indexes(pool: PromptPool, found: Verification) -> None:

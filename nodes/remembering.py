@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memory.demonstrations import Demonstration, demonstration
-from memory.prompts import Lesson, learned_prompt
+from memory.prompts import Lesson, Selection, learned_prompt
 from nodes.inference import examples_of, task_of, used
 from nodes.reasoning.protocol import ReasoningFailed
 from nodes.records import fitted_sentences, is_whole
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import AskState, Json
-    from memory.prompts import LearnedPrompt
+    from memory.prompts import LearnedPrompt, PromptRow
     from nodes.context import Context
     from nodes.reasoning.protocol import Examples
 
@@ -92,9 +92,18 @@ def _store_answers(state: AskState, context: Context) -> None:
     if context.learning is None or context.models is None:
         return
     answered = [one for step in state.steps if is_whole(step) for one in _answered(StepRecord.from_json(step))]
-    prompts = _zero_prompts(answered[:MAX_ANSWERS], context)
-    if prompts:
-        context.learning.prompts.add(*prompts)
+    prompts, pool = _zero_prompts(answered[:MAX_ANSWERS], context), context.learning.prompts
+    if not prompts:
+        return
+    with pool.writing():
+        # Their ids follow from every bit of what was seen, and the last bits depend on what was looked at together.
+        there = {_about(row) for row in pool.rows(Selection(pool="VQA", fingerprint=prompts[0].row.fingerprint))}
+        new = {_about(one.row): one for one in prompts if _about(one.row) not in there}
+        pool.add(*new.values())
+
+
+def _about(row: PromptRow) -> tuple[str, str, str, bool]:
+    return row.picture, row.question, row.answer, row.steps > 0
 
 
 def _answered(step: StepRecord) -> list[tuple[Picture, str, str]]:

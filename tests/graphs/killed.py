@@ -1,9 +1,11 @@
-"""A process that follows a thread and is killed on leaving a node (or inside a step), for ``test_kill.py``.
+"""Processes that follow a thread through everything it can do, and are killed where they are told to be.
 
-    python killed.py LOG ask THREAD PICTURE NODE|step|none
-    python killed.py LOG resume THREAD…
+    python killed.py
 
-Every node that begins is a line ``THREAD NODE`` of LOG; answers go to stdout as JSON.
+Each line of stdin is a JSON list of lanes, which go side by side; a lane is a list of `Job`s, done one after the other.
+Each job is done by a process of its own, forked from this one so that the models' libraries are imported once. A line
+of stdout for each job says how its process ended, and an empty line that all lanes have. In a job's home the file
+``log`` has a line for each node that began, and when; the file ``answer`` has the state of the thread that ended.
 """
 
 from __future__ import annotations
@@ -12,85 +14,385 @@ import asyncio
 import functools
 import json
 import os
+import select
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+import traceback
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import nodes.approval
+import nodes.correction
 import nodes.inference
+import nodes.judgement
+import nodes.learning
+import nodes.reflection
+import nodes.remembering
 from nodes.context import Context
+from nodes.reasoning.critique import Case, Critique, Fault, Replay, StepCheck
+from nodes.reasoning.protocol import Examples, Plan, Task
+from tests.graphs.scripted import ScriptedReasoner, embed
 from tools.registry import ToolContext, tool
-from tools.values import Picture
+from tools.values import Picture, Region
 
-NODES = ("recall", "plan", "write", "run", "judge", "remember")
+THREAD = "thread"
+PROFILE = "mine.toml"
+PICTURE = "picture.png"
+INSTRUCTION = "Is there a dog?"
 PROGRAM = """\
-WORD0=PROBE(image=IMAGE,word='first')
-WORD1=PROBE(image=IMAGE,word='second')
-ANSWER0=EVAL(expr='{WORD0} == {WORD1}')
-FINAL_RESULT=RESULT(var=ANSWER0)
+BOX0=WHOLE(image=IMAGE)
+BOX1=CLASSIFY(image=IMAGE,object=BOX0,categories=['dog'])
+ANSWER0=COUNT(box=BOX1)
+ANSWER1=VQA(image=IMAGE,question='is it a cat ?')
+ANSWER2=EVAL(expr='{ANSWER0} > 1')
+FINAL_RESULT=RESULT(var=ANSWER2)
 """
+CORRECTED = PROGRAM.replace("> 1", "> 0")
 
-log = Path(sys.argv[1])
-victim = sys.argv[5] if sys.argv[2] == "ask" else "none"
-current = ""
+FLOW = (
+    *("recall", "plan", "write", "run", "judge", "describe", "reflect_globally", "correct"),
+    *("collect", "approve", "tune", "validate", "store", "run", "judge", "describe", "reflect_locally", "correct"),
+    *("write", "run", "judge", "remember"),
+)
+"""What an unharmed thread does: CLASSIFY learns what a dog is, and the answer is still wrong until the program, which
+counts one dog too many, is written again."""
+
+LEARNING = ("collect", "approve", "tune", "validate", "store")
+
+_MODULES = {
+    nodes.inference: ("recall", "plan", "write", "run"),
+    nodes.judgement: ("judge",),
+    nodes.reflection: ("describe", "reflect_globally", "reflect_locally"),
+    nodes.correction: ("correct",),
+    nodes.learning: ("collect", "tune_prompts", "validate_prompts", "store"),
+    nodes.approval: ("approve",),
+    nodes.remembering: ("remember",),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What one process does, and where it dies.
+
+    Attributes:
+        home: The memory.
+        folder: Of the picture and the profile, as `save_profile` wrote them.
+        graph: What the thread runs: ``ask``, or ``learn`` by itself.
+        resume: Whether the thread is taken up; else it is begun.
+        victim: The process kills itself on leaving this node, or at this point inside one; empty where it shall not.
+        occurrence: Which time, from 1.
+        since: It is killed by its parent ``delay`` seconds after this node began; empty where it is not.
+        delay: See there.
+        approve: Whether a person (who agrees) is asked before anything is learned.
+    """
+
+    home: str
+    folder: str
+    graph: str = "ask"
+    resume: bool = False
+    victim: str = ""
+    occurrence: int = 1
+    since: str = ""
+    delay: float = 0.0
+    approve: bool = False
 
 
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def note(name: str) -> None:
-    with log.open("a") as file:
-        file.write(f"{current} {name}\n")
+@dataclass
+class Witness:
+    """Notes what happens in a process, and ends it where its job says."""
 
+    job: Job
+    pipe: int
+    node: str = ""
+    """The one that began last."""
+    seen: Counter[str] = field(default_factory=Counter)
 
-def observed(name: str, node: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    @functools.wraps(node)
-    async def wrapper(*args: object, **kwargs: object) -> object:
-        note(name)
-        update = await node(*args, **kwargs)
-        if name == victim:
+    def begins(self, node: str) -> None:
+        self.node = node
+        with Path(self.job.home, "log").open("a") as log:
+            log.write(f"{node} {time.monotonic():.3f}\n")
+        os.write(self.pipe, f"{node}\n".encode())
+
+    def passes(self, point: str) -> None:
+        self.seen[point] += 1
+        if point == self.job.victim and self.seen[point] == self.job.occurrence:
             die()
-        return update
 
-    return wrapper
+    def watch(self, place: Any, name: str, point: str) -> None:  # noqa: ANN401 - a module or a class
+        """Let the process pass a point whenever a function has done its work."""
+        function = getattr(place, name)
+
+        @functools.wraps(function)
+        def watched(*args: object, **kwargs: object) -> object:
+            result = function(*args, **kwargs)
+            self.passes(point)
+            return result
+
+        setattr(place, name, watched)
+
+    def watch_results(self) -> None:
+        """Let the process pass a point whenever the result of a node is saved, but not yet the state after it."""
+        from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+        save = AsyncSqliteSaver.aput_writes
+
+        async def watched(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+            await save(*args, **kwargs)
+            self.passes(f"{self.node}'s result was saved")
+
+        AsyncSqliteSaver.aput_writes = watched  # type: ignore[method-assign]
+
+    def watch_nodes(self) -> None:
+        """Watch every node; before the graphs are imported, which take the nodes from their modules."""
+        for module, names in _MODULES.items():
+            for name in names:
+                self._watch_node(module, name, name.removesuffix("_prompts"))
+
+    def _watch_node(self, module: Any, name: str, node: str) -> None:  # noqa: ANN401
+        function = getattr(module, name)
+
+        @functools.wraps(function)
+        async def watched(*args: object, **kwargs: object) -> object:
+            self.begins(node)
+            update = await function(*args, **kwargs)
+            self.passes(node)
+            return update
+
+        setattr(module, name, watched)
 
 
-# Before the graph is imported: it takes the nodes from here.
-for each in NODES:
-    setattr(nodes.inference, each, observed(each, getattr(nodes.inference, each)))
+def watch_points(witness: Witness) -> None:
+    """Watch points inside nodes, once the memory is open: what opening it does is no part of the run."""
+    import memory.prompt_rows
+    import memory.prompts
+    from memory.demonstrations import DemonstrationPool
+    from memory.drafts import Drafts
+
+    witness.watch(nodes.learning.TuningBench, "keep", "a draft was written")
+    witness.watch(memory.prompts, "write_block", "a block was written")
+    witness.watch(memory.prompt_rows, "insert", "rows were written")
+    witness.watch(nodes.learning, "_add", "prompts were added")
+    witness.watch(nodes.learning, "_store", "a need was stored")
+    witness.watch(DemonstrationPool, "add", "demonstrations were added")
+    discard = Drafts.discard
+
+    def one_by_one(drafts: Drafts, keys: Any) -> None:  # noqa: ANN401
+        for key in keys:
+            discard(drafts, [key])
+            witness.passes("a draft was discarded")
+
+    Drafts.discard = one_by_one  # type: ignore[method-assign]
 
 
-@tool("PROBE")
-def probe(context: ToolContext, image: Picture, word: str) -> str:
-    """Say how wide a picture is."""
-    if victim == "step" and word == "second":
-        die()
-    return str(context.pictures.get(image.id).width)
+class Accuser(ScriptedReasoner):
+    """Blames CLASSIFY and LOC at first, then the program; writes it rightly once it has seen the wrong one."""
+
+    async def plan(self, task: Task, examples: Examples) -> Plan:
+        return Plan(["Look for a dog"])
+
+    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
+        return CORRECTED if examples.programs_incorrect else PROGRAM
+
+    async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
+        return ["cat", "car"][:limit]
+
+    async def reflect(self, case: Case, replay: Replay) -> Critique:
+        said = "It did not know the dog."
+        blamed = (Fault("tool", "2", name, "dog", said) for name in ("CLASSIFY", "LOC"))
+        return Critique(tuple(blamed), 0.9, "global")
+
+    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+        wrong = "{ANSWER0} > 1" in case.program and address == "5"
+        fault = Fault("program", address, "EVAL", "", "It counts one dog too many.") if wrong else None
+        return StepCheck(address, right=fault is None, fault=fault)
 
 
-async def follow(events: AsyncIterator[Any]) -> None:
-    async for event in events:
-        if type(event).__name__ == "Finished":
-            sys.stdout.write(json.dumps({event.thread: event.state.answer, "error": event.state.error}) + "\n")
+witness: Witness | None = None
 
 
-async def main() -> None:
-    global current  # noqa: PLW0603 - the log names the thread at work
-    from interfaces import sessions
-    from tests.graphs.scripted import ScriptedReasoner, make_context
-
-    def scripted(profile: str, folder: Path, *, own: object = None) -> Context:
-        return make_context(folder, reasoner=ScriptedReasoner(program=PROGRAM))
-
-    sessions.make_context = scripted
-    if sys.argv[2] == "ask":
-        current = sys.argv[3]
-        await follow(sessions.stream_ask([sys.argv[4]], "Is it as wide as it is?", expected="yes", thread=current))
-        return
-    for current in sys.argv[3:]:
-        await follow(sessions.resume(current))
+@tool("WHOLE")
+def whole(context: ToolContext, image: Picture) -> list[Region]:  # noqa: ARG001 - a tool's signature
+    """Give the whole picture as a region."""
+    if witness is not None:
+        witness.passes("a step was taken")
+    return [Region((0, 0, image.width, image.height), 1.0)]
 
 
-asyncio.run(main())
+def save_profile(folder: Path) -> None:
+    """Write random models, a profile by which CLIP learns in a few steps what a dog is (and OWL-ViT does not), and a
+    picture in which it did not see one before."""
+    import PIL.Image
+
+    from tests.tools.tuning.tiny import save_models
+
+    save_models(folder, "small")
+    file = folder / PROFILE
+    text = file.read_text()
+    for table, settings in {
+        "models.clip": 'null = ["cat", "car"]\nthreshold = 0.7\n',
+        "tuning.clip": "negatives = 0\nsteps = 40\n",
+        "tuning.loc": "steps = 2\n",
+    }.items():
+        text = text.replace(f"[{table}]\n", f"[{table}]\n{settings}")
+    numbers = "scenes = 3\nheld_out_scenes = 2\nfound = 3\nheld_out_found = 2\nrelated = 2\n"
+    file.write_text(f"{text}[collection]\n{numbers}")
+    PIL.Image.new("RGB", (40, 30), "teal").save(folder / PICTURE)
+
+
+def make_context(profile: str, folder: Path, *, own: object = None) -> Context:  # noqa: ARG001 - as in sessions
+    """Gather models that learn, an empty memory and the Reasoner."""
+    import microworld
+    from memory.artifacts import ArtifactStore
+    from memory.demonstrations import DemonstrationPool
+    from memory.drafts import Drafts
+    from memory.prompts import PromptPool
+    from nodes.context import Learning
+    from nodes.recollection import Recollection
+    from profiles import load_profile
+    from tools.knowledge.collection import WorldLibrary
+    from tools.vision import Models
+
+    chosen, prompts = load_profile(profile), PromptPool(folder)
+    library = WorldLibrary(lambda: microworld, title="microworld")
+    return Context(
+        pictures=ArtifactStore(folder / "artifacts"),
+        models=Models(chosen, Recollection(prompts, chosen), window=0),
+        learning=Learning(prompts=prompts, drafts=Drafts(folder), annotated=library, found=library),
+        reasoner=Accuser(),
+        pool=DemonstrationPool(folder, embed=embed),
+        profile=chosen,
+    )
+
+
+async def follow(job: Job, witness: Witness) -> None:
+    """Begin or take up the thread and follow it to its end."""
+    from interfaces import learning, sessions
+
+    def opened(profile: str, folder: Path, *, own: object = None) -> Context:
+        context = make_context(profile, folder, own=own)
+        watch_points(witness)
+        return context
+
+    sessions.make_context = opened
+    async for event in _events(job):
+        if isinstance(event, sessions.Finished | learning.LearningFinished):
+            Path(job.home, "answer").write_text(json.dumps(asdict(event.state)))
+
+
+def _events(job: Job) -> AsyncIterator[Any]:
+    from interfaces import learning, sessions
+
+    if job.resume:
+        resume: Any = learning.resume_learn if job.graph == "learn" else sessions.resume
+        return cast("AsyncIterator[Any]", resume(THREAD, decide=agree))
+    profile, picture = str(Path(job.folder, PROFILE)), str(Path(job.folder, PICTURE))
+    options: dict[str, Any] = {"profile": profile, "thread": THREAD, "decide": agree}
+    if job.graph == "learn":
+        return learning.stream_learn("dog", tools=("CLASSIFY", "LOC"), approve=job.approve, **options)
+    when: Any = "approved" if job.approve else "always"
+    return sessions.stream_ask([picture], INSTRUCTION, expected="yes", learn=when, **options)
+
+
+def agree(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Agree to everything, as a person who is asked may."""
+    return [{"type": "approve"} for _ in request["action_requests"]]
+
+
+def child(job: Job, pipe: int) -> int:
+    """Do a job in this process."""
+    global witness  # noqa: PLW0603 - tools are not told who runs them
+    os.environ["SNELLEN_HOME"] = job.home
+    witness = Witness(job, pipe)
+    witness.watch_nodes()
+    witness.watch_results()
+    try:
+        asyncio.run(follow(job, witness))
+    except BaseException:  # noqa: BLE001 - whatever it is, the parent's code must not go on in the child
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def forked(work: Callable[[], int]) -> int:
+    """Do work in another process and return its id."""
+    sys.stdout.flush()
+    process = os.fork()
+    if process == 0:
+        os._exit(work())
+    return process
+
+
+def outcome(job: Job) -> int:
+    """Have a process do a job, kill it when the job says so, and return its exit status, negative for a signal."""
+    reading, writing = os.pipe()
+    process = forked(lambda: child(job, writing))
+    os.close(writing)
+    if _is_time(job, reading):
+        os.kill(process, signal.SIGKILL)  # nobody has waited for it yet, so the id is still its own
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    os.close(reading)
+    return status
+
+
+def _is_time(job: Job, pipe: int) -> bool:
+    """Wait until a process must be killed; return False where it ends before."""
+    told, until = b"", None
+    while until is None or time.monotonic() < until:
+        if not select.select([pipe], [], [], None if until is None else until - time.monotonic())[0]:
+            return True
+        news = os.read(pipe, 4096)
+        if not news:
+            return False
+        told += news
+        if until is None and job.since and job.since.encode() in told.split():
+            until = time.monotonic() + job.delay
+    return True
+
+
+def lane(jobs: Sequence[Job]) -> int:
+    """Do jobs one after the other."""
+    for job in jobs:
+        line = json.dumps({"home": job.home, "status": outcome(job)}) + "\n"
+        os.write(sys.stdout.fileno(), line.encode())
+    return 0
+
+
+def warm_up() -> None:
+    """Import what every process needs, but no graph: it would take the nodes before they are watched."""
+    import importlib
+
+    heavy = ("aiosqlite", "faiss", "langgraph.graph", "langgraph.checkpoint.sqlite.aio", "microworld", "torch")
+    tuning = ("interfaces.sessions", "safetensors.torch", "sqlite_utils", "tools.tuning", "tools.vision")
+    for name in (*heavy, *tuning, "memory.prompts", "memory.artifacts", "tools.knowledge.collection"):
+        importlib.import_module(name)
+    from transformers import (  # noqa: F401 - lazy: importing one imports what it needs
+        BlipForQuestionAnswering,
+        BlipImageProcessorPil,
+        CLIPImageProcessorPil,
+        CLIPModel,
+        OwlViTForObjectDetection,
+        OwlViTImageProcessorPil,
+    )
+
+
+def main() -> None:
+    """Do what stdin says."""
+    warm_up()
+    for line in sys.stdin:
+        lanes = [[Job(**job) for job in jobs] for jobs in json.loads(line)]
+        for process in [forked(functools.partial(lane, jobs)) for jobs in lanes]:
+            os.waitpid(process, 0)
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

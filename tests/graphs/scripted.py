@@ -1,4 +1,4 @@
-"""A Reasoner that always says the same, an embedding without a model, and a context of both."""
+"""Reasoners that always say the same, an embedding without a model, and a context of both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from memory.artifacts import ArtifactStore
 from memory.demonstrations import DemonstrationPool
 from nodes.context import Context
-from nodes.reasoning.critique import Case, Critique, Replay, StepCheck
+from nodes.reasoning.critique import Case, Critique, Fault, Method, Place, Replay, StepCheck
 from nodes.reasoning.protocol import Examples, Plan, Route, Task, Usage
 
 PROGRAM = """\
@@ -20,6 +20,8 @@ BOX0=CROP(image=IMAGE,box=[])
 ANSWER0=EVAL(expr='1 + 2')
 FINAL_RESULT=RESULT(var=ANSWER0)
 """
+WRONG = "ANSWER0=EVAL(expr='1 + 2')\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
+RIGHT = "ANSWER0=EVAL(expr='1 + 3')\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
 
 
 class Uncritical:
@@ -65,6 +67,42 @@ class ScriptedReasoner(Uncritical):
         self.before(name)
         self.examples.append(examples)
         self.usage = replace(self.usage, calls=self.usage.calls + 1, input_tokens=self.usage.input_tokens + 10)
+
+
+def fault(place: Place, concept: str = "", tool: str = "EVAL") -> Fault:
+    return Fault(place, "1", tool, concept, "It adds one and two, not one and three.")
+
+
+@dataclass
+class Critic(ScriptedReasoner):
+    """Says what it was told to; writes what is right once it has seen what was wrong."""
+
+    program: str = WRONG
+    globally: tuple[Fault, ...] = ()
+    locally: tuple[Fault, ...] = ()
+    corrected: str = ""
+    teachable: bool = True
+    reflections: list[str] = field(default_factory=list)
+
+    async def plan(self, task: Task, examples: Examples) -> Plan:
+        made = await super().plan(task, examples)
+        return Plan(["Add one and three"]) if self.teachable and examples.plans_incorrect else made
+
+    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
+        written = await super().write_program(task, plan, examples)
+        return RIGHT if self.teachable and (examples.programs_incorrect or "three" in plan.steps[0]) else written
+
+    async def reflect(self, case: Case, replay: Replay) -> Critique:
+        return self._critique("global", self.globally)
+
+    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+        self.reflections.append(address)
+        wrong = next((one for one in self.locally if one.address == address), None)
+        return StepCheck(address, right=wrong is None, fault=wrong)
+
+    def _critique(self, method: Method, faults: tuple[Fault, ...]) -> Critique:
+        self.reflections.append(method)
+        return Critique(faults, 0.9, method, self.corrected if method == "global" else "")
 
 
 def embed(texts: list[str]) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,49 +16,9 @@ from graphs.ask import graph
 from graphs.states import AskState
 from nodes.context import Context
 from nodes.correction import concepts_of
-from nodes.reasoning.critique import Case, Critique, Fault, Method, Place, Replay, StepCheck
-from nodes.reasoning.protocol import Examples, Plan, Task
-from tests.graphs.scripted import ScriptedReasoner, make_context
+from nodes.reasoning.critique import Place
+from tests.graphs.scripted import RIGHT, Critic, fault, make_context
 from tools.values import Region, to_json
-
-WRONG = "ANSWER0=EVAL(expr='1 + 2')\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
-RIGHT = "ANSWER0=EVAL(expr='1 + 3')\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
-
-
-def fault(place: Place, concept: str = "", tool: str = "EVAL") -> Fault:
-    return Fault(place, "1", tool, concept, "It adds one and two, not one and three.")
-
-
-@dataclass
-class Critic(ScriptedReasoner):
-    """Says what it was told to; writes what is right once it has seen what was wrong."""
-
-    program: str = WRONG
-    globally: tuple[Fault, ...] = ()
-    locally: tuple[Fault, ...] = ()
-    corrected: str = ""
-    teachable: bool = True
-    reflections: list[str] = field(default_factory=list)
-
-    async def plan(self, task: Task, examples: Examples) -> Plan:
-        made = await super().plan(task, examples)
-        return Plan(["Add one and three"]) if self.teachable and examples.plans_incorrect else made
-
-    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
-        written = await super().write_program(task, plan, examples)
-        return RIGHT if self.teachable and (examples.programs_incorrect or "three" in plan.steps[0]) else written
-
-    async def reflect(self, case: Case, replay: Replay) -> Critique:
-        return self._critique("global", self.globally)
-
-    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
-        self.reflections.append(address)
-        wrong = next((one for one in self.locally if one.address == address), None)
-        return StepCheck(address, right=wrong is None, fault=wrong)
-
-    def _critique(self, method: Method, faults: tuple[Fault, ...]) -> Critique:
-        self.reflections.append(method)
-        return Critique(faults, 0.9, method, self.corrected if method == "global" else "")
 
 
 def asked(context: Context, **more: Any) -> AskState:  # noqa: ANN401 - fields of the state

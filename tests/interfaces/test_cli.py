@@ -16,7 +16,7 @@ from interfaces import cli, commands
 from profiles.errors import BadInput, SnellenError
 
 _ROOT = Path(cli.__file__).resolve().parents[1]
-_COMMANDS = ("ask", "learn", "threads", "resume", "tools", "models", "demonstrations", "evaluate")
+_COMMANDS = ("ask", "correct", "learn", "threads", "resume", "tools", "models", "demonstrations", "evaluate")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from graphs.states import AskState
 from interfaces.page import render
 from interfaces.runs import Run
 from memory.artifacts import ArtifactStore
+from memory.demonstrations import demonstration
+from nodes.lessons import Learned, Need
+from nodes.reasoning.critique import Critique, Fault
 from tools.program import StepRecord
 from tools.values import Picture, Region, to_json
 
@@ -83,6 +87,17 @@ def _run(picture: Picture, text: str = "a cat") -> Run:
         steps=[step.to_json() for step in steps],
         answer=text,
         verdict="wrong",
+        correction=text,
+        region=to_json(region),
+        attempts=[{"answer": text, "error": None, "steps": [], "faulty": [steps[0].to_json()]}],
+        critiques=[Critique((Fault("tool", "1", text, text, text, text + "!"),), 0.5, "local", text).to_json()],
+        lessons=[asdict(demonstration("program", text, plan=[text], program=text, correct=False, critique=text))],
+        learned=[
+            Learned(
+                Need("LOC", text, reason=text), 1, 1, (text,), source=text, pictures=(picture.id, "0" * 64)
+            ).to_json(),
+            Learned(Need("VQA", question=text, answer=text), trouble=text).to_json(),
+        ],
         warnings=[text],
         notes=[text + "!"],
     )
@@ -112,7 +127,7 @@ def test_every_picture_is_embedded_once_and_nothing_is_loaded(store: ArtifactSto
     html = render(_run(picture), store)
 
     assert html.count("data:image/png;base64,") == 1
-    assert html.count('href="#p0"') == 3  # the input, the region found in it, the crop
+    assert html.count('href="#p0"') == 5  # the input, the region found in it, again as before, the crop, learned from
     assert "default-src 'none'" in html
     assert "http" not in html.replace("http-equiv", "")
 
@@ -150,6 +165,43 @@ def test_two_pictures_carry_the_names_that_programs_use(store: ArtifactStore, pi
 
     assert "LEFT" in text
     assert "RIGHT" in text
+
+
+def test_a_step_at_fault_is_shown_before_and_now(store: ArtifactStore, picture: Picture) -> None:
+    source = "BOX0=LOC(image=IMAGE,object='cat')"
+    before = StepRecord("1", 1, source, "LOC", {"image": to_json(picture)}, output=[])
+    now = replace(before, output=to_json([Region((4, 5, 20, 30), 0.9, "cat", picture.id)]))
+    fault = Fault("tool", "1", "LOC", "cat", "It overlooked one.")
+    state = AskState(
+        pictures=[to_json(picture)],
+        steps=[now.to_json()],
+        attempts=[{"answer": 0, "error": None, "steps": [], "faulty": [before.to_json()]}],
+        critiques=[Critique((fault,), 0.97, "global").to_json()],
+        answer=1,
+        verdict="right",
+        expected="1",
+    )
+
+    text = "".join(_read(render(Run("t", state), store)).text)
+
+    assert text.index("before: nothing found") < text.index("now: 1 region: cat 0.90")
+    assert "right, at attempt 2 (expected: 1)" in text
+
+
+def test_attempts_of_an_earlier_version_are_shown_too(store: ArtifactStore, picture: Picture) -> None:
+    state = AskState(
+        pictures=[to_json(picture)],
+        attempts=[
+            {"answer": to_json(picture), "error": None, "steps": []},
+            {"answer": None, "error": "No.", "steps": []},
+        ],
+        critiques=[Critique((), 0.0, "local").to_json()],
+    )
+
+    text = "".join(_read(render(Run("t", state), store)).text)
+
+    assert "Wrong answers" in text
+    assert "No step could be found at fault." in text
 
 
 def test_the_template_is_beside_the_module() -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory.demonstrations import DemonstrationPool, demonstration
-from memory.prompts import PromptPool
-from memory.verification import Verification
+from memory.prompts import UNFINISHED, PromptPool
 from tests.memory.learned import CHECKPOINT, made
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +23,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import memory.home, memory.prompt_index, memory.prompt_rows, memory.prompts
-from memory.prompts import PromptPool
+from memory.prompts import UNFINISHED, PromptPool
 from tests.memory.learned import CHECKPOINT, made
 point, work, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 pool = PromptPool(folder / "home")
@@ -73,11 +72,10 @@ def ids(pool: PromptPool) -> set[str]:
     return {row.id for row in pool.rows()}
 
 
-def clean_after_repair(folder: Path) -> Verification:
-    first = PromptPool(folder).verify()
-    assert {one.kind for one in first.findings} <= {"orphan"}  # nothing lost, nothing to save
-    assert PromptPool(folder).verify().clean
-    return first
+def check(folder: Path) -> None:
+    """Check that a crash left nothing: neither damage, nor files that somebody must clear away."""
+    found = PromptPool(folder).verify(repair=False)
+    assert found.clean, found.findings
 
 
 @pytest.fixture
@@ -110,7 +108,7 @@ def test_killed_while_adding(folder: Path, point: str, expected: set[str]) -> No
     pool = PromptPool(folder / "home")
     assert ids(pool) == expected
     assert len(pool.candidates("LOC", "", CHECKPOINT, made(1).feature, 3)) == 3
-    clean_after_repair(folder / "home")
+    check(folder / "home")
     assert ids(PromptPool(folder / "home")) == expected
     pool.add(*[made(number) for number in range(10, 20)], made(20, pool="SEG"))
     assert ids(pool) == ADDED
@@ -131,7 +129,7 @@ def test_killed_while_forgetting(folder: Path, point: str, expected: set[str]) -
     pool = PromptPool(folder / "home")
     assert ids(pool) == expected
     assert len(pool.candidates("LOC", "", CHECKPOINT)) == len(expected)
-    assert clean_after_repair(folder / "home").findings
+    check(folder / "home")
 
 
 @pytest.mark.parametrize(
@@ -149,14 +147,30 @@ def test_killed_while_importing(folder: Path, point: str, *, arrived: bool) -> N
     pool = PromptPool(folder / "home")
     assert ids(pool) == BEFORE | ({made(30).row.id, made(31, pool="SEG").row.id} if arrived else set())
     assert DemonstrationPool(folder / "home").learned() == ([learned] if arrived else [])
-    clean_after_repair(folder / "home")
+    check(folder / "home")
     assert DemonstrationPool(folder / "home").learned() == ([learned] if arrived else [])
+
+
+def test_what_a_killed_process_noted_is_not_trusted(folder: Path) -> None:
+    home = folder / "home"
+    kill(folder, "rows", "add")
+    (home / UNFINISHED).write_text("\n".join([*(home / UNFINISHED).read_text().split(), "../outside", "cut sh"]))
+    used = next(path for path in (home / "prompts").glob("*/*.safetensors"))
+    with (home / UNFINISHED).open("a") as noted:
+        noted.write(f"\n{used.stem}\n")
+
+    pool = PromptPool(home)
+
+    assert not (home / UNFINISHED).exists()
+    assert ids(pool) == BEFORE
+    assert len(pool.candidates("LOC", "", CHECKPOINT)) == len(BEFORE)
+    check(home)
 
 
 ADDING = """
 import sys
 from pathlib import Path
-from memory.prompts import PromptPool
+from memory.prompts import UNFINISHED, PromptPool
 from tests.memory.learned import CHECKPOINT, made
 pool = PromptPool(Path(sys.argv[1]))
 print("ready", flush=True)
@@ -187,5 +201,5 @@ def test_killed_at_a_random_time(folder: Path, seed: int) -> None:
     assert not whole or whole[-1] in {2, 3}
     assert sum(whole) == len(found - BEFORE)
     assert len(pool.candidates("LOC", "", CHECKPOINT)) == len(found)
-    clean_after_repair(home)
+    check(home)
     assert ids(PromptPool(home)) == found

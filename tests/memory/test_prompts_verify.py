@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -118,6 +120,20 @@ def test_files_that_belong_to_nothing_are_removed(pool: PromptPool, tmp_path: Pa
     assert not index.exists()
     assert note.exists()
     assert pool.verify().clean
+
+
+@pytest.mark.parametrize("place", ["artifacts/ab", "drafts", "prompt-indexes", "."])
+def test_files_that_were_half_written_are_removed_when_nobody_can_be_writing_them(pool: PromptPool, place: str) -> None:
+    name = ".demonstrations.faiss.x1" if place == "." else ".one.x1"
+    half = pool.folder / place / name
+    half.parent.mkdir(parents=True, exist_ok=True)
+    half.write_bytes(b"x")
+    assert pool.verify().clean
+
+    yesterday = time.time() - 24 * 3600
+    os.utime(half, (yesterday, yesterday))
+    assert kinds(pool.verify()) == {"orphan": 1}
+    assert not half.exists()
 
 
 def test_a_damaged_index_is_built_again(pool: PromptPool) -> None:

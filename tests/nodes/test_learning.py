@@ -206,10 +206,12 @@ def test_what_states_carry_is_read_back_as_it_was() -> None:
     need = Need("VQA", question="q", answer="a", picture=Picture("0" * 64, 3, 4), reason="r")
     example = StoredExample("1" * 64, "dog", ((1, 2, 3, 4),))
     collected = Collected(need, (example,), (example,), (), ("cat",), "library")
-    learned = Learned(need, 1, 2, ("why",), 0, "", 1.5)
+    learned = Learned(need, 1, 2, ("why",), 0, "", 1.5, pictures=("1" * 64,))
+    earlier = {name: value for name, value in learned.to_json().items() if name != "pictures"}
 
     assert Need.from_json(need.to_json()) == need
     assert Collected.from_json(collected.to_json()) == collected
     assert Learned.from_json(learned.to_json()) == learned
+    assert Learned.from_json(earlier).pictures == ()
     assert LearnState(needs=[need.to_json()]).needs[0]["picture"] is not None
     assert np.isfinite(learned.seconds)

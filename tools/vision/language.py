@@ -112,15 +112,17 @@ class Answerer:
         The nearest question of all decides: where it was answered rightly, as its prompt of zeros says, this one is
         answered as ever. In a mean with the others, as the paper has it, zeros would only weaken what was learned.
         """
+        import numpy as np
+
         assert self._prompts is not None  # noqa: S101 - called only where something was learned
         candidates = self._prompts.candidates("VQA", "", feature, self._tuning.nearest)
         if candidates is None:
             return None
         alike = similar_enough(candidates, feature, least=self._tuning.similarity)
-        learned = alike.prompts.any(axis=tuple(range(1, alike.prompts.ndim)))
-        if not len(alike) or not learned[0]:
+        if not len(alike) or not alike.prompts[0].any():
             return None
-        return ensemble(alike.take(learned.nonzero()[0]), feature)
+        learned = np.flatnonzero([prompt.any() for prompt in alike.prompts])
+        return ensemble(alike.take(learned), feature)
 
     def read(self, calls: Sequence[PictureAndText]) -> Reading:
         """Encode pictures, and questions of one length with them."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from profiles import Profile
 from tests.tools.tuning.conftest import Learned, examples, settings
 from tools.tuning import Instance, tuner_of
 from tools.vision import Models
+from tools.vision.language import Answerer
+
+Vectors = NDArray[np.float32]
 
 ONE = np.ones((1, 5, 32), dtype=np.float32)
 NEAR, FAR = np.eye(64, dtype=np.float32)[:1], np.eye(64, dtype=np.float32)[1:2]
 
 
-def _answerer(profile: Profile, learned: Learned, prompts: np.ndarray, features: np.ndarray, **changes: object):  # type: ignore[no-untyped-def, type-arg] # noqa: ANN202
+def _answerer(profile: Profile, learned: Learned, prompts: Vectors, features: Vectors, **changes: object) -> Answerer:
     learned.put("VQA", "", prompts.astype(np.float32), features)
     return Models(settings(profile, "VQA", **changes), learned, window=0).answerer()
 
@@ -31,7 +35,9 @@ def test_right_answers_farther_off_do_not_weaken_what_was_learned(
     learner: Callable[[str], Profile], learned: Learned
 ) -> None:
     answerer = _answerer(learner("small"), learned, np.concatenate([ONE, 0 * ONE]), np.concatenate([NEAR, NEAR + FAR]))
-    assert np.array_equal(answerer._select(NEAR[0]), ONE[0])
+    selected = answerer._select(NEAR[0])
+    assert selected is not None
+    assert np.array_equal(selected, ONE[0])
 
 
 def test_questions_that_are_not_similar_enough_are_no_neighbours(

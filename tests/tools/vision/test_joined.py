@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles import LocTuning
+from profiles import LocModel, LocTuning
 from tools.vision.detection import Detection, DetectionCall, Detector, covered, joined, separated, suppress
 
 EDGES = st.integers(0, 60)
@@ -20,15 +20,13 @@ class Wired(Detector):
     """A detector whose scores are given, so that it needs no checkpoint."""
 
     def __init__(self, **tuning: float) -> None:
-        self.settings = LocSettings()
+        self.settings = LocModel(class_name="OwlViTForObjectDetection", folder="none", threshold=0.25, nms_iou=0.5)
         self._tuning = LocTuning(**tuning)
 
 
-class LocSettings:
-    threshold, nms_iou = 0.25, 0.5
-
-
-def _found(detector: Detector, scores: list[list[float]], *learned: str, threshold: float | None = None):  # type: ignore[no-untyped-def] # noqa: ANN202
+def _found(
+    detector: Detector, scores: list[list[float]], *learned: str, threshold: float | None = None
+) -> list[Detection]:
     boxes = torch.tensor([[0.5, 0.4, 0.4, 0.4], [0.5, 0.7, 0.4, 0.3], [0.1, 0.1, 0.1, 0.1]])
     call = DetectionCall(PIL.Image.new("RGB", (100, 100)), ("panda", "bear"), threshold)
     return detector.detections(call, torch.tensor(scores), boxes, learned=learned)
