@@ -41,7 +41,7 @@ class ThreadSummary:
     instruction: str
     """What was asked for; of a thread that learns, what it learns."""
     status: str
-    """``finished``, ``running NODE`` (in some process, at this moment), ``stopped before NODE`` (or ``after``, where its
+    """``finished``, ``running NODE`` (in some process, at this moment), ``stopped before NODE`` (or ``after``, if its
     result is saved), ``waiting for approval``, or ``damaged``."""
     updated: str
     """ISO 8601, UTC."""

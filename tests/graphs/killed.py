@@ -1,11 +1,12 @@
 """Processes that follow a thread through everything it can do, and are killed where they are told to be.
 
-    python killed.py
+    python killed.py FOLDER
 
-Each line of stdin is a JSON list of lanes, which go side by side; a lane is a list of `Job`s, done one after the other.
-Each job is done by a process of its own, forked from this one so that the models' libraries are imported once. A line
-of stdout for each job says how its process ended, and an empty line that all lanes have. In a job's home the file
-``log`` has a line for each node that began, and when; the file ``answer`` has the state of the thread that ended.
+In the folder it saves models to run with. Each line of stdin is a JSON list of lanes, which go side by side; a lane is
+a list of `Job`s, done one after the other. Each job is done by a process of its own, forked from this one so that the
+models' libraries are imported once. A line of stdout for each job says how its process ended, and an empty line that
+all lanes have. In a job's home the file ``log`` has a line for each node that began, and when; the file ``answer`` has
+the state of the thread that ended.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def watch_points(witness: Witness) -> None:
             discard(drafts, [key])
             witness.passes("a draft was discarded")
 
-    Drafts.discard = one_by_one  # type: ignore[method-assign]
+    Drafts.discard = one_by_one  # type: ignore[assignment, method-assign]
 
 
 class Accuser(ScriptedReasoner):
@@ -215,15 +216,14 @@ class Accuser(ScriptedReasoner):
         return StepCheck(address, right=fault is None, fault=fault)
 
 
-witness: Witness | None = None
+def add_tools(witness: Witness) -> None:
+    """Add the tool that makes the first step; in the child alone, so that tests see the tools that there are."""
 
-
-@tool("WHOLE")
-def whole(context: ToolContext, image: Picture) -> list[Region]:  # noqa: ARG001 - a tool's signature
-    """Give the whole picture as a region."""
-    if witness is not None:
+    @tool("WHOLE")
+    def whole(context: ToolContext, image: Picture) -> list[Region]:
+        """Give the whole picture as a region."""
         witness.passes("a step was taken")
-    return [Region((0, 0, image.width, image.height), 1.0)]
+        return [Region((0, 0, image.width, image.height), 1.0)]
 
 
 def save_profile(folder: Path) -> None:
@@ -247,7 +247,7 @@ def save_profile(folder: Path) -> None:
     PIL.Image.new("RGB", (40, 30), "teal").save(folder / PICTURE)
 
 
-def make_context(profile: str, folder: Path, *, own: object = None) -> Context:  # noqa: ARG001 - as in sessions
+def make_context(profile: str, folder: Path, *, own: object = None) -> Context:
     """Gather models that learn, an empty memory and the Reasoner."""
     import microworld
     from memory.artifacts import ArtifactStore
@@ -284,7 +284,11 @@ async def follow(job: Job, witness: Witness) -> None:
     sessions.make_context = opened
     async for event in _events(job):
         if isinstance(event, sessions.Finished | learning.LearningFinished):
-            Path(job.home, "answer").write_text(json.dumps(asdict(event.state)))
+            _note(job, event.state)
+
+
+def _note(job: Job, state: Any) -> None:  # noqa: ANN401 - of either graph
+    Path(job.home, "answer").write_text(json.dumps(asdict(state)))
 
 
 def _events(job: Job) -> AsyncIterator[Any]:
@@ -308,9 +312,9 @@ def agree(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 def child(job: Job, pipe: int) -> int:
     """Do a job in this process."""
-    global witness  # noqa: PLW0603 - tools are not told who runs them
     os.environ["SNELLEN_HOME"] = job.home
     witness = Witness(job, pipe)
+    add_tools(witness)
     witness.watch_nodes()
     witness.watch_results()
     try:
@@ -371,13 +375,17 @@ def warm_up() -> None:
 
     heavy = ("aiosqlite", "faiss", "langgraph.graph", "langgraph.checkpoint.sqlite.aio", "microworld", "torch")
     tuning = ("interfaces.sessions", "safetensors.torch", "sqlite_utils", "tools.tuning", "tools.vision")
-    for name in (*heavy, *tuning, "memory.prompts", "memory.artifacts", "tools.knowledge.collection"):
+    tools = ("tools.editing", "tools.knowledge.collection", "tools.tuning.clip", "tools.tuning.loc", "tools.tuning.vqa")
+    for name in (*heavy, *tuning, *tools, "memory.prompts", "memory.artifacts", "nodes.recollection"):
         importlib.import_module(name)
+    importlib.import_module("PIL.Image").init()
     from transformers import (  # noqa: F401 - lazy: importing one imports what it needs
+        BertTokenizer,
         BlipForQuestionAnswering,
         BlipImageProcessorPil,
         CLIPImageProcessorPil,
         CLIPModel,
+        CLIPTokenizer,
         OwlViTForObjectDetection,
         OwlViTImageProcessorPil,
     )
@@ -386,6 +394,7 @@ def warm_up() -> None:
 def main() -> None:
     """Do what stdin says."""
     warm_up()
+    save_profile(Path(sys.argv[1]))
     for line in sys.stdin:
         lanes = [[Job(**job) for job in jobs] for jobs in json.loads(line)]
         for process in [forked(functools.partial(lane, jobs)) for jobs in lanes]:

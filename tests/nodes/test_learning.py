@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import PIL.Image
 import pytest
+from langgraph.runtime import Runtime
+from numpy.typing import NDArray
 
 import microworld
 from graphs.learn import graph
-from graphs.states import LearnState
+from graphs.states import AskState, LearnState
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
 from nodes import learning
@@ -21,12 +23,15 @@ from nodes.context import Context, Learning
 from nodes.gathering import gather_for
 from nodes.lessons import Collected, Learned, Need, StoredExample
 from nodes.recollection import Recollection
+from nodes.remembering import remember
 from profiles import CollectionSettings, Profile, SnellenError
 from tests.graphs.scripted import make_context
 from tests.tools.tuning.tiny import save_models
 from tools.knowledge.collection import Found, WorldLibrary
-from tools.tuning import Tally, TunedPrompt, Verdict, tune
-from tools.values import Picture
+from tools.program import StepRecord
+from tools.tuning import Example, Tally, TunedPrompt, Verdict, tune
+from tools.tuning.vqa import VqaTuner
+from tools.values import Picture, to_json
 from tools.vision import Models
 
 DOGS = Need("LOC", "dog", reason="It found none.")
@@ -189,6 +194,27 @@ def test_without_sources_the_remedy_is_told(context: Context) -> None:
     assert "--pictures" in gathered(bare, Need("SELECT", "dog")).trouble
     with pytest.raises(SnellenError, match="cannot learn"):
         replace(context, learning=None).learner()
+
+
+def test_a_right_answer_is_remembered_once_whatever_the_last_bits_of_what_was_seen(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = context.pictures.put(PIL.Image.new("RGB", (8, 8)))
+    asked = {"image": to_json(picture), "question": "is it a cat?"}
+    step = StepRecord("1", 1, "ANSWER0=VQA(…)", "VQA", asked, "no", "ANSWER0", [picture.id]).to_json()
+    state = AskState(instruction="Is it?", verdict="right", plan=["Look"], program="p", steps=[step, step])
+    real, calls = VqaTuner.features, list[int]()
+
+    def features(tuner: VqaTuner, examples: Sequence[Example]) -> list[NDArray[np.float32]]:
+        calls.append(len(examples))
+        return [np.nextafter(one, np.float32(len(calls)), dtype=np.float32) for one in real(tuner, examples)]
+
+    monkeypatch.setattr(VqaTuner, "features", features)
+    for _ in range(2):
+        asyncio.run(remember(state, Runtime(context=context)))
+
+    assert len(calls) == 2
+    assert [(row.question, row.steps) for row in context.learner().prompts.rows()] == [("is it a cat?", 0)]
 
 
 def test_a_checkpoint_that_is_not_here_yet_has_no_prompts(context: Context, tiny: Profile) -> None:
