@@ -9,14 +9,14 @@ The graph is exported without a saver; ``interfaces.sessions`` and the server br
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from langgraph.graph import END, START, StateGraph
 
 from graphs.learn import graph as learn
 from graphs.states import AskState
 from nodes.context import Context
-from nodes.correction import Again, again, correct
+from nodes.correction import Again, after_learning, correct
 from nodes.inference import plan, recall, run, write
 from nodes.judgement import judge
 from nodes.reflection import describe, reflect_globally, reflect_locally
@@ -26,9 +26,9 @@ RECURSION_LIMIT: Final = 48
 """Seven steps for an answer, and eight for each of three reflections at most; half as many again as a margin."""
 
 
-def after_learning(state: AskState) -> Again:
-    """Try the task again."""
-    return again(state)
+def where_next(state: AskState) -> Again | Literal["describe"]:
+    """Try the task again, or look closer where nothing could be learned."""
+    return after_learning(state)
 
 
 builder = StateGraph(AskState, context_schema=Context)
@@ -38,7 +38,7 @@ builder.add_node("plan", plan)
 builder.add_node("write", write)
 builder.add_node("run", run)
 builder.add_node("judge", judge, destinations=("remember", "describe"))
-builder.add_node("describe", describe, destinations=("reflect_globally", "reflect_locally"))
+builder.add_node("describe", describe, destinations=("reflect_globally", "reflect_locally", "remember"))
 builder.add_node("reflect_globally", reflect_globally)
 builder.add_node("reflect_locally", reflect_locally)
 builder.add_node("correct", correct, destinations=("learn", "plan", "write", "run", "describe", "remember"))
@@ -52,7 +52,7 @@ builder.add_edge("write", "run")
 builder.add_edge("run", "judge")
 builder.add_edge("reflect_globally", "correct")
 builder.add_edge("reflect_locally", "correct")
-builder.add_conditional_edges("learn", after_learning)
+builder.add_conditional_edges("learn", where_next, ["plan", "write", "run", "describe"])
 builder.add_edge("remember", END)
 
 graph = builder.compile(name="ask").with_config(recursion_limit=RECURSION_LIMIT)

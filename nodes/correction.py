@@ -60,6 +60,14 @@ async def correct(
     return Command(update=update, goto="learn" if needs else again(replace(state, **update)))
 
 
+def after_learning(state: AskState) -> Again | Literal["describe"]:
+    """Return where a task goes on after learning: tried again, or looked into once more where nothing changed."""
+    learned = [Learned.from_json(one) for one in state.learned[-len(state.needs) :]]
+    changed = any(one.kept > one.already for one in learned)
+    of_program = any(fault.place != "tool" for fault in Critique.from_json(state.critiques[-1]).faults)
+    return again(state) if changed or of_program else "describe"
+
+
 def again(state: AskState) -> Again:
     """Return where a corrected task is tried again."""
     critique = Critique.from_json(state.critiques[-1])

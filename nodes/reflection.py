@@ -64,10 +64,12 @@ def next_reflection(state: AskState, context: Context) -> Reflection | None:
     return None if found_nothing else "reflect_locally"
 
 
-async def describe(state: AskState, runtime: Runtime[Context]) -> Command[Reflection]:
+async def describe(state: AskState, runtime: Runtime[Context]) -> Command[Reflection | Literal["remember"]]:
     """Turn results into language: captions of pictures, and what the other tools say about each step's result."""
     chosen = next_reflection(state, runtime.context)
-    return Command(update=await description(state, runtime.context), goto=chosen or "reflect_locally")
+    if chosen is None:
+        return Command(goto="remember")
+    return Command(update=await description(state, runtime.context), goto=chosen)
 
 
 async def description(state: AskState, context: Context) -> Json:

@@ -1,24 +1,31 @@
-"""Train the segmenter: MaskFormer, taught to see before it is asked to tell things apart.
+"""Train the segmenter: MaskFormer, taught to see, then to tell things apart, then both together.
 
 Things are labelled with the singular of their group (`animal`, `fruit`), stuff with the ground or the pattern of the
-background. Three measures make two cores suffice:
+background. What makes two cores suffice:
 
 - A backbone of convolutions (ResNet with basic layers, one of the two kinds that the class supports) sees outlines
   from the first hundred steps on; a Swin of that size spends them on learning what a neighbour is.
-- Teach to see first: for the first third of the steps every pixel is told its label and where the middle of its thing
-  is, and every cell of the backbone's last map the name and the middle of its thing. This is denser than any matching
-  of queries, and the middle is what tells two dogs apart: a mask is a product of a query's vector with pixels' vectors.
-  What this teaches with is discarded.
-- Places are known beforehand: most queries begin as the sine code of a point of a grid, and the projections of the
-  cross-attention as one rotation shared by queries and keys, so that each query begins by looking at its place.
+- *Seeing* comes first: every pixel is told its label and where the middle of its thing is, and every cell of the
+  backbone's last map the name and the middle of its thing. The middle is what tells two dogs apart: a mask is a product
+  of a query's vector with pixels' vectors. What this teaches with is discarded.
+- *Telling apart* teaches the transformer decoder alone, on maps that are computed once. Which query answers for which
+  segment follows from their places, so that nothing has to be matched: the query nearest to the middle of a thing owns
+  it, two queries own the stuff. All queries on a thing learn its mask, only the owner its label. (With the class's own
+  matching, and the decoder as the class begins it, all queries became equal within fifty steps and stayed so for a
+  thousand: weights drawn with a deviation of 0.02 leave nothing of what a query looks at beside what all have in
+  common, and what cells contain soon decides where all queries look.)
+- So places are known beforehand: queries begin as the sine code of a point of a grid, and in the first layer a few
+  channels carry nothing but places, by which queries look around their own. The masks' features are made of one size.
+- *Together*, all weights are tuned on pictures for a short while.
 
-The pictures are shown at 192 × 192, so that masks have cells of 2.7 pixels: at 4 pixels even perfect masks of small
-objects reach an IoU of 0.77 only.
+The pictures are shown at 192 × 192, so that masks have cells of 4 pixels, 2.7 of the picture's own: at 4 of those even
+perfect masks of small objects reach an IoU of 0.77 only.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -44,15 +51,26 @@ from microworld.training.owlvit import as_input, known_names
 
 PIXELS = 192
 BATCH = 12
-# How many pictures of a batch are crowds, in the first lesson and in the second.
+# How many pictures of a batch are crowds, in the first lesson and in the last.
 CROWDS = (9, 3)
-# The share of all steps that teach only to see, and the weight that this keeps afterwards.
-SEEING_SHARE, SEEING_WEIGHT = 0.35, 0.25
+# Steps of seeing, of telling apart, and of both together.
+SEEING_STEPS, APART_STEPS, TOGETHER_STEPS = 2_800, 4_000, 800
+# The weight that seeing keeps in the last lesson.
+SEEING_WEIGHT = 0.25
+# Pictures whose maps are computed once for telling apart: two gigabytes.
+MAPPED = 6_000
+APART_BATCH = 16
 ROWS = 5
 FREE_QUERIES = 5
 SKY = "sky"
-# How sharply an anchored query begins to look at its place: the attention logit there, where elsewhere it is about 0.
+# How sharply an anchored query looks at its place: the attention logit there, where elsewhere it is about 0.
 FOCUS = 6.0
+# Channels of the decoder that carry places alone in its first layer, and directions among them that tell places apart.
+PLACE_CHANNELS, PLACE_DIRECTIONS = 12, 8
+# How far from its middle, in shares of the picture's side, a query still counts as lying on a thing.
+REACH = 0.19
+# Weights of the parts of the loss; one label in thirty is no "nothing".
+FOCAL, DICE, NOTHING = 20.0, 2.0, 0.1
 # Waves across the picture by which the middle of a thing is told: sine and cosine of each, across and down.
 WAVES = (0.5, 1.0, 2.0)
 PLACES = 4 * len(WAVES)
@@ -120,7 +138,7 @@ def config(shape: Shape | None = None) -> MaskFormerConfig:
     }  # fmt: skip
     return MaskFormerConfig(
         backbone_config=backbone, decoder_config=decoder, fpn_feature_size=shape.features,
-        mask_feature_size=shape.features, no_object_weight=0.1, mask_weight=20.0, dice_weight=2.0,
+        mask_feature_size=shape.features, no_object_weight=NOTHING, mask_weight=FOCAL, dice_weight=DICE,
         cross_entropy_weight=1.0, id2label=dict(enumerate(labels())),
         label2id={label: number for number, label in enumerate(labels())},
     )  # fmt: skip
@@ -144,38 +162,46 @@ class Pupil(nn.Module):
 
 @torch.no_grad()
 def _start_quiet(model: MaskFormerForInstanceSegmentation) -> None:
-    """Begin with batch normalisation that normalises and with masks near a half.
-
-    The class draws the weights of batch normalisation with a deviation of 0.02, and the vectors of masks so large that
-    their first losses are ten times those of random masks.
-    """
+    """Begin with batch normalisation that normalises: the class draws its weights with a deviation of 0.02."""
     for layer in model.modules():
         if isinstance(layer, nn.BatchNorm2d):
             nn.init.ones_(layer.weight)
             nn.init.zeros_(layer.bias)
-    last = [layer for layer in model.mask_embedder.modules() if isinstance(layer, nn.Linear)][-1]
-    last.weight *= 0.2
 
 
 def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     """Train the segmenter and write its checkpoint.
 
     Args:
-        work: Folder for drawn pictures and the state of the run.
+        work: Folder for drawn pictures and the states of the lessons.
         out: Folder of the checkpoint.
         seed: Seed of the run.
-        steps: Optimizer steps of 12 pictures.
+        steps: Optimizer steps of all three lessons together; they share them as `SEEING_STEPS` and the others do.
     """
     torch.manual_seed(seed)
     pupil = Pupil(config(), len(known_names()))
     crowds, scenes = corpus(work / "corpus", "crowds", 16_000), corpus(work / "corpus", "scenes", 24_000)
-    if not (work / "maskformer" / "state.pt").exists():
-        anchor_queries(pupil.segmenter)
-    lesson = Lesson(pupil, crowds, scenes, steps)
-    rates = {"": 1.5e-3, "segmenter.model.transformer_module": 5e-4}
-    outcome = run(pupil, lesson.loss, Plan(steps), rates=rates, work=work / "maskformer", seed=seed)
-    save(pupil.segmenter, out)
-    return outcome
+    seeing, apart, together = _shares(steps)
+    folder, model = work / "maskformer", pupil.segmenter
+    lesson = Lesson(pupil, crowds, scenes)
+    done = [run(pupil, lesson.seeing, Plan(seeing), rates={"": 1.5e-3}, work=folder / "seeing", seed=seed)]
+    begin_decoder(model, Maps.of(model, scenes, range(0, len(scenes.scenes), max(len(scenes.scenes) // 64, 1))).pixels)
+    if not (folder / "together" / "state.pt").exists():
+        decoder = Decoder(model)
+        maps = Maps.of(model, scenes, range(min(MAPPED, len(scenes.scenes))))
+        telling = Apart(decoder, maps)
+        done.append(run(decoder, telling.loss, Plan(apart), rates={"": 1e-3}, work=folder / "apart", seed=seed))
+    rates = {"": 2e-4, "cell_head": 1e-3, "pixel_head": 1e-3}
+    done.append(run(pupil, lesson.together, Plan(together), rates=rates, work=folder / "together", seed=seed))
+    save(model, out)
+    return replace(done[-1], steps=steps, seconds=round(sum(one.seconds for one in done), 1))
+
+
+def _shares(steps: int) -> tuple[int, int, int]:
+    """Divide steps among the lessons."""
+    planned = (SEEING_STEPS, APART_STEPS, TOGETHER_STEPS)
+    seeing, apart, _ = (max(round(steps * part / sum(planned)), 1) for part in planned)
+    return seeing, apart, max(steps - seeing - apart, 1)
 
 
 def save(model: MaskFormerForInstanceSegmentation, out: Path) -> None:
@@ -189,39 +215,91 @@ def save(model: MaskFormerForInstanceSegmentation, out: Path) -> None:
 
 
 @torch.no_grad()
-def anchor_queries(model: MaskFormerForInstanceSegmentation, *, rows: int = ROWS) -> None:
-    """Let the first `rows` × `rows` queries begin by looking at the points of a grid.
+def begin_decoder(model: MaskFormerForInstanceSegmentation, pixels: torch.Tensor, *, rows: int = ROWS) -> None:
+    """Prepare the decoder for telling things apart.
 
-    Their vectors become the sine code that the class adds to the cells of the picture. Queries and keys of every
-    cross-attention begin as the few directions in which codes differ (`_where_codes_differ`), whitened, so that their
-    product is largest where query and cell are at the same place; what cells contain is kept out of these directions.
+    Args:
+        model: The segmenter, which has learned to see; changed in place. Some of its weights stay as they are from here
+            on: what would make queries look elsewhere.
+        pixels: The pixel decoder's map (n, F, H, W) of some pictures, from which sizes are taken.
+        rows: The first `rows` × `rows` queries are anchored at the points of a grid.
     """
+    constant = _of_one_size(model.model.pixel_level_module.decoder.mask_projection, pixels)
+    last = [layer for layer in model.mask_embedder.modules() if isinstance(layer, nn.Linear)][-1]
+    nn.init.xavier_uniform_(last.weight, gain=0.5)
+    # Most pixels are not of a query's segment.
+    last.bias.copy_(-0.7 * constant)
     module = model.model.transformer_module
+    for layer in module.decoder.modules():
+        if isinstance(layer, nn.Linear):
+            nn.init.xavier_uniform_(layer.weight)
+    _anchor_queries(module, rows)
+
+
+def _of_one_size(projection: nn.Conv2d, pixels: torch.Tensor) -> torch.Tensor:
+    """Give the features of pixels mean 0 and deviation 1 in all directions but one, in which they become constant.
+
+    Features of very different sizes, with a large mean, let every query learn that mean and nothing else. The direction
+    in which they vary least is given up for the constant, which masks need to be mostly empty.
+
+    Returns:
+        The direction of the constant (F,).
+    """
+    flat = pixels.float().permute(0, 2, 3, 1).reshape(-1, pixels.shape[1])
+    mean = flat.mean(dim=0)
+    values, vectors = torch.linalg.eigh(torch.cov(flat.T))
+    whitened = (vectors / (values + 3e-3 * values.mean()).sqrt()) @ vectors.T
+    direction = vectors[:, 0]
+    whitened = whitened - direction[:, None] * (direction @ whitened)
+    assert projection.bias is not None, "the class gives it one"  # noqa: S101 - for the type checker
+    projection.bias.copy_(whitened @ (projection.bias - mean) + 3.0 * direction)
+    projection.weight.copy_(torch.einsum("dc,cihw->dihw", whitened, projection.weight))
+    return direction
+
+
+def _anchor_queries(module: Any, rows: int) -> None:  # noqa: ANN401 - a module of transformers, untyped
+    """Let the first `rows` × `rows` queries look at the points of a grid, for good.
+
+    Their vectors become the sine code that the class adds to the cells of the picture. The channels in which codes
+    differ most carry nothing else: neither what cells contain nor what the first layer begins with enters them. Queries
+    and keys of the first cross-attention are these channels, whitened, so that their product is largest where query and
+    cell are at the same place.
+    """
     width = module.queries_embedder.embedding_dim
     side = 4 * rows
     codes = module.position_embedder(torch.Size((1, width, side, side)), torch.device("cpu"), torch.float32)[0]
     at = torch.arange(rows) * 4 + 2
     module.queries_embedder.weight[: rows * rows] = codes[:, at[:, None], at[None]].flatten(1).T
-    mean, directions, spread = _where_codes_differ(codes.flatten(1).T)
-    heads = int(model.config.decoder_config.decoder_attention_heads)
-    each = width // heads
-    for layer in module.decoder.layers:
-        turned = [torch.linalg.qr(torch.randn(each, len(spread)))[0] for _ in range(heads)]
-        weight = torch.cat([turn / spread for turn in turned]) @ directions * (FOCUS / len(spread) * each**0.5) ** 0.5
-        for projection in (layer.encoder_attn.q_proj, layer.encoder_attn.k_proj):
-            projection.weight.copy_(weight)
-            projection.bias.copy_(-weight @ mean)
-    if module.input_projection is not None:
-        inside = module.input_projection.weight.flatten(1)
-        inside -= directions.T @ (directions @ inside)
+    flat = codes.flatten(1).T
+    channels = flat.var(dim=0).topk(min(PLACE_CHANNELS, width // 2)).indices.sort().values
+    mean, directions, spread = _where_codes_differ(flat[:, channels])
+    first = module.decoder.layers[0]
+    each = int(first.encoder_attn.head_dim)
+    heads = width // each
+    turned = [torch.linalg.qr(torch.randn(each, len(spread)))[0] for _ in range(heads)]
+    weight = torch.cat([turn / spread for turn in turned]) @ directions * (FOCUS / len(spread) * each**0.5) ** 0.5
+    for projection in (first.encoder_attn.q_proj, first.encoder_attn.k_proj):
+        projection.weight.zero_()
+        projection.weight[:, channels] = weight
+        projection.bias.copy_(-weight @ mean)
+        projection.requires_grad_(requires_grad=False)
+    module.queries_embedder.requires_grad_(requires_grad=False)
+    free = torch.ones(width)
+    free[channels] = 0.0
+    # What the layer begins with has a size of its own: it is normalised, and normalising nothing magnifies noise.
+    first.self_attn.o_proj.bias.normal_(0.0, 0.5)
+    contents = [first.self_attn_layer_norm, module.input_projection]
+    for parameter in [each for one in contents if one is not None for each in one.parameters()]:
+        shape = (-1, *[1] * (parameter.ndim - 1))
+        parameter.mul_(free.view(shape))
+        parameter.register_hook(lambda gradient, shape=shape: gradient * free.view(shape))
 
 
-def _where_codes_differ(codes: torch.Tensor, count: int = 10) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return mean (d,), principal directions (count, d) and deviations (count,) of position codes (n, d)."""
-    mean = codes.mean(dim=0)
+def _where_codes_differ(codes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return mean (d,), principal directions (k, d) and deviations (k,) of position codes (n, d)."""
     values, vectors = torch.linalg.eigh(torch.cov(codes.T))
-    count = min(count, codes.shape[1] // 4)
-    return mean, vectors[:, -count:].T, values[-count:].clamp(min=1e-4).sqrt()
+    count = min(PLACE_DIRECTIONS, codes.shape[1] // 2)
+    return codes.mean(dim=0), vectors[:, -count:].T, values[-count:].clamp(min=1e-3).sqrt()
 
 
 def panoptic(scene: Scene) -> Panoptic:
@@ -245,37 +323,35 @@ def panoptic(scene: Scene) -> Panoptic:
 class Lesson:
     """Batches of pictures and the loss on them."""
 
-    def __init__(self, pupil: Pupil, crowds: Corpus, scenes: Corpus, steps: int) -> None:
-        self.pupil, self.crowds, self.scenes, self.steps = pupil, crowds, scenes, steps
+    def __init__(self, pupil: Pupil, crowds: Corpus, scenes: Corpus) -> None:
+        self.pupil, self.crowds, self.scenes = pupil, crowds, scenes
         self._names = {name: index for index, name in enumerate(known_names())}
 
-    def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
-        """Return the loss of one step and its parts.
+    def seeing(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
+        """Return the loss of what pixels and cells say of themselves, mostly on crowds (things side by side)."""
+        pixels, truth, names = self._batch(step, crowds=CROWDS[0])
+        seen = self.pupil.segmenter.model.pixel_level_module(pixels)
+        return self._seeing(seen.encoder_last_hidden_state, seen.decoder_last_hidden_state, truth, names)
 
-        Two lessons. To see first, on crowds (things side by side): what each pixel and each cell is, and where its
-        thing's middle. Then to tell things apart, on scenes: the class's own loss on matched queries of every layer of
-        the decoder, with a little of the first lesson to keep names alive.
-        """
+    def together(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
+        """Return the loss of queries, with a little of that of seeing to keep names alive."""
+        pixels, truth, names = self._batch(step, crowds=CROWDS[1])
+        model = self.pupil.segmenter
+        output = model.model(pixels, output_hidden_states=True)
+        seen = output.pixel_decoder_last_hidden_state
+        kept, parts = self._seeing(output.encoder_last_hidden_state, seen, truth, names)
+        wanted = stacked([wanted_of(each, side=seen.shape[-1]) for each in truth])
+        told, more = told_apart(model, output.transformer_decoder_hidden_states[1:], seen, wanted)
+        return told + SEEING_WEIGHT * kept, parts | more
+
+    def _batch(self, step: int, *, crowds: int) -> tuple[torch.Tensor, list[Panoptic], list[list[int]]]:
+        """Return pixels, segments and the names of things; half of the batches mirrored."""
         dice = np.random.default_rng([step, 41])
-        seeing = step < SEEING_SHARE * self.steps
-        shown, scenes = self._pictures(dice, crowds=CROWDS[0] if seeing else CROWDS[1])
+        shown, scenes = self._pictures(dice, crowds=crowds)
         flipped = bool(dice.integers(2))
         truth = [_flipped(panoptic(scene), really=flipped) for scene in scenes]
-        pixels = as_input(shown[:, :, :: -1 if flipped else 1])
-        pixels = functional.interpolate(pixels, size=(PIXELS, PIXELS), mode="bilinear", antialias=False)
-        model = self.pupil.segmenter
         names = [[self._names[item.concept] for item in scene.objects] for scene in scenes]
-        if seeing:
-            seen = model.model.pixel_level_module(pixels)
-            return self._seeing(seen.encoder_last_hidden_state, seen.decoder_last_hidden_state, truth, names)
-        output = model.model(pixels, output_hidden_states=True)
-        kept, parts = self._seeing(
-            output.encoder_last_hidden_state, output.pixel_decoder_last_hidden_state, truth, names
-        )
-        matched = matched_losses(model, output, truth)
-        last = {name.removeprefix("loss_"): value.item() for name, value in matched.items() if name[-1].isalpha()}
-        total = torch.stack(list(matched.values())).sum() / len(model.model.transformer_module.decoder.layers)
-        return total + SEEING_WEIGHT * kept, parts | last
+        return shown_at(shown[:, :, :: -1 if flipped else 1]), truth, names
 
     def _pictures(self, dice: np.random.Generator, *, crowds: int) -> tuple[Pixels, list[Scene]]:
         """Return the pictures (B, 128, 128, 3) of a batch, so many of them crowds, and what they show.
@@ -324,30 +400,208 @@ class Lesson:
         return labelling + 0.5 * naming + placing, parts
 
 
-def matched_losses(
-    model: MaskFormerForInstanceSegmentation,
-    output: Any,  # noqa: ANN401 - an output of transformers, untyped
-    truth: list[Panoptic],
-) -> dict[str, torch.Tensor]:
-    """Return the class's weighted losses, of the decoder's last layer and (names with a number) of those before it.
+def shown_at(pictures: Pixels, side: int = PIXELS) -> torch.Tensor:
+    """Return pictures (B, 128, 128, 3) as the segmenter is shown them (B, 3, side, side)."""
+    return functional.interpolate(as_input(pictures), size=(side, side), mode="bilinear", antialias=False)
 
-    The class's own deep supervision also judges the state before the first layer, which has seen nothing.
+
+# --- telling apart -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which query answers for which segment: of one picture, or of a batch with one more axis in front.
+
+    Attributes:
+        cells: (h, w) index of the segment of each cell.
+        lying: (q,) index of the thing that each query lies on, or of the segment that it owns; -1 for none.
+        labels: (q,) label of that segment; that of "nothing" for none.
+        owns: (q,) whether the query answers for it.
     """
-    states = output.transformer_decoder_hidden_states[1:]
-    pixels = output.pixel_decoder_last_hidden_state
-    predicted = [
-        {
-            "class_queries_logits": model.class_predictor(state).float(),
-            "masks_queries_logits": torch.einsum("bqc,bchw->bqhw", model.mask_embedder(state), pixels).float(),
-        }
-        for state in states
-    ]
-    masks = [torch.from_numpy(each.masks.astype(np.float32)) for each in truth]
-    classes = [torch.from_numpy(each.labels) for each in truth]
-    found: dict[str, torch.Tensor] = model.get_loss_dict(
-        predicted[-1]["masks_queries_logits"], predicted[-1]["class_queries_logits"], masks, classes, predicted[:-1]
-    )
-    return found
+
+    cells: torch.Tensor
+    lying: torch.Tensor
+    labels: torch.Tensor
+    owns: torch.Tensor
+
+
+def wanted_of(truth: Panoptic, *, side: int, rows: int = ROWS) -> Wanted:
+    """Decide which query answers for which segment of a picture.
+
+    A thing is owned by the anchored query nearest to its middle that owns none yet, nearest pairs first; the first two
+    of the free queries own the stuff, the farther one (sky, background) first.
+    """
+    cells = segment_map(truth, side=side)
+    things = [index for index, label in enumerate(truth.labels) if label < len(vocabulary().groups)]
+    points = _anchors(rows)
+    lying = np.full(rows * rows + FREE_QUERIES, -1, dtype=np.int64)
+    owns = np.zeros(len(lying), dtype=np.bool_)
+    if things:
+        far = np.linalg.norm(points[:, None] - _middles(truth.masks[things])[None], axis=2)
+        under = cells[(points[:, 0] * side).astype(np.int64), (points[:, 1] * side).astype(np.int64)]
+        nearest = far.argmin(axis=1)
+        on_thing = under < len(things)
+        lying[: len(points)] = np.where(on_thing, under, np.where(far.min(axis=1) < REACH, nearest, -1))
+        for query, thing in _pairs(far):
+            lying[query], owns[query] = thing, True
+    stuff_at = [index for index in range(len(truth.labels)) if index not in things][:FREE_QUERIES]
+    for place, segment in enumerate(stuff_at):
+        lying[rows * rows + place], owns[rows * rows + place] = segment, True
+    named = np.where(lying >= 0, truth.labels[lying], len(labels()))
+    return Wanted(*(torch.from_numpy(each) for each in (cells.astype(np.uint8), lying, named, owns)))
+
+
+def _anchors(rows: int) -> npt.NDArray[np.float64]:
+    """Return the places (down, across) of the anchored queries, in shares of the picture's side."""
+    at = (np.arange(rows) * 4 + 2.5) / (4 * rows)
+    return np.stack(np.meshgrid(at, at, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def _middles(masks: Masks) -> npt.NDArray[np.float64]:
+    """Return the middles (n, 2) of the boxes of masks, down and across, in shares of the picture's side."""
+    found = []
+    for axis in (2, 1):
+        touched: npt.NDArray[np.bool_] = np.asarray(masks.any(axis=axis))
+        first, last = touched.argmax(axis=1), SIDE - 1 - touched[:, ::-1].argmax(axis=1)
+        found.append((first + last + 1) / (2 * SIDE))
+    return np.stack(found, axis=1)
+
+
+def _pairs(far: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Pair queries and things (q, n), the nearest first, each once."""
+    left = far.copy()
+    pairs = []
+    for _ in range(min(left.shape)):
+        query, thing = np.unravel_index(left.argmin(), left.shape)
+        pairs.append((int(query), int(thing)))
+        left[query], left[:, thing] = np.inf, np.inf
+    return pairs
+
+
+def stacked(wanted: Sequence[Wanted]) -> Wanted:
+    """Put what is wanted of several pictures into one batch."""
+    return Wanted(*(torch.stack([getattr(one, each.name) for one in wanted]) for each in fields(Wanted)))
+
+
+def told_apart(
+    model: Decoder | MaskFormerForInstanceSegmentation,
+    states: Sequence[torch.Tensor],
+    pixels: torch.Tensor,
+    wanted: Wanted,
+) -> tuple[torch.Tensor, dict[str, float]]:
+    """Return the loss of masks and labels, over the decoder's layers, and figures of the last one.
+
+    Every query on a thing learns its mask in every layer. In the layers before the last it also learns the thing's
+    label; in the last, only the owner does, and all others that they are nothing.
+
+    Args:
+        model: The segmenter.
+        states: What the layers give (B, q, d), in order.
+        pixels: The pixel decoder's map (B, F, H, W).
+        wanted: Of a batch.
+    """
+    lies = wanted.lying >= 0
+    target = (wanted.cells[:, None].long() == wanted.lying[:, :, None, None]).float()
+    nothing = torch.full_like(wanted.labels, len(labels()))
+    weight = torch.ones(len(labels()) + 1)
+    weight[-1] = NOTHING
+    total, parts = torch.zeros(()), dict[str, float]()
+    for number, state in enumerate(states, start=1):
+        logits = torch.einsum("bqc,bchw->bqhw", model.mask_embedder(state), pixels).float()
+        focal, dice = mask_losses(logits[lies], target[lies])
+        named = torch.where(wanted.owns, wanted.labels, nothing) if number == len(states) else wanted.labels
+        said = model.class_predictor(state).float()
+        naming = functional.cross_entropy(said.flatten(0, 1), named.flatten(), weight)
+        total = total + FOCAL * focal + DICE * dice + naming
+        if number == len(states):
+            parts = _figures(logits, target, said, named, wanted)
+    return total / len(states), parts
+
+
+def mask_losses(logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return focal loss (Lin et al. 2017) and dice loss of masks (n, H, W), each the mean over masks."""
+    crossed = functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
+    share = logits.sigmoid()
+    missed = share + target - 2 * share * target
+    focal = (crossed * missed**2 * (0.75 - 0.5 * target)).mean()
+    both = (share * target).sum(dim=(1, 2))
+    dice = 1 - (2 * both + 1) / (share.sum(dim=(1, 2)) + target.sum(dim=(1, 2)) + 1)
+    return focal, dice.mean()
+
+
+@torch.no_grad()
+def _figures(
+    logits: torch.Tensor, target: torch.Tensor, said: torch.Tensor, named: torch.Tensor, wanted: Wanted
+) -> dict[str, float]:
+    found, there = logits > 0, target > 0
+    overlap = (found & there).sum(dim=(2, 3)) / (found | there).sum(dim=(2, 3)).clamp(min=1)
+    things = wanted.owns & (wanted.labels < len(vocabulary().groups))
+    right = said.argmax(-1) == named
+    rest = ~wanted.owns
+    return {
+        "thing IoU": overlap[things].mean().item() if things.any() else 0.0,
+        "stuff IoU": overlap[wanted.owns & ~things].mean().item(),
+        "labels right": right[wanted.owns].float().mean().item(),
+        "nothing right": right[rest].float().mean().item(),
+    }
+
+
+class Decoder(nn.Module):
+    """What telling apart teaches: the transformer decoder and the two heads on its queries.
+
+    Args:
+        segmenter: The model whose parts these are; they are changed in place.
+    """
+
+    def __init__(self, segmenter: MaskFormerForInstanceSegmentation) -> None:
+        super().__init__()
+        self.transformer = segmenter.model.transformer_module
+        self.mask_embedder = segmenter.mask_embedder
+        self.class_predictor = segmenter.class_predictor
+
+
+@dataclass(frozen=True)
+class Maps:
+    """What the pixel level gives for pictures, computed once (half precision), and what is wanted of them.
+
+    Attributes:
+        cells: (n, C, h, w) the backbone's last map.
+        pixels: (n, F, H, W) the pixel decoder's map.
+        wanted: One of each picture.
+    """
+
+    cells: torch.Tensor
+    pixels: torch.Tensor
+    wanted: tuple[Wanted, ...]
+
+    @classmethod
+    @torch.no_grad()
+    def of(cls, model: MaskFormerForInstanceSegmentation, source: Corpus, indices: Sequence[int]) -> Maps:
+        """Compute them for some pictures of a corpus."""
+        level = model.model.pixel_level_module
+        level.eval()
+        cells, pixels = [], []
+        for start in range(0, len(indices), APART_BATCH):
+            seen = level(shown_at(source.pictures[list(indices[start : start + APART_BATCH])]))
+            cells.append(seen.encoder_last_hidden_state.half())
+            pixels.append(seen.decoder_last_hidden_state.half())
+        side = pixels[0].shape[-1]
+        wanted = tuple(wanted_of(panoptic(source.scenes[index]), side=side) for index in indices)
+        return cls(torch.cat(cells), torch.cat(pixels), wanted)
+
+
+class Apart:
+    """Batches of maps and the loss on them."""
+
+    def __init__(self, decoder: Decoder, maps: Maps) -> None:
+        self.decoder, self.maps = decoder, maps
+
+    def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
+        """Return the loss of one step and its figures."""
+        chosen = np.random.default_rng([step, 43]).integers(0, len(self.maps.wanted), APART_BATCH)
+        cells, pixels = self.maps.cells[chosen].float(), self.maps.pixels[chosen].float()
+        states = self.decoder.transformer(cells, output_hidden_states=True).hidden_states[1:]
+        return told_apart(self.decoder, states, pixels, stacked([self.maps.wanted[index] for index in chosen]))
 
 
 def _flipped(truth: Panoptic, *, really: bool) -> Panoptic:

@@ -60,7 +60,7 @@ def test_the_flow_is_the_one_in_the_design() -> None:
     assert set(zip(["__start__", *NODES], [*NODES, "__end__"], strict=True)) <= edges
     assert {target for source, target in edges if source == "judge"} == {"remember", "describe"}
     assert {("reflect_globally", "correct"), ("reflect_locally", "correct"), ("correct", "learn")} <= edges
-    assert {target for source, target in edges if source == "learn"} == {"plan", "write", "run"}
+    assert {target for source, target in edges if source == "learn"} == {"plan", "write", "run", "describe"}
     assert graph.checkpointer is None
 
 

@@ -14,7 +14,7 @@ from microworld.drawing import draw_array, truths
 from microworld.scenes import recipe, sample_scene
 from microworld.training import maskformer
 from microworld.training.corpus import Corpus
-from microworld.training.maskformer import Lesson, Pupil, Shape, labels, panoptic, stuff
+from microworld.training.maskformer import Apart, Decoder, Lesson, Maps, Pupil, Shape, labels, panoptic, stuff
 from microworld.training.owlvit import known_names
 from profiles import Profile, load_profile
 from tools.vision import Models
@@ -71,10 +71,19 @@ def test_place_codes_follow_the_middle_and_turn_with_a_flip() -> None:
     np.testing.assert_allclose(codes[1], flipped[1], atol=1e-6)
 
 
-def test_anchored_queries_begin_by_looking_at_their_places() -> None:
+@pytest.fixture
+def begun(pictures: Corpus) -> Pupil:
+    """A pupil whose decoder is ready to tell things apart."""
+    torch.manual_seed(3)
+    pupil = Pupil(maskformer.config(TINY), len(known_names())).eval()
+    maskformer.begin_decoder(pupil.segmenter, Maps.of(pupil.segmenter, pictures, range(12)).pixels)
+    return pupil
+
+
+def test_anchored_queries_look_at_their_places() -> None:
     torch.manual_seed(0)
-    model = MaskFormerForInstanceSegmentation(maskformer.config())
-    maskformer.anchor_queries(model)
+    model = MaskFormerForInstanceSegmentation(maskformer.config()).eval()
+    maskformer.begin_decoder(model, torch.randn(4, 64, 12, 12))
     module = model.model.transformer_module
     width, side = 128, 12
     codes = module.position_embedder(torch.Size((1, width, side, side)), torch.device("cpu"), torch.float32)[0]
@@ -89,20 +98,85 @@ def test_anchored_queries_begin_by_looking_at_their_places() -> None:
     assert (across.view(5, 5) - wanted[None]).abs().max() < 0.12
 
 
-@pytest.mark.parametrize("step", [0, 9])
-def test_both_lessons_give_gradients(pupil: Pupil, pictures: Corpus, step: int) -> None:
-    loss, parts = Lesson(pupil, pictures, pictures, 10).loss(step)
-    torch.autograd.backward(loss)
-    assert torch.isfinite(loss)
-    assert ("dice" in parts) is (step == 9)
-    taught = {name for name, parameter in pupil.named_parameters() if parameter.grad is not None}
-    assert any(name.startswith("segmenter.model.transformer_module") for name in taught) is (step == 9)
+def test_what_cells_contain_never_moves_the_first_look(begun: Pupil, pictures: Corpus) -> None:
+    maps = Maps.of(begun.segmenter, pictures, range(12))
+    decoder = Decoder(begun.segmenter)
+    lesson = Apart(decoder, maps)
+    learned = [each for each in decoder.parameters() if each.requires_grad]
+    optimizer = torch.optim.AdamW(learned, lr=1e-2)
+    attention = decoder.transformer.decoder.layers[0].encoder_attn
+    channels = attention.k_proj.weight.abs().sum(0) > 0
+    before = attention.k_proj.weight.clone()
+    for step in range(3):
+        torch.autograd.backward(lesson.loss(step)[0])
+        optimizer.step()
+        optimizer.zero_grad()
+
+    assert torch.equal(attention.k_proj.weight, before)
+    assert 0 < channels.sum() < len(channels)
+    assert (decoder.transformer.input_projection is None) or not (
+        decoder.transformer.input_projection.weight[channels].any()
+    )
+    assert not decoder.transformer.decoder.layers[0].self_attn_layer_norm.weight[channels].any()
 
 
-def test_a_step_is_the_same_whenever_it_is_made(pupil: Pupil, pictures: Corpus) -> None:
-    pupil.eval()
-    lesson = Lesson(pupil, pictures, pictures, 10)
-    assert lesson.loss(7)[0].item() == pytest.approx(lesson.loss(7)[0].item())
+def test_features_of_pixels_have_one_size_and_a_constant(begun: Pupil, pictures: Corpus) -> None:
+    pixels = Maps.of(begun.segmenter, pictures, range(12)).pixels.float()
+    flat = pixels.permute(0, 2, 3, 1).reshape(-1, pixels.shape[1])
+    sizes = torch.linalg.eigvalsh(torch.cov(flat.T))
+    assert flat.mean(0).norm() == pytest.approx(3.0, abs=0.1)
+    assert sizes[0] < 1e-3
+    assert sizes[-1] < 1.2
+
+
+def test_every_segment_is_owned_once_by_the_query_nearest_to_it() -> None:
+    for scene in SCENES:
+        truth = panoptic(scene)
+        wanted = maskformer.wanted_of(truth, side=48)
+        owned = wanted.lying[wanted.owns].tolist()
+        assert sorted(owned) == list(range(len(truth.labels)))
+        assert (wanted.labels[wanted.owns] == torch.from_numpy(truth.labels)[owned]).all()
+        assert (wanted.labels[wanted.lying < 0] == len(labels())).all()
+
+
+def test_each_lesson_teaches_its_part(begun: Pupil, pictures: Corpus) -> None:
+    lesson = Lesson(begun, pictures, pictures)
+    maps = Maps.of(begun.segmenter, pictures, range(12))
+    losses = {"seeing": lesson.seeing, "apart": Apart(Decoder(begun.segmenter), maps).loss, "together": lesson.together}
+    taught = {}
+    for name, loss_of in losses.items():
+        begun.zero_grad(set_to_none=True)
+        loss, parts = loss_of(2)
+        torch.autograd.backward(loss)
+        assert torch.isfinite(loss)
+        assert ("thing IoU" in parts) is (name != "seeing")
+        moved = [each for each, parameter in begun.named_parameters() if parameter.grad is not None]
+        taught[name] = {part for part in ("pixel_level", "transformer", "head") if any(part in one for one in moved)}
+    assert taught["seeing"] == {"pixel_level", "head"}
+    assert taught["apart"] == {"transformer"}
+    assert taught["together"] == {"pixel_level", "transformer", "head"}
+
+
+def test_queries_learn_to_tell_things_apart(begun: Pupil, pictures: Corpus) -> None:
+    decoder = Decoder(begun.segmenter)
+    lesson = Apart(decoder, Maps.of(begun.segmenter, pictures, range(12)))
+    optimizer = torch.optim.AdamW([each for each in decoder.parameters() if each.requires_grad], lr=3e-3)
+    first = lesson.loss(0)[0].item()
+    for step in range(30):
+        loss, _ = lesson.loss(step)
+        optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        optimizer.step()
+    assert lesson.loss(0)[0].item() < 0.8 * first
+    states = decoder.transformer(lesson.maps.cells[:4].float(), output_hidden_states=True).hidden_states[-1]
+    assert states[:, :25].std(dim=1).mean() > 5e-3, "queries that are all equal tell nothing apart"
+
+
+def test_a_step_is_the_same_whenever_it_is_made(begun: Pupil, pictures: Corpus) -> None:
+    begun.eval()
+    lesson = Lesson(begun, pictures, pictures)
+    for loss_of in (lesson.seeing, lesson.together):
+        assert loss_of(7)[0].item() == pytest.approx(loss_of(7)[0].item())
 
 
 def test_the_tool_reads_what_training_writes(pupil: Pupil, pictures: Corpus, tmp_path: Path) -> None:
