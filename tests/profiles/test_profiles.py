@@ -78,8 +78,8 @@ def test_absolute_folders_stay(tmp_path: Path) -> None:
 
 
 def test_a_missing_entry_names_key_and_file() -> None:
-    with pytest.raises(SnellenError, match=r"\[models\.seg\] in .*embedded\.toml"):
-        load_profile("embedded").source("seg")
+    with pytest.raises(SnellenError, match=r"\[models\.replace\] in .*embedded\.toml"):
+        load_profile("embedded").source("replace")
 
 
 @pytest.mark.parametrize(
