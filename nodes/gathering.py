@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tools.vision.models import Models
 
 _MOST_OTHER_QUESTIONS: Final = 12
+SPANNING: Final = 0.95
+"""From this share of the picture's width or height on, a segment is taken for background."""
 
 MOST_PAINTED: Final = 0.8
 """The share of a picture that REPLACE learns to paint at most: what is around it says how."""
@@ -221,10 +223,10 @@ def _found(context: Context) -> PictureSource:
 
 
 def subject(picture: PIL.Image.Image, models: Models) -> PIL.Image.Image:
-    """Cut out what a found picture shows, as SELECT and CLASSIFY will see it: the best box of anything known.
+    """Cut out what a found picture shows, as SELECT and CLASSIFY will see it.
 
     Returns:
-        The crop; the whole picture where the detector finds nothing in it.
+        The crop; the whole picture where nothing is found in it.
     """
     box = _best_box(picture, models)
     return picture if box is None else picture.crop(box)
@@ -234,7 +236,7 @@ def painted_place(picture: PIL.Image.Image, models: Models) -> Box:
     """Tell where in a found picture REPLACE learns to paint: where it shows its subject.
 
     Returns:
-        The best box of anything known; the middle where there is none, or where it leaves nothing around it to see.
+        The box of the subject; the middle where there is none, or where it leaves nothing around it to see.
     """
     box, (width, height) = _best_box(picture, models), picture.size
     if box is None or (box[2] - box[0]) * (box[3] - box[1]) > MOST_PAINTED * width * height:
@@ -243,5 +245,17 @@ def painted_place(picture: PIL.Image.Image, models: Models) -> Box:
 
 
 def _best_box(picture: PIL.Image.Image, models: Models) -> Box | None:
+    """Return the box of the largest thing, whatever it is, where the segmenter sees such; else the best known one."""
+    segmenter = models.profile.models.seg
+    if segmenter is not None and segmenter.objectness:
+        (segments,) = models.segment([picture])
+        things = [one.box for one in segments if not _spans(one.box, picture.size)]
+        if things:
+            return max(things, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))
     (boxes,) = models.detect([picture], [models.expansion.all_names()])
     return boxes[0].box if boxes else None
+
+
+def _spans(box: Box, size: tuple[int, int]) -> bool:
+    """Tell stuff from things: a background reaches across the whole picture, a subject leaves something around it."""
+    return box[2] - box[0] >= SPANNING * size[0] or box[3] - box[1] >= SPANNING * size[1]
