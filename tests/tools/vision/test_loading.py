@@ -30,12 +30,6 @@ def _context(pictures: PictureStore, models: Models) -> ToolContext:
     return ToolContext(pictures, models, lambda _query, _max, _candidates: [], models.profile)
 
 
-def test_seg_of_the_embedded_profile_names_its_missing_key(pictures: PictureStore) -> None:
-    profile = load_profile("embedded")
-    with pytest.raises(SnellenError, match=r"\[models\.seg\] in .*embedded\.toml"):
-        segment.segment(_context(pictures, Models(profile)), pictures.put(PICTURE))
-
-
 def test_replace_of_the_embedded_profile_names_its_missing_key(pictures: PictureStore) -> None:
     models = Models(load_profile("embedded"))
     for regions in ([], [Region((0, 0, 9, 9), 1.0)]):
