@@ -7,23 +7,22 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractContextManager, aclosing, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from interfaces import following, sessions
-from interfaces.approving import decide, tell_how_to_decide
+from interfaces import sessions, threads
+from interfaces.approving import tell_how_to_decide
 from interfaces.display import console, print_json
+from interfaces.follower import Follower
 from interfaces.run_display import RunDisplay, doing_after
-from interfaces.running import BEGINNING, SignOfLife, resumable, run
+from interfaces.running import resumable, run
 from interfaces.runs import ANSWER_FILE, Run, write_run, write_text
 from memory.home import home
 from profiles.errors import BadInput, SnellenError
 from tools.values import Picture, Region
 
 if TYPE_CHECKING:
-    from graphs.states import Json
+    from graphs.states import AskState
 
 _CORNERS: Final = 4
 
@@ -34,7 +33,7 @@ def ask(options: argparse.Namespace) -> int:
     if options.approve and options.no_learn:
         msg = "--approve asks before anything is learned, and --no-learn learns nothing: leave out one of them."
         raise BadInput(msg)
-    follower = _Follower(quiet=options.json)
+    follower = _follower(options)
     events = sessions.stream_ask(
         options.pictures,
         options.instruction,
@@ -53,7 +52,7 @@ def correct(options: argparse.Namespace) -> int:
         msg = "--label names the thing in a region: show where it is with --region, or say it in words."
         raise BadInput(msg)
     _prepare_outputs(options)
-    follower = _Follower(quiet=options.json)
+    follower = _follower(options)
     events = sessions.correct(
         options.thread,
         expected=options.answer,
@@ -69,11 +68,11 @@ def correct(options: argparse.Namespace) -> int:
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
     decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(sessions.waiting(options.thread)) is None:
+    if decision and asyncio.run(threads.waiting(options.thread)) is None:
         msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
         raise BadInput(msg)
     _prepare_outputs(options)
-    follower = _Follower(quiet=options.json, decision=decision)
+    follower = _follower(options, decision=decision)
     events = sessions.resume(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events, options)
 
@@ -98,53 +97,18 @@ def _region(text: str, label: str) -> Region:
     return Region((x0, y0, x1, y1), 1.0, " ".join(label.split()))
 
 
-@dataclass
-class _Follower:
-    """Follows a run, shows it, and asks about what may be learned."""
-
-    quiet: bool
-    decision: str = ""
-    """A decision that was given beforehand: ``approve`` or ``reject``."""
-    thread: str = ""
-    finished: Run | None = None
-    """How the run ended; None while it waits."""
-    request: Json | None = None
-    """What the run waits with for a decision; None where it does not."""
-    display: RunDisplay = field(default_factory=RunDisplay)
-
-    def asked(self, request: Json) -> Sequence[Json] | None:
-        """Decide about each action; None where nobody is there to be asked."""
-        with self.display.silent():
-            return decide(request, beforehand=self.decision, alone=self.quiet)
-
-    async def follow(self, events: AsyncGenerator[sessions.SessionEvent]) -> None:
-        """Follow the events to their end."""
-        watched = not self.quiet and self.display.screen.is_terminal
-        with SignOfLife(BEGINNING).watching(quiet=watched) as sign, self._watching(shown=watched):
-            # Closed before the event loop ends: the run lets go of its databases and its thread, whatever happens here.
-            async with aclosing(events):
-                async for event in events:
-                    self._take(event)
-                    sign.tell(doing_after(event))
-
-    def _watching(self, *, shown: bool) -> AbstractContextManager[None]:
-        return self.display.watching() if shown else nullcontext()
-
-    def _take(self, event: sessions.SessionEvent) -> None:
-        self.request = event.request if isinstance(event, following.Waits) else None
-        if isinstance(event, sessions.Started):
-            self.thread = event.thread
-        if isinstance(event, sessions.Finished):
-            self.finished = Run(event.thread, event.state)
-        if not self.quiet:
-            self.display.show(event)
+def _follower(options: argparse.Namespace, *, decision: str = "") -> Follower[AskState]:
+    return Follower(RunDisplay(), doing_after, quiet=options.json, decision=decision)
 
 
-def _finish(follower: _Follower, events: AsyncGenerator[sessions.SessionEvent], options: argparse.Namespace) -> int:
+def _finish(
+    follower: Follower[AskState], events: AsyncGenerator[sessions.SessionEvent], options: argparse.Namespace
+) -> int:
     """Follow, write what was asked for, print the JSON, and fail where the run has no answer."""
     with resumable(lambda: follower.thread):
         run(follower.follow(events))
-    came = follower.finished or Run(follower.thread, asyncio.run(sessions.read_thread(follower.thread)))
+    ended = follower.finished
+    came = Run(follower.thread, ended.state if ended else asyncio.run(sessions.read_thread(follower.thread)))
     written = _write_outputs(came, options)
     if options.json:
         status = "finished" if follower.request is None else "waiting"

@@ -13,7 +13,7 @@ from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     from nodes.evaluation import Evaluation
-    from nodes.learning_evaluation import Figures, Gain, LearningEvaluation, LearningRequest, Setting
+    from nodes.learning_evaluation import LearningEvaluation, LearningRequest, Setting
 
 _ONLY_LEARNING: Final = ("setting", "train", "known", "without", "out")
 
@@ -113,16 +113,18 @@ def _show_tasks(found: Evaluation) -> None:
 
 def _show_learning(found: LearningEvaluation) -> None:
     """Show the figures before and after, what was gained, and what became of the prompts."""
+    from interfaces.results import cells_of
+
     request, gains = found.request, found.gains
     metric = "F1" if request.family == "tag" else "accuracy"
     left_out = f", without {', '.join(request.without)}" if request.without else ""
     title = f"{request.family}, {request.setting}, {request.share} concepts, seed {request.seed}{left_out}"
     rows = [
-        _row("before", found.before),
-        _row("after, programs alone", found.after_programs, gains["programs"]),
-        _row("after, tools as well", found.after_tools, gains["all"]),
-        _row("known, before", found.known_before),
-        _row("known, after", found.known_after, gains["known"]),
+        ("before", *cells_of(found.before)),
+        ("after, programs alone", *cells_of(found.after_programs, gains["programs"])),
+        ("after, tools as well", *cells_of(found.after_tools, gains["all"])),
+        ("known, before", *cells_of(found.known_before)),
+        ("known, after", *cells_of(found.known_after, gains["known"])),
     ]
     print_table((title, metric, "95 % interval", "n", "gain (paired)"), rows)
     kept, discarded = (sum(getattr(one, name) for one in found.lessons) for name in ("kept", "discarded"))
@@ -130,9 +132,3 @@ def _show_learning(found: LearningEvaluation) -> None:
     if found.reasons:
         print_table(("why not", "times"), list(found.reasons.items()))
     console().print(f"memory  {found.memory}", style="dim")
-
-
-def _row(name: str, figures: Figures, gain: Gain | None = None) -> tuple[str, ...]:
-    interval = f"{figures.interval.low:.3f} to {figures.interval.high:.3f}"
-    gained = "" if gain is None else f"{gain.gain:+.3f} [{gain.interval.low:+.3f}, {gain.interval.high:+.3f}]"
-    return name, f"{figures.accuracy:.3f}", interval, str(len(figures.values)), gained

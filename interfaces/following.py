@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -18,8 +18,28 @@ if TYPE_CHECKING:
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
+State = TypeVar("State")
+"""The state of a graph: ``AskState`` or ``LearnState``."""
+
 Decide = Callable[[dict[str, Any]], Sequence[dict[str, Any]] | None]
 """Decides about a request of ``nodes.approval``: one decision for each of its actions; None leaves it open."""
+
+
+@dataclass(frozen=True)
+class Started(Generic[State]):
+    """The thread exists and what it begins with is stored; from now on it can be resumed."""
+
+    thread: str
+    state: State
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
+class Finished(Generic[State]):
+    """The thread reached its end."""
+
+    thread: str
+    state: State
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from interfaces import sessions, threads
-from interfaces.following import Decide, Event, followed, request_of
+from interfaces.following import Decide, Event, Finished, Started, followed, request_of
 from interfaces.threads import ThreadSummary
 from profiles.errors import BadInput
 
@@ -34,24 +33,7 @@ MAX_CONCEPT: Final = 80
 """Characters of a concept's name."""
 
 
-@dataclass(frozen=True)
-class LearningStarted:
-    """The thread exists; from now on it can be resumed."""
-
-    thread: str
-    state: LearnState
-    resumed: bool = False
-
-
-@dataclass(frozen=True)
-class LearningFinished:
-    """The thread reached its end."""
-
-    thread: str
-    state: LearnState
-
-
-LearningEvent = LearningStarted | Event | LearningFinished
+LearningEvent = Started["LearnState"] | Event | Finished["LearnState"]
 
 
 async def stream_learn(
@@ -79,8 +61,8 @@ async def stream_learn(
         decide: Decides about the request; without it, or when it leaves the request open, the thread stops there.
 
     Yields:
-        ``LearningStarted``, nodes and progress in the order of events, ``Waits`` where a decision is asked for,
-        and ``LearningFinished``, unless the thread is left waiting.
+        ``Started``, nodes and progress in the order of events, ``Waits`` where a decision is asked for,
+        and ``Finished``, unless the thread is left waiting.
 
     Raises:
         BadInput: the concept, a tool, the folder, the profile or the thread cannot be used; nothing was begun.
@@ -103,9 +85,9 @@ async def stream_learn(
         folder="" if own is None else str(own.folder),
         approve=approve,
     )
-    async with _opened(name, folder) as graph:
+    async with threads.opened(name, "learn", folder) as graph:
         await threads.begin(graph, asdict(state), _config(name))
-        yield LearningStarted(thread=name, state=state)
+        yield Started(thread=name, state=state)
         async for event in _followed(graph, name, context, decide):
             yield event
 
@@ -121,7 +103,7 @@ async def resume_learn(
         decide: Decides about a request that the thread waits with, or comes to.
 
     Yields:
-        ``LearningStarted`` with ``resumed``, then what is left of the run.
+        ``Started`` with ``resumed``, then what is left of the run.
 
     Raises:
         BadInput: no such thread, or another process is running it.
@@ -131,11 +113,11 @@ async def resume_learn(
 
     folder = await asyncio.to_thread(home)
     name = await threads.known_thread(thread, folder)
-    async with _opened(name, folder) as graph:
+    async with threads.opened(name, "learn", folder) as graph:
         state = await _state(graph, name)
-        yield LearningStarted(thread=name, state=state, resumed=True)
+        yield Started(thread=name, state=state, resumed=True)
         if threads.has_ended(await graph.aget_state(_config(name))):
-            yield LearningFinished(thread=name, state=state)
+            yield Finished(thread=name, state=state)
             return
         context = await asyncio.to_thread(_context, profile or state.profile, folder, _own_of(state))
         async for event in _followed(graph, name, context, decide):
@@ -177,20 +159,6 @@ async def compare_lora(
     return [await adapt(Need.from_json(need), context, seed=seed, tell=tell) for need in needs]
 
 
-async def waiting(thread: str) -> Json | None:
-    """Return the request that a thread waits with; None where it waits for nobody.
-
-    Raises:
-        BadInput: no such thread.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with reading(folder) as graph:
-        return await request_of(graph, _config(name))
-
-
 async def read_thread(thread: str) -> LearnState:
     """Return the latest saved state of a thread that learns.
 
@@ -201,14 +169,16 @@ async def read_thread(thread: str) -> LearnState:
 
     folder = await asyncio.to_thread(home)
     name = await threads.known_thread(thread, folder)
-    async with reading(folder) as graph:
+    async with threads.reading("learn", folder) as graph:
         return await _state(graph, name)
 
 
 async def summary(graph: Graph, thread: str) -> ThreadSummary:
     """Return the line of a thread that learns, in the list of threads."""
+    from graphs.states import LearnState
+
     snapshot = await graph.aget_state(_config(thread))
-    state = _read(cast("Json", snapshot.values))
+    state = threads.state_from(cast("Json", snapshot.values), LearnState)
     return ThreadSummary(
         thread=thread,
         instruction=in_words(state),
@@ -241,43 +211,17 @@ def teachable_tools() -> tuple[str, ...]:
     return tuple(tool for tool in POOL_OF_TOOL if tool != "VQA")
 
 
-@asynccontextmanager
-async def reading(folder: Path) -> AsyncIterator[Graph]:
-    """Open the learn graph on the home's checkpoints."""
-    from graphs.learn import builder
-    from graphs.states import STATE_TYPES
-    from memory.checkpoints import checkpoints
-
-    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield builder.compile(checkpointer=saver, name="learn")
-
-
-@asynccontextmanager
-async def _opened(thread: str, folder: Path) -> AsyncIterator[Graph]:
-    """Open the graph with the thread held for this process."""
-    from memory.checkpoints import running
-
-    async with running(thread, folder), reading(folder) as graph:
-        yield graph
-
-
 async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[LearningEvent]:
     async for event in followed(graph, _config(thread), context, decide):
         yield event
     if await request_of(graph, _config(thread)) is None:
-        yield LearningFinished(thread=thread, state=await _state(graph, thread))
+        yield Finished(thread=thread, state=await _state(graph, thread))
 
 
 async def _state(graph: Graph, thread: str) -> LearnState:
-    return _read(cast("Json", (await graph.aget_state(_config(thread))).values))
-
-
-def _read(values: Json) -> LearnState:
-    """Make a state of saved values; fields that a newer version wrote are left alone."""
     from graphs.states import LearnState
 
-    known = {one.name for one in fields(LearnState)}
-    return LearnState(**{name: value for name, value in values.items() if name in known})
+    return await threads.state_of(graph, _config(thread), LearnState)
 
 
 def _config(thread: str) -> Any:  # noqa: ANN401 - a RunnableConfig; naming it would import langchain for the help

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractContextManager, aclosing, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from interfaces import following, learning
-from interfaces.approving import decide, tell_how_to_decide
+from interfaces import following, learning, threads
+from interfaces.approving import tell_how_to_decide
 from interfaces.display import print_json
+from interfaces.follower import Follower
 from interfaces.learning_display import LearningDisplay, Line, phase_in_words, print_line, state_json, trouble
 from interfaces.running import BEGINNING, SignOfLife, resumable, run
 from profiles.errors import BadInput, SnellenError
@@ -24,7 +24,7 @@ def learn(options: argparse.Namespace) -> int:
     """Learn a concept from pictures."""
     if options.method == "lora":
         return _compare(options)
-    follower = _Follower(options.json)
+    follower = _follower(options)
     events = learning.stream_learn(
         options.concept,
         tools=options.tool or (),
@@ -77,77 +77,42 @@ def resume(options: argparse.Namespace) -> int:
         msg = f"The thread {options.thread!r} learns and has no result pictures: leave out --out and --html."
         raise BadInput(msg)
     decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(learning.waiting(options.thread)) is None:
+    if decision and asyncio.run(threads.waiting(options.thread)) is None:
         msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
         raise BadInput(msg)
-    follower = _Follower(options.json, decision=decision)
+    follower = _follower(options, decision=decision)
     events = learning.resume_learn(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events)
 
 
-@dataclass
-class _Follower:
-    """Follows a thread, shows it, and asks about what may be learned."""
-
-    quiet: bool
-    decision: str = ""
-    """A decision that was given beforehand: ``approve`` or ``reject``."""
-    thread: str = ""
-    state: LearnState | None = None
-    """How the thread ended; None while it waits."""
-    request: Json | None = None
-    display: LearningDisplay = field(default_factory=LearningDisplay)
-
-    def asked(self, request: Json) -> Sequence[Json] | None:
-        """Decide about each action; None where nobody is there to be asked."""
-        with self.display.silent():
-            return decide(request, beforehand=self.decision, alone=self.quiet)
-
-    async def follow(self, events: AsyncGenerator[learning.LearningEvent]) -> None:
-        """Follow the events to their end."""
-        watched = not self.quiet and self.display.screen.is_terminal
-        with SignOfLife(BEGINNING).watching(quiet=watched) as sign, _bar(self.display, shown=watched):
-            await self._consume(events, sign)
-
-    async def _consume(self, events: AsyncGenerator[learning.LearningEvent], sign: SignOfLife) -> None:
-        # Closed before the event loop ends: the run lets go of its databases and its thread, whatever happens here.
-        async with aclosing(events):
-            async for event in events:
-                match event:
-                    case learning.LearningStarted(thread=thread):
-                        self.thread = thread
-                    case following.Waits(request=request):
-                        self.request = request
-                    case learning.LearningFinished(state=state):
-                        self.state = state
-                if not self.quiet:
-                    self.display.show(event)
-                sign.tell(_doing(event))
+def _follower(options: argparse.Namespace, *, decision: str = "") -> Follower[LearnState]:
+    return Follower(LearningDisplay(), _doing, quiet=options.json, decision=decision)
 
 
 def _bar(display: LearningDisplay, *, shown: bool) -> AbstractContextManager[None]:
     return display.watching() if shown else nullcontext()
 
 
-def _finish(follower: _Follower, events: AsyncGenerator[learning.LearningEvent]) -> int:
+def _finish(follower: Follower[LearnState], events: AsyncGenerator[learning.LearningEvent]) -> int:
     """Follow, print the JSON, tell how to decide about what waits, and fail where nothing could be learned."""
     with resumable(lambda: follower.thread):
         run(follower.follow(events))
-    state = follower.state
+    ended = follower.finished
     if follower.quiet:
         print_json(_told(follower))
-    if state is None:
+    if ended is None:
         tell_how_to_decide(follower.thread)
         return 0
-    why = trouble(learning.learned_of(state))
+    why = trouble(learning.learned_of(ended.state))
     if why is not None:
         raise SnellenError(why)
     return 0
 
 
-def _told(follower: _Follower) -> Json:
-    state = follower.state or asyncio.run(learning.read_thread(follower.thread))
-    return state_json(follower.thread, state, waits=None if follower.state else follower.request)
+def _told(follower: Follower[LearnState]) -> Json:
+    ended = follower.finished
+    state = ended.state if ended else asyncio.run(learning.read_thread(follower.thread))
+    return state_json(follower.thread, state, waits=follower.request)
 
 
 def _phase(told: Json) -> str:
@@ -157,7 +122,7 @@ def _phase(told: Json) -> str:
 
 def _doing(event: learning.LearningEvent) -> str:
     match event:
-        case learning.LearningStarted():
+        case following.Started():
             return "collecting pictures"
         case following.LearningProgress(told=told):
             return _phase(told)

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.display import clean, console
-from interfaces.following import LearningProgress, NodeFinished, Waits
+from interfaces.following import Finished, LearningProgress, NodeFinished, Started, Waits
 from interfaces.learning import (
     LearningEvent,
-    LearningFinished,
-    LearningStarted,
     in_words,
     learned_of,
 )
@@ -157,7 +155,7 @@ class LearningDisplay:
     def show(self, event: LearningEvent) -> None:
         """Show what has just happened."""
         match event:
-            case LearningStarted(thread=thread, state=state):
+            case Started(thread=thread, state=state):
                 self._line(Line("thread  ", thread, "dim"))
                 self._line(Line("", in_words(state), "bold cyan"))
             case LearningProgress(told=told):
@@ -167,7 +165,7 @@ class LearningDisplay:
             case Waits(request=request):
                 for one in request["action_requests"]:
                     self._line(Line("  ? ", one["description"], "yellow"))
-            case LearningFinished(state=state):
+            case Finished(state=state):
                 self._show_end(state)
 
     def tell(self, told: Json) -> None:

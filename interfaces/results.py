@@ -64,10 +64,15 @@ def table_of(found: LearningEvaluation) -> str:
     return head + "".join(rows)
 
 
-def _row(name: str, figures: Figures, gain: Gain | None = None) -> str:
+def cells_of(figures: Figures, gain: Gain | None = None) -> tuple[str, str, str, str]:
+    """Write score, interval, number of tasks and, where there is one, the gain with its interval."""
     low, high = figures.interval.low, figures.interval.high
     gained = "" if gain is None else f"{gain.gain:+.3f} [{gain.interval.low:+.3f}, {gain.interval.high:+.3f}]"
-    return f"| {name} | {figures.accuracy:.3f} | {low:.3f} to {high:.3f} | {len(figures.values)} | {gained} |\n"
+    return f"{figures.accuracy:.3f}", f"{low:.3f} to {high:.3f}", str(len(figures.values)), gained
+
+
+def _row(name: str, figures: Figures, gain: Gain | None = None) -> str:
+    return f"| {' | '.join((name, *cells_of(figures, gain)))} |\n"
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:

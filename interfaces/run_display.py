@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from interfaces.display import clean, console
-from interfaces.following import LearningProgress, NodeFinished, StepFinished, Waits
+from interfaces.following import Finished, LearningProgress, NodeFinished, Started, StepFinished, Waits
 from interfaces.learning_display import Line, hint_lines, outcome_lines, phase_in_words, print_line
 from interfaces.runs import (
     Run,
@@ -22,7 +22,7 @@ from interfaces.runs import (
     verdict_in_words,
     way_in_words,
 )
-from interfaces.sessions import Finished, SessionEvent, Started
+from interfaces.sessions import SessionEvent
 from nodes.lessons import Learned
 from nodes.reasoning.critique import Critique
 from tools.program import StepRecord
@@ -147,7 +147,7 @@ class RunDisplay:
             case "store":
                 self._show_learned(update.get("learned") or [])
 
-    def _show_start(self, event: Started) -> None:
+    def _show_start(self, event: Started[AskState]) -> None:
         self._state = event.state
         self._learned = len(event.state.learned)
         self._line("thread  ", event.thread, style="dim")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from interfaces import threads
-from interfaces.following import Decide, Event, followed, request_of
+from interfaces.following import Decide, Event, Finished, Started, followed, request_of
 from interfaces.threads import ThreadSummary
 from profiles.errors import BadInput
 
@@ -41,27 +40,10 @@ FAMILIES: Final = ("vqa", "statement", "edit", "tag")
 """The kinds of task that a caller may name."""
 
 
-@dataclass(frozen=True)
-class Started:
-    """The thread exists and its pictures are stored; from now on it can be resumed."""
-
-    thread: str
-    state: AskState
-    resumed: bool = False
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The thread reached its end."""
-
-    thread: str
-    state: AskState
-
-
 LearnWhen = Literal["always", "approved", "never"]
 """When a wrong answer is learned from."""
 
-SessionEvent = Started | Event | Finished
+SessionEvent = Started["AskState"] | Event | Finished["AskState"]
 
 
 async def stream_ask(
@@ -105,7 +87,7 @@ async def stream_ask(
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
     values |= {"learn": learn != "never", "approve": learn == "approved"}
     values["profile"] = threads.lasting(profile)
-    async with _opened(name, folder) as graph:
+    async with threads.opened(name, "ask", folder) as graph:
         await threads.begin(graph, values, ask_config(name))
         yield Started(thread=name, state=await _state(graph, name))
         async for event in _followed(graph, name, context, decide):
@@ -149,7 +131,7 @@ async def correct(
     if await threads.graph_of(name) != "ask":
         msg = f"The thread {name!r} learned something and has no answer to be corrected: name a run of `snellen ask`."
         raise BadInput(msg)
-    async with _opened(name, folder) as graph:
+    async with threads.opened(name, "ask", folder) as graph:
         if not threads.has_ended(await graph.aget_state(ask_config(name))):
             msg = f"The thread {name!r} has not finished: `snellen resume {name}` first, then say what was wrong."
             raise BadInput(msg)
@@ -183,7 +165,7 @@ async def resume(
 
     folder = await asyncio.to_thread(home)
     name = await threads.known_thread(thread, folder)
-    async with _opened(name, folder) as graph:
+    async with threads.opened(name, "ask", folder) as graph:
         state = await _state(graph, name)
         yield Started(thread=name, state=state, resumed=True)
         if threads.has_ended(await graph.aget_state(ask_config(name))):
@@ -192,20 +174,6 @@ async def resume(
         context = await asyncio.to_thread(make_context, profile or state.profile, folder)
         async for event in _followed(graph, name, context, decide):
             yield event
-
-
-async def waiting(thread: str) -> Json | None:
-    """Return the request that a thread waits with; None where it waits for nobody.
-
-    Raises:
-        BadInput: no such thread.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with _reading(folder) as graph:
-        return await request_of(graph, ask_config(name))
 
 
 async def list_threads() -> list[ThreadSummary]:
@@ -220,7 +188,7 @@ async def list_threads() -> list[ThreadSummary]:
 
     folder = await asyncio.to_thread(home)
     graphs = await asyncio.to_thread(thread_graphs, folder)
-    async with _reading(folder) as asking, learning.reading(folder) as learner:
+    async with threads.reading("ask", folder) as asking, threads.reading("learn", folder) as learner:
         return [
             await threads.listed(
                 name, graph, learning.summary(learner, name) if graph == "learn" else _summary(asking, name)
@@ -240,7 +208,7 @@ async def read_thread(thread: str) -> AskState:
 
     folder = await asyncio.to_thread(home)
     name = await threads.known_thread(thread, folder)
-    async with _reading(folder) as graph:
+    async with threads.reading("ask", folder) as graph:
         return await _state(graph, name)
 
 
@@ -356,25 +324,6 @@ def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
     return asdict(AskState(pictures=stored, warnings=notices))
 
 
-@asynccontextmanager
-async def _opened(thread: str, folder: Path) -> AsyncIterator[Graph]:
-    """Open the graph on the home's checkpoints, with the thread held for this process."""
-    from memory.checkpoints import running
-
-    async with running(thread, folder), _reading(folder) as graph:
-        yield graph
-
-
-@asynccontextmanager
-async def _reading(folder: Path) -> AsyncIterator[Graph]:
-    from graphs.ask import builder
-    from graphs.states import STATE_TYPES
-    from memory.checkpoints import checkpoints
-
-    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield builder.compile(checkpointer=saver, name="ask")
-
-
 async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[SessionEvent]:
     async for event in followed(graph, ask_config(thread), context, decide):
         yield event
@@ -419,20 +368,16 @@ async def tell(
 
 
 async def _state(graph: Graph, thread: str) -> AskState:
-    return _read(cast("Json", (await graph.aget_state(ask_config(thread))).values))
-
-
-def _read(values: Json) -> AskState:
-    """Make a state of saved values; fields that a newer version wrote are left alone."""
     from graphs.states import AskState
 
-    known = {one.name for one in fields(AskState)}
-    return AskState(**{name: value for name, value in values.items() if name in known})
+    return await threads.state_of(graph, ask_config(thread), AskState)
 
 
 async def _summary(graph: Graph, thread: str) -> ThreadSummary:
+    from graphs.states import AskState
+
     snapshot = await graph.aget_state(ask_config(thread))
-    state = _read(snapshot.values)
+    state = threads.state_from(snapshot.values, AskState)
     return ThreadSummary(
         thread=thread,
         instruction=state.instruction,

@@ -9,15 +9,17 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from interfaces.following import State, request_of
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import AsyncIterator, Awaitable
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
@@ -103,6 +105,51 @@ async def graph_of(thread: str) -> GraphName:
     folder = await asyncio.to_thread(home)
     name = await known_thread(thread, folder)
     return "learn" if (await asyncio.to_thread(thread_graphs, folder)).get(name) == "learn" else "ask"
+
+
+@asynccontextmanager
+async def reading(graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+    """Open a graph on the home's checkpoints."""
+    from graphs import ask, learn
+    from graphs.states import STATE_TYPES
+    from memory.checkpoints import checkpoints
+
+    builder: Any = learn.builder if graph == "learn" else ask.builder
+    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield builder.compile(checkpointer=saver, name=graph)
+
+
+@asynccontextmanager
+async def opened(thread: str, graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+    """Open a graph with the thread held for this process."""
+    from memory.checkpoints import running
+
+    async with running(thread, folder), reading(graph, folder) as found:
+        yield found
+
+
+async def state_of(graph: CompiledStateGraph[Any, Any, Any, Any], address: RunnableConfig, kind: type[State]) -> State:
+    """Return the latest saved state of a thread."""
+    return state_from(cast("Json", (await graph.aget_state(address)).values), kind)
+
+
+def state_from(values: Json, kind: type[State]) -> State:
+    """Make a state of saved values; fields that a newer version wrote are left alone."""
+    known = {one.name for one in fields(cast("Any", kind))}
+    return kind(**{name: value for name, value in values.items() if name in known})
+
+
+async def waiting(thread: str) -> Json | None:
+    """Return the request that a thread waits with; None where it waits for nobody.
+
+    Raises:
+        BadInput: there is no such thread.
+    """
+    from memory.home import home
+
+    kind = await graph_of(thread)
+    async with reading(kind, await asyncio.to_thread(home)) as graph:
+        return await request_of(graph, {"configurable": {"thread_id": thread}})
 
 
 def config(thread: str, graph: GraphName, *, limit: int) -> RunnableConfig:

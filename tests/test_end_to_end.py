@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from graphs.states import AskState
 from interfaces import sessions
+from interfaces.following import Finished
 from microworld.drawing import draw
 from microworld.scenes import Recipe, sample_scene
 from nodes.context import Context
@@ -50,10 +52,10 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-async def _finish(picture: Path, instruction: str) -> sessions.Finished:
+async def _finish(picture: Path, instruction: str) -> Finished[AskState]:
     events = [event async for event in sessions.stream_ask([picture], instruction)]
     last = events[-1]
-    assert isinstance(last, sessions.Finished)
+    assert isinstance(last, Finished)
     return last
 
 

@@ -626,12 +626,8 @@ def thing_map(truth: Panoptic, things: int, *, side: int) -> npt.NDArray[np.int6
 
 def place_codes(masks: Masks) -> npt.NDArray[np.float32]:
     """Return where the middles of things are: sines and cosines (n, 12) of the middles of the boxes of masks."""
-    middles = []
-    for axis in (1, 2):
-        touched: npt.NDArray[np.bool_] = np.asarray(masks.any(axis=axis))
-        first, last = touched.argmax(axis=1), SIDE - 1 - touched[:, ::-1].argmax(axis=1)
-        middles.append((first + last + 1) / (2 * SIDE))
-    angles = np.stack([2 * np.pi * wave * middle for middle in middles for wave in WAVES], axis=1)
+    down, across = _middles(masks).T
+    angles = np.stack([2 * np.pi * wave * middle for middle in (across, down) for wave in WAVES], axis=1)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
 
 

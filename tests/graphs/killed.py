@@ -274,7 +274,7 @@ def make_context(profile: str, folder: Path, *, own: object = None) -> Context:
 
 async def follow(job: Job, witness: Witness) -> None:
     """Begin or take up the thread and follow it to its end."""
-    from interfaces import learning, sessions
+    from interfaces import following, sessions
 
     def opened(profile: str, folder: Path, *, own: object = None) -> Context:
         context = make_context(profile, folder, own=own)
@@ -283,7 +283,7 @@ async def follow(job: Job, witness: Witness) -> None:
 
     sessions.make_context = opened
     async for event in _events(job):
-        if isinstance(event, sessions.Finished | learning.LearningFinished):
+        if isinstance(event, following.Finished):
             _note(job, event.state)
 
 

@@ -16,6 +16,7 @@ import memory.prompt_blocks
 import memory.prompts
 from graphs.states import STATE_TYPES, LearnState
 from interfaces import learning, sessions
+from interfaces.following import Finished
 from memory.demonstrations import DemonstrationPool
 from memory.drafts import Drafts
 from memory.home import MemoryTrouble
@@ -157,5 +158,7 @@ def followed(events: AsyncIterator[Any]) -> LearnState:
         return [event async for event in events][-1]
 
     ended = asyncio.run(follow())
-    assert isinstance(ended, learning.LearningFinished)
-    return ended.state
+    assert isinstance(ended, Finished)
+    state = ended.state
+    assert isinstance(state, LearnState)
+    return state

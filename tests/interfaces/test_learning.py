@@ -15,8 +15,7 @@ import PIL.Image
 import pytest
 
 from interfaces import cli, learning, threads
-from interfaces.following import LearningProgress, Waits
-from interfaces.learning import LearningFinished
+from interfaces.following import Finished, LearningProgress, Waits
 from interfaces.learning_display import outcome_lines, phase_in_words, trouble
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
@@ -119,7 +118,7 @@ def test_two_runs_at_once_learn_once(profile: str, home: Path) -> None:
     async def run() -> None:
         async for event in learning.stream_learn("dog", tools=["LOC"], profile=profile):
             await asyncio.to_thread(meet, event)
-            if isinstance(event, LearningFinished):
+            if isinstance(event, Finished):
                 ended.append([one.kept for one in learning.learned_of(event.state)])
 
     both = [threading.Thread(target=lambda: asyncio.run(run())) for _ in range(2)]
@@ -260,7 +259,7 @@ class TestApproval:
         assert sum(isinstance(event, Waits) for event in events) == 3
         assert asked[0] == ""
         assert all("must be 1 decision" in error for error in asked[1:])
-        assert isinstance(events[-1], LearningFinished)
+        assert isinstance(events[-1], Finished)
         (one,) = learning.learned_of(events[-1].state)
         assert one.trouble == "It was not approved: too few."
         assert rows(home) == []

@@ -18,9 +18,8 @@ import PIL.Image
 import pytest
 
 from interfaces import cli, sessions
-from interfaces.following import LearningProgress, NodeFinished, StepFinished, Waits
+from interfaces.following import Finished, LearningProgress, NodeFinished, Started, StepFinished, Waits
 from interfaces.run_display import RunDisplay, doing_after
-from interfaces.sessions import Finished, Started
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
 from nodes import learning as nodes

@@ -13,8 +13,8 @@ import pytest
 
 from graphs.states import AskState
 from interfaces import sessions, threads
-from interfaces.following import NodeFinished, StepFinished
-from interfaces.sessions import Finished, SessionEvent, Started
+from interfaces.following import Finished, NodeFinished, Started, StepFinished
+from interfaces.sessions import SessionEvent
 from memory.checkpoints import DATABASE, running
 from memory.home import MemoryTrouble
 from nodes.context import Context
