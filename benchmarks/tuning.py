@@ -17,12 +17,13 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from PIL import Image
 from torch.nn import functional
 
 from microworld.concepts import vocabulary
@@ -34,12 +35,13 @@ from tools.tuning import Example, Instance, tune, tuner_of
 from tools.tuning.injection import answer_prompts, deep_prompts, query_prompts
 from tools.tuning.loc import patch_losses
 from tools.tuning.loop import initial
+from tools.tuning.seg import mask_losses
 from tools.vision import Models
 
 Prompt = npt.NDArray[np.float32]
-TOOLS = ("CLIP", "LOC", "VQA")
+TOOLS = ("CLIP", "LOC", "SEG", "VQA", "REPLACE")
 PARTS = 2
-NEGATIVES = {"CLIP": 4, "LOC": 4, "VQA": 2}
+NEGATIVES = {"CLIP": 4, "LOC": 4, "SEG": 4, "VQA": 2, "REPLACE": 0}
 NAMES = 13
 
 
@@ -96,7 +98,7 @@ def endless(profile: Profile, steps: int) -> Profile:
     # VQA leaves out negatives that its prompt will not be used on; here both arms compute all of them.
     changes = {"steps": steps, "score": 1 - 1e-9, "similarity": -1.0}
     table = profile.tuning
-    tools = {key: getattr(table, key).model_copy(update=changes) for key in ("clip", "loc", "vqa")}
+    tools = {key: getattr(table, key).model_copy(update=changes) for key in ("clip", "loc", "seg", "vqa", "replace")}
     return profile.model_copy(update={"tuning": table.model_copy(update={**tools, "dtype": "float32"})})
 
 
@@ -226,7 +228,43 @@ def _vqa_losses(tuner: Any, learned: Instance) -> Callable[[torch.Tensor, int], 
     return loss
 
 
-ONE_BY_ONE = {"CLIP": _clip_losses, "LOC": _loc_losses, "VQA": _vqa_losses}
+def _seg_losses(tuner: Any, learned: Instance) -> Callable[[torch.Tensor, int], torch.Tensor]:  # noqa: ANN401
+    segmenter, weights = tuner._segmenter, tuner.module.config
+    with torch.no_grad():
+        batch = tuner.prepare([learned])
+    every = (learned.example, *learned.negatives)
+
+    def loss(prompt: torch.Tensor, index: int) -> torch.Tensor:
+        (sight,) = segmenter.look([every[index].picture])
+        states = segmenter.states(prompt, sight.heard)
+        named = functional.softplus(-batch.signs[0, index] * segmenter.something(states)).mean().float()
+        if index:
+            return weights.cross_entropy_weight * named / len(learned.negatives)
+        drawn = segmenter.outlines(states, sight.pixels.flatten(2))
+        focal, dice = mask_losses(drawn, batch.masks, batch.real[:, None])
+        outlines = (weights.mask_weight * focal + weights.dice_weight * dice).mean()
+        return outlines + weights.cross_entropy_weight * named
+
+    return loss
+
+
+def _replace_losses(tuner: Any, learned: Instance) -> Callable[[torch.Tensor, int], torch.Tensor]:  # noqa: ANN401
+    painter, canvas = tuner._painter, tuner._canvas(learned.example)
+    with torch.no_grad():
+        batch = tuner.prepare([learned])
+
+    def loss(prompt: torch.Tensor, _: int) -> torch.Tensor:
+        with torch.no_grad():
+            truth, around = painter.latents([canvas.picture]), painter.look([canvas])
+        errors: torch.Tensor = tuner.judge(prompt, replace(batch, truth=truth, seen=around.seen)).loss
+        return errors.sum()
+
+    return loss
+
+
+ONE_BY_ONE = {
+    "CLIP": _clip_losses, "LOC": _loc_losses, "SEG": _seg_losses, "VQA": _vqa_losses, "REPLACE": _replace_losses,
+}  # fmt: skip
 
 
 def instance(pool: str, index: int) -> Instance:
@@ -234,7 +272,7 @@ def instance(pool: str, index: int) -> Instance:
     concept = vocabulary().concepts[index % len(vocabulary().concepts)].name
     dice = Dice("benchmark", pool, index)
     names = tuple(dice.choice([name for name in _known() if name != concept]) for _ in range(NAMES))
-    return {"CLIP": _crop_instance, "LOC": _scene_instance, "VQA": _question_instance}[pool](concept, names, index)
+    return INSTANCES[pool](concept, names, index)
 
 
 def _known() -> list[str]:
@@ -253,9 +291,19 @@ def _crop(name: str, index: int) -> Example:
 
 def _scene_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
     scenes = [sample_scene(f"benchmark/{index}/{n}", recipe(names)) for n in range(NEGATIVES["LOC"])]
+    return Instance(_shown(concept, names, index), tuple(Example(draw(each), concept) for each in scenes), names)
+
+
+def _painted_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
+    return Instance(_shown(concept, names, index))
+
+
+def _shown(concept: str, names: tuple[str, ...], index: int) -> Example:
+    """A scene with the concept, its boxes and its outlines."""
     scene = sample_scene(f"benchmark/{concept}/{index}", recipe(names, required=(concept,), counts=(2, 5)))
-    boxes = tuple(truth.box for truth in truths(scene) if truth.concept == concept)
-    return Instance(Example(draw(scene), concept, boxes), tuple(Example(draw(each), concept) for each in scenes), names)
+    own = [truth for truth in truths(scene) if truth.concept == concept]
+    masks = tuple(Image.fromarray(truth.mask.astype(np.uint8) * 255) for truth in own)
+    return Example(draw(scene), concept, tuple(truth.box for truth in own), masks=masks)
 
 
 def _question_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
@@ -275,13 +323,19 @@ def _question(scene: Scene, index: int, number: int) -> Example:
     return Example(draw(scene), question=text.casefold(), answer=answer)
 
 
+INSTANCES = {
+    "CLIP": _crop_instance, "LOC": _scene_instance, "SEG": _scene_instance, "VQA": _question_instance,
+    "REPLACE": _painted_instance,
+}  # fmt: skip
+
+
 def _table(report: dict[str, Any]) -> str:
     lines = [
         f"{report['instances']} instances, {report['steps']} steps, {report['threads']} threads, {report['device']}"
     ]
     for pool, ratio in report["ratio"].items():
         one, many = report["seconds_one_by_one"][pool], report["seconds_together"][pool]
-        lines.append(f"{pool:5} {one:8.2f} s one by one  {many:8.2f} s together  {ratio:6.2f} times faster")
+        lines.append(f"{pool:7} {one:8.2f} s one by one  {many:8.2f} s together  {ratio:6.2f} times faster")
     return "\n".join([*lines, f"geometric mean {report['geometric_mean']:.2f}"])
 
 
