@@ -26,7 +26,7 @@ from microworld.concepts import HERE
 
 CHECKPOINTS = HERE / "checkpoints"
 REPORT = CHECKPOINTS / "report.json"
-STEPS = {"owlvit": 7000, "clip": 1500, "blip": 9_000, "maskformer": 7600, "diffusion": 12_000}
+STEPS = {"owlvit": 7000, "clip": 1500, "blip": 9_000, "maskformer": 7600, "diffusion": 6_000}
 SEED = 7
 
 

@@ -39,8 +39,8 @@ from microworld.training.owlvit import as_input, known_names
 from profiles import SnellenError
 
 TEXT_LENGTH = 32
-AUTOENCODER_STEPS = 2500
-CANVASES, SCENES = 46_000, 8_000
+AUTOENCODER_STEPS = 2000
+CANVASES, SCENES = 28_000, 6_000
 BATCH, SCENE_BATCH = 32, 8
 # The share of steps with (almost) only noise; when whole scenes begin, and their share of the steps from then on.
 NOISY_SHARE, SCENES_FROM, SCENES_SHARE = 0.15, 0.5, 0.25

@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from tools.tuning.precision import computing, fastest
+
 Loss = Callable[[int], tuple[torch.Tensor, dict[str, float]]]
 
 
@@ -64,20 +66,6 @@ def groups(named: Iterable[tuple[str, torch.nn.Parameter]], rates: dict[str, flo
     ]
 
 
-def faster_dtype() -> torch.dtype:
-    """Return bfloat16 where a quick probe finds it faster than float32 on this processor, else float32."""
-    seconds = {}
-    for dtype in (torch.float32, torch.bfloat16):
-        a, b = torch.randn(1024, 192, dtype=dtype), torch.randn(192, 768, dtype=dtype)
-        for _ in range(2):
-            a @ b
-        start = time.perf_counter()
-        for _ in range(5):
-            a @ b
-        seconds[dtype] = time.perf_counter() - start
-    return torch.bfloat16 if seconds[torch.bfloat16] < 0.8 * seconds[torch.float32] else torch.float32
-
-
 def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, float], work: Path, seed: int) -> Outcome:
     """Train `model` in place, saving into `work` and resuming from there.
 
@@ -94,7 +82,7 @@ def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, floa
         FloatingPointError: If the loss is no longer a number.
     """
     work.mkdir(parents=True, exist_ok=True)
-    dtype = faster_dtype()
+    device = torch.device("cpu")
     optimizer = torch.optim.AdamW(
         groups(model.named_parameters(), rates), betas=(0.9, 0.98), weight_decay=plan.weight_decay, fused=True
     )
@@ -105,7 +93,7 @@ def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, floa
         torch.manual_seed(seed * 1_000_003 + step)
         for group in optimizer.param_groups:
             group["lr"] = group["peak"] * _schedule(step, plan)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype is torch.bfloat16):
+        with computing("auto", device):
             value, figures = loss(step)
         optimizer.zero_grad(set_to_none=True)
         if not torch.isfinite(value):
@@ -122,7 +110,8 @@ def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, floa
             _save(model, optimizer, work, step, seconds + saved - started)
     model.eval()
     total = seconds + time.monotonic() - started
-    outcome = Outcome(plan.steps, round(total, 1), seed, str(dtype).removeprefix("torch."), torch.get_num_threads())
+    threads = torch.get_num_threads()
+    outcome = Outcome(plan.steps, round(total, 1), seed, fastest(device.type, threads), threads)
     (work / "outcome.json").write_text(json.dumps(asdict(outcome)), encoding="utf-8")
     return outcome
 

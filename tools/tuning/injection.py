@@ -19,7 +19,12 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 @contextmanager
-def deep_prompts(vision_model: Any, prompts: torch.Tensor) -> Iterator[None]:  # noqa: ANN401 - transformers is untyped
+def deep_prompts(
+    vision_model: Any,  # noqa: ANN401 - transformers is untyped
+    prompts: torch.Tensor,
+    *,
+    pooled: bool = False,
+) -> Iterator[None]:
     """Deep prompts in the first layers of a CLIP vision encoder (CLOVA section 8.4; VPT-deep, Jia et al. 2022).
 
     They stand between the class token and the patches. Those of the first layer are inserted; those of each further
@@ -29,10 +34,12 @@ def deep_prompts(vision_model: Any, prompts: torch.Tensor) -> Iterator[None]:  #
     Args:
         vision_model: A ``CLIPVisionModel``.
         prompts: ``(batch, layers, vectors, width)``, one for each picture of the batch.
+        pooled: Only the class token will be read; what other tokens become in the last layer is not computed.
     """
     import torch
 
     layers, vectors = prompts.shape[1:3]
+    encoder = vision_model.encoder
 
     def enter(depth: int) -> Callable[[Arguments], Arguments]:
         def change(arguments: Arguments) -> Arguments:
@@ -48,10 +55,15 @@ def deep_prompts(vision_model: Any, prompts: torch.Tensor) -> Iterator[None]:  #
         output.last_hidden_state = torch.cat([hidden[:, :1], hidden[:, 1 + vectors :]], dim=1)
         return output
 
-    encoder = vision_model.encoder
     with ExitStack() as hooks:
         for depth in range(layers):
             hooks.enter_context(_before(encoder.layers[depth], enter(depth)))
+        # Prompts that the next layer replaces are only looked up: nobody reads what the layer makes of them.
+        idle = dict.fromkeys(range(layers - 1), slice(1, 1 + vectors))
+        if pooled:
+            idle[len(encoder.layers) - 1] = slice(1, None)
+        for depth, places in idle.items():
+            hooks.enter_context(_sparing(encoder.layers[depth].mlp, places))
         hooks.enter_context(_after(encoder, leave))
         yield
 
@@ -266,6 +278,30 @@ def _attended(
     )
     attended: torch.Tensor = attention.o_proj(mixed.transpose(1, 2).flatten(2))
     return attended
+
+
+@contextmanager
+def _sparing(module: torch.nn.Module, places: slice) -> Iterator[None]:
+    """Do not run a module that treats every token by itself on some places ``(batch, places, width)``: zeros there."""
+    import torch
+
+    start = places.start
+    spared = 0
+
+    def spare(arguments: Arguments) -> Arguments:
+        nonlocal spared
+        (hidden, *others), named = arguments
+        rest = hidden[:, places.stop :] if places.stop else hidden[:, :0]
+        kept = torch.cat([hidden[:, :start], rest], dim=1)
+        spared = hidden.shape[1] - kept.shape[1]
+        return (kept, *others), named
+
+    def restore(output: torch.Tensor) -> torch.Tensor:
+        nothing = output.new_zeros(len(output), spared, output.shape[2])
+        return torch.cat([output[:, :start], nothing, output[:, start:]], dim=1)
+
+    with _before(module, spare), _after(module, restore):
+        yield
 
 
 @contextmanager

@@ -94,7 +94,7 @@ class Encoder:
         Without ``inference_mode`` around it, gradients flow to the prompts.
         """
         model = self.checkpoint.model
-        with deep_prompts(model.vision_model, prompts):
+        with deep_prompts(model.vision_model, prompts, pooled=True):
             hidden = model.vision_model.encoder(inputs_embeds=patches).last_hidden_state
         return _unit(model.visual_projection(model.vision_model.post_layernorm(hidden[:, 0])))
 

@@ -195,3 +195,26 @@ def test_patches_seen_with_prompts_equal_the_hooked_model(models: Models) -> Non
         with deep_prompts(encoder.checkpoint.model.vision_model, prompts):
             whole = np.stack([each.embedding for each in encoder.pictures(PICTURES)])
     np.testing.assert_allclose(embedded, whole, atol=1e-6)
+
+
+def test_deep_prompts_are_what_vpt_deep_defines_though_less_is_computed(models: Models) -> None:
+    import torch
+
+    vision = models.encoder().checkpoint.model.vision_model
+    prompts = torch.from_numpy(_prompts(models, "CLIP", 2))
+    layers, vectors = prompts.shape[1:3]
+    with torch.inference_mode():
+        patches = models.encoder().patches(PICTURES[:2])
+        hidden = patches
+        for depth, layer in enumerate(vision.encoder.layers):
+            if depth < layers:
+                rest = hidden[:, 1:] if depth == 0 else hidden[:, 1 + vectors :]
+                hidden = torch.cat([hidden[:, :1], prompts[:, depth], rest], dim=1)
+            hidden = layer(hidden, None)
+        wanted = torch.cat([hidden[:, :1], hidden[:, 1 + vectors :]], dim=1)
+        for pooled in (False, True):
+            with deep_prompts(vision, prompts, pooled=pooled):
+                given = vision.encoder(inputs_embeds=patches).last_hidden_state
+            assert given.shape == wanted.shape
+            torch.testing.assert_close(given[:, 0], wanted[:, 0], atol=1e-5, rtol=1e-5)
+            assert pooled or torch.allclose(given, wanted, atol=1e-5)
