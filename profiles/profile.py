@@ -64,6 +64,9 @@ class LocModel(ModelSettings):
     """Boxes that score less are dropped."""
     nms_iou: float = Field(default=0.5, gt=0, le=1)
     """Of two boxes that overlap more, whatever their names, only the better stays."""
+    joined: float | None = Field(default=None, ge=0, le=1)
+    """The share of the smaller of two boxes that lies in the other from which on both mean one thing, and become one
+    box; without it ``nms_iou`` decides."""
     faces: tuple[str, ...] = ("face",)
     """What FACEDET asks for."""
 
@@ -266,11 +269,8 @@ class LocTuning(PromptSettings):
     alignment: float = Field(default=0.0, ge=0, le=1)
     """The cosine that the query shall reach with what the object looks like, as a query made of a picture would: more
     than telling the training pictures apart needs, and so better on others. At 0 that is not asked for."""
-    threshold: float | None = Field(default=None, ge=0, lt=1)
-    """The least score of a learned name's boxes; without it, that of the model."""
-    joined: float | None = Field(default=None, ge=0, le=1)
-    """The share of the smaller of two boxes of learned names that lies in the other from which on both mean one thing,
-    and are joined to one box; without it they are suppressed like all others."""
+    threshold: float | None = Field(default=None, gt=0, lt=1)
+    """The score of a learned name that counts as the model's threshold does for others; without it, the same."""
     quorum: float = Field(default=0.0, ge=0, le=1)
     """The share of a concept's prompts that must see it in a picture before any is used there."""
 

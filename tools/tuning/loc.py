@@ -191,17 +191,15 @@ class LocTuner:
             scores = self._detector.logits(
                 seen.sight.patches, self._detector.queries(self._detector.tokens([concept]), prompt)
             ).sigmoid()
-        learned = frozenset() if tuned is None else frozenset({concept})
+        if tuned is not None:
+            scores = self._detector.comparable(scores)
         return [
-            self._agrees(example, concept, scores[row].cpu(), seen.sight.boxes[row].cpu(), learned)
+            self._agrees(example, concept, scores[row].cpu(), seen.sight.boxes[row].cpu())
             for row, example in enumerate(seen.examples)
         ]
 
-    def _agrees(
-        self, example: Example, concept: str, scores: torch.Tensor, boxes: torch.Tensor, learned: frozenset[str]
-    ) -> bool:
-        call = DetectionCall(example.picture, (concept,))
-        found = self._detector.detections(call, scores, boxes, learned=learned)
+    def _agrees(self, example: Example, concept: str, scores: torch.Tensor, boxes: torch.Tensor) -> bool:
+        found = self._detector.detections(DetectionCall(example.picture, (concept,)), scores, boxes)
         if not example.boxes:
             return not found
         return all(any(iou(each.box, box) >= FOUND for each in found) for box in example.boxes)

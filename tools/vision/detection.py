@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -44,19 +44,6 @@ class DetectionCall:
     picture: PIL.Image.Image
     names: tuple[str, ...]
     threshold: float | None = None
-
-
-@dataclass(frozen=True)
-class Scores:
-    """How well names fit patches.
-
-    Attributes:
-        values: ``(pictures, patches, names)`` in [0, 1], on the CPU.
-        learned: For each picture the names that were scored with what was learned of them.
-    """
-
-    values: torch.Tensor
-    learned: Sequence[frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -108,20 +95,27 @@ class Detector:
             scores, boxes = self.scores(sight, calls, names), sight.boxes.cpu()
         columns = [[names.index(name) for name in call.names] for call in calls]
         return [
-            self.detections(call, scores.values[row][:, columns[row]], boxes[row], learned=scores.learned[row])
-            if call.names
-            else []
+            self.detections(call, scores[row][:, columns[row]], boxes[row]) if call.names else []
             for row, call in enumerate(calls)
         ]
 
-    def scores(self, sight: Sight, calls: Sequence[DetectionCall], names: Sequence[str]) -> Scores:
-        """Score names on patches, with what was learned of them."""
+    def scores(self, sight: Sight, calls: Sequence[DetectionCall], names: Sequence[str]) -> torch.Tensor:
+        """Score names on patches, with what was learned: ``(pictures, patches, names)`` in [0, 1], on the CPU."""
         values = self.logits(sight.patches, self.queries(self.tokens(names))).sigmoid().cpu()
-        learned: list[set[str]] = [set() for _ in calls]
         for row, name, prompted in self._prompted_scores(sight, calls):
-            values[row, :, names.index(name)] = prompted
-            learned[row].add(name)
-        return Scores(values, [frozenset(each) for each in learned])
+            values[row, :, names.index(name)] = self.comparable(prompted)
+        return values
+
+    def comparable(self, scores: torch.Tensor) -> torch.Tensor:
+        """Make scores of a learned name mean as much as those of a name that the model was taught.
+
+        A prompt that was tuned to be sure of a few pictures is surer than the model of everything. Its scores are moved
+        so that its own threshold falls on the model's, evenly below and above it.
+        """
+        own, models = self._tuning.threshold, self.settings.threshold
+        if own is None:
+            return scores
+        return (scores / own * models).where(scores < own, models + (scores - own) / (1 - own) * (1 - models))
 
     def look(self, pictures: Sequence[PIL.Image.Image]) -> Sight:
         """Encode pictures, and predict the box of each of their patches."""
@@ -200,39 +194,18 @@ class Detector:
             )
         return torch.stack([known[f"{name}\n{each}"] for each in candidates.ids])
 
-    def detections(
-        self,
-        call: DetectionCall,
-        scores: torch.Tensor,
-        boxes: torch.Tensor,
-        *,
-        learned: Collection[str] = frozenset(),
-    ) -> list[Detection]:
-        """A call's boxes, best first, from its names' scores ``(patches, names)`` and the boxes ``(patches, 4)``.
-
-        Names that were scored with what was ``learned`` of them have a threshold of their own, and of their boxes those
-        of one thing are joined, where the profile says so; without such names nothing of that happens.
-        """
+    def detections(self, call: DetectionCall, scores: torch.Tensor, boxes: torch.Tensor) -> list[Detection]:
+        """A call's boxes, best first, from its names' scores ``(patches, names)`` and the boxes ``(patches, 4)``."""
         best = scores.max(dim=-1)
-        least = [self._least(call, learned=name in learned) for name in call.names]
+        least = self.settings.threshold if call.threshold is None else call.threshold
         found = [
             Detection(box, float(score), call.names[int(index)])
             for score, index, relative in zip(best.values, best.indices, boxes, strict=True)
-            if float(score) > least[int(index)] and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
+            if float(score) > least and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
         ]
-        shared = self._tuning.joined
-        things = [each for each in found if each.name in learned]
-        if shared is None or not things:
+        if self.settings.joined is None:
             return suppress(found, iou=self.settings.nms_iou)
-        others = suppress([each for each in found if each.name not in learned], iou=self.settings.nms_iou)
-        return separated(others, joined(things, shared=shared), shared=shared)
-
-    def _least(self, call: DetectionCall, *, learned: bool) -> float:
-        """The score that a box of a name must pass."""
-        if call.threshold is not None:
-            return call.threshold
-        own = self._tuning.threshold if learned else None
-        return self.settings.threshold if own is None else own
+        return joined(found, shared=self.settings.joined)
 
 
 def to_pixels(relative: Sequence[float], size: tuple[int, int]) -> tuple[int, int, int, int] | None:
@@ -259,10 +232,9 @@ def suppress(detections: Sequence[Detection], *, iou: float) -> list[Detection]:
 def joined(detections: Sequence[Detection], *, shared: float) -> list[Detection]:
     """Of the boxes that mean one thing make one, best first: of each name and place the mean, weighted by the scores.
 
-    A detector's own training silences the patches at the rim of a thing, whose boxes are poor. A name that was learned
-    from what a thing looks like is seen by them as well, so their boxes stand around the good one, and overlap it too
-    little to be suppressed as its doubles. Here they belong to the best box that they share enough with, and correct it
-    (weighted boxes fusion, Solovyev et al. 2021).
+    Patches at the rim of a thing see it as well, and their boxes are poor: they stand around the good one, and overlap
+    it too little to be suppressed as its doubles. Here they belong to the best box that they share enough with, and
+    correct it (weighted boxes fusion, Solovyev et al. 2021). What is one thing has one name, that of its best box.
 
     Args:
         detections: What several patches say.
@@ -285,16 +257,6 @@ def _mean_box(detections: Sequence[Detection]) -> tuple[int, int, int, int]:
         for edge in range(4)
     )
     return x0, y0, x1, y1
-
-
-def separated(known: Sequence[Detection], learned: Sequence[Detection], *, shared: float) -> list[Detection]:
-    """Both together, best first: where a known and a learned name claim one thing, the better of them has it."""
-    kept: list[Detection] = []
-    for detection in sorted([*known, *learned], key=lambda each: -each.score):
-        rivals = learned if detection in known else known
-        if all(covered(detection.box, other.box) <= shared for other in kept if other in rivals):
-            kept.append(detection)
-    return kept
 
 
 def covered(first: tuple[int, int, int, int], second: tuple[int, int, int, int]) -> float:
