@@ -2,7 +2,9 @@
 
     python -m benchmarks.reasoning --split test -n 100 --json
 
-For each family: the share of sampled tasks whose program gives the expected answer, by type, and seconds a task.
+For each family: the share of sampled tasks whose program gives the expected answer, by type, and seconds a task. With
+`--remembered N` the reasoner first solves N tasks of the training split and remembers the programs that were right:
+what it remembers should mislead it nowhere.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.oracle import Oracle
+from memory.demonstrations import demonstration
 from microworld.tasks import FAMILIES, SHARES, SPLITS, Family, Outcome, Tagged, Task, sample_tasks, score
 from nodes.reasoning.cases import CaseReasoner
 from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed
@@ -40,6 +43,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--concepts", default="known", choices=SHARES)
     parser.add_argument("-n", type=int, default=100, help="tasks of each family")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--remembered", type=int, default=0, help="tasks of the training split solved before")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--failures", action="store_true", help="print what went wrong")
     return parser.parse_args()
@@ -48,9 +52,10 @@ def _options() -> argparse.Namespace:
 def _measured(reasoner: CaseReasoner, family: Family, options: argparse.Namespace) -> dict[str, Any]:
     values: dict[str, list[float]] = defaultdict(list)
     seconds = []
+    examples = _remembered(reasoner, family, options)
     for task in sample_tasks(family, options.split, share=options.concepts, n=options.n, seed=options.seed):
         started = time.perf_counter()
-        program, failure = _program(reasoner, task)
+        program, failure = _program(reasoner, task, examples)
         seconds.append(time.perf_counter() - started)
         outcome = Outcome(error=failure) if failure else outcome_of(task, program)
         judged = score(task, outcome)
@@ -69,10 +74,25 @@ def _measured(reasoner: CaseReasoner, family: Family, options: argparse.Namespac
     }
 
 
-def _program(reasoner: CaseReasoner, task: Task) -> tuple[str, str]:
+def _remembered(reasoner: CaseReasoner, family: Family, options: argparse.Namespace) -> Examples:
+    """What the reasoner solved rightly of the training split, as examples."""
+    found = []
+    tasks = (
+        sample_tasks(family, "train", share="novel", n=options.remembered, seed=options.seed)
+        if options.remembered
+        else []
+    )
+    for task in tasks:
+        program, failure = _program(reasoner, task, Examples())
+        if not failure and score(task, outcome_of(task, program)).correct:
+            found.append(demonstration("program", task.instruction, plan=["Give the result."], program=program))
+    return Examples(programs_correct=found)
+
+
+def _program(reasoner: CaseReasoner, task: Task, examples: Examples) -> tuple[str, str]:
     asked = Asked(task.instruction, inputs_for(len(task.scenes)))
     try:
-        return asyncio.run(reasoner.write_program(asked, Plan([]), Examples())), ""
+        return asyncio.run(reasoner.write_program(asked, Plan([]), examples)), ""
     except ReasoningFailed as error:
         return "", str(error)
 

@@ -87,7 +87,7 @@ def adapt(case: Case, reading: Reading) -> Block | None:
         return None
     if any(not pair.new.known and not pair.new.placed and not pair.same for pair in pairs):
         return None
-    exchange = _Exchange([pair for pair in pairs if not pair.same])
+    exchange = _Exchange(pairs)
     block = rewrite(case.block, text=exchange.text, call=exchange.call)
     if exchange.unused:
         return None
@@ -103,13 +103,14 @@ class _Exchange:
         self._met: set[int] = set()
         self._forms: list[tuple[str, Callable[[str], str], int]] = []
         for number, pair in enumerate(pairs):
-            self._forms += [(old, new, number) for old, new in _forms(pair)]
-        self._forms.sort(key=lambda form: len(form[0]), reverse=True)
+            # What stays is met as well, so that no part of it is exchanged: the face of an "angry face".
+            self._forms += [(old, str if pair.same else new, number) for old, new in _forms(pair)]
+        self._forms.sort(key=lambda form: (-len(form[0]), pairs[form[2]].same))
 
     @property
     def unused(self) -> bool:
         """Whether a slot that differs was met nowhere in the program."""
-        return len(self._met) < len(self._pairs)
+        return any(not pair.same and number not in self._met for number, pair in enumerate(self._pairs))
 
     def text(self, text: str, expression: bool) -> str:  # noqa: FBT001 - called back by blocks.rewrite
         changed = self._replace(text)
@@ -125,7 +126,7 @@ class _Exchange:
     def call(self, tool: str) -> str:
         relation = _TOOL_RELATIONS.get(tool)
         for number, pair in enumerate(self._pairs):
-            if pair.old.kind == "RELATION" and pair.old.value == relation:
+            if not pair.same and pair.old.kind == "RELATION" and pair.old.value == relation:
                 self._met.add(number)
                 return RELATION_TOOLS[pair.new.value]
         return tool
@@ -147,7 +148,7 @@ class _Exchange:
 
     def _operators(self, text: str) -> str:
         for number, pair in enumerate(self._pairs):
-            if pair.old.kind != "COMPARATOR":
+            if pair.same or pair.old.kind != "COMPARATOR":
                 continue
             operator = rf"(?<![<>=!]){re.escape(pair.old.value)}(?!=)"
             changed = re.sub(operator, pair.new.value, text)

@@ -105,7 +105,10 @@ CUES: Final[tuple[tuple[str, str], ...]] = (
 )
 """What an instruction is about, by tell-tale words in its masked text; the first five exclude all later ones."""
 EDITS: Final = frozenset({"emoji", "pop", "blur", "replace"})
-ASKS: Final = r"^\W*(in |on |at |say )?(what|which|who|name|identify|list|say what|say which)\b|, (what|which) "
+ASKS: Final = (
+    r"^\W*(in |on |at |say )?(what|which|who|name|identify|list|say what|say which)\b|, (what|which) |"
+    r"^\W*(is|are) (it|this|that|these|those)\b[^,]* noun or "
+)
 """How a question for a name begins, where nothing else says what it asks for."""
 
 ACTS: Final = (

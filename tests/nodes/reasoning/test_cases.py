@@ -239,3 +239,19 @@ def test_reasoning_is_quick(reasoner: CaseReasoner) -> None:
 
 def test_seeds_are_a_file_of_the_package() -> None:
     assert SEEDS.is_file()
+
+
+def test_whether_either_is_there_does_not_teach_which_of_them_it_is(reasoner: CaseReasoner) -> None:
+    either = "Is there an ice cone or a pizza in the image?"
+    remembered = Examples(programs_correct=[right(either, write(reasoner, either))])
+    which = "Is it a burger or a rabbit?"
+    assert write(reasoner, which, examples=remembered) == write(reasoner, which)
+    assert "'burger' if" in write(reasoner, which)
+
+
+def test_what_stays_is_not_taken_apart(reasoner: CaseReasoner) -> None:
+    shown = "Hide the face with an angry face emoji."
+    remembered = Examples(programs_correct=[right(shown, write(reasoner, shown))])
+    program = write(reasoner, "Hide the umbrella with an angry face emoji.", examples=remembered)
+    assert "object='umbrella'" in program
+    assert "emoji='angry face'" in program
