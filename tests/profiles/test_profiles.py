@@ -77,9 +77,9 @@ def test_absolute_folders_stay(tmp_path: Path) -> None:
     assert profile.source("loc").location == str(tmp_path)
 
 
-def test_a_missing_entry_names_key_and_file() -> None:
-    with pytest.raises(SnellenError, match=r"\[models\.replace\] in .*embedded\.toml"):
-        load_profile("embedded").source("replace")
+def test_a_missing_entry_names_key_and_file(tmp_path: Path) -> None:
+    with pytest.raises(SnellenError, match=r"\[models\.replace\] in .*mine\.toml"):
+        load_profile(_write(tmp_path, 'name = "bare"\n')).source("replace")
 
 
 @pytest.mark.parametrize(

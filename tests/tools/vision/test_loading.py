@@ -30,10 +30,10 @@ def _context(pictures: PictureStore, models: Models) -> ToolContext:
     return ToolContext(pictures, models, lambda _query, _max, _candidates: [], models.profile)
 
 
-def test_replace_of_the_embedded_profile_names_its_missing_key(pictures: PictureStore) -> None:
-    models = Models(load_profile("embedded"))
+def test_replace_of_a_profile_without_a_painter_names_the_missing_key(pictures: PictureStore, tmp_path: Path) -> None:
+    models = Models(_profile(tmp_path, 'name = "bare"\n'))
     for regions in ([], [Region((0, 0, 9, 9), 1.0)]):
-        with pytest.raises(SnellenError, match=r"\[models\.replace\] in .*embedded\.toml"):
+        with pytest.raises(SnellenError, match=r"\[models\.replace\] in .*mine\.toml"):
             replace_tool.replace(_context(pictures, models), pictures.put(PICTURE), regions, "a cat")
 
 
