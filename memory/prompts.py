@@ -38,7 +38,7 @@ from memory.prompt_blocks import (
 )
 from memory.prompt_index import FeatureIndex
 from memory.prompt_records import Found, LearnedPrompt, Lesson, PromptRow, learned_prompt
-from memory.prompt_rows import DATABASE, Places, Selection, StoredRow
+from memory.prompt_rows import DATABASE, Places, Selection, State, StoredRow
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -178,14 +178,19 @@ class PromptPool:
     def concepts(self, pool: str, fingerprint: str) -> frozenset[str]:
         """Return the concepts that a pool has learned for a checkpoint, in lower case."""
         query = "SELECT DISTINCT concept FROM prompts WHERE pool = ? AND fingerprint = ?"
-        with self.database() as rows:
+        with self._reading() as rows:
             return frozenset(row[0] for row in rows.execute(query, [pool, fingerprint]))
 
     def fingerprints(self, pool: str) -> frozenset[str]:
         """Return the checkpoints that a pool has learned for."""
-        with self.database() as rows:
+        with self._reading() as rows:
             found = rows.execute("SELECT DISTINCT fingerprint FROM prompts WHERE pool = ?", [pool])
             return frozenset(row[0] for row in found)
+
+    def state(self, pool: str, fingerprint: str) -> State:
+        """Return what changes whenever a pool learns or forgets prompts of a checkpoint."""
+        with self._reading() as rows:
+            return prompt_rows.state_of(rows, pool, fingerprint)
 
     def rows(self, selection: Selection = Selection()) -> list[PromptRow]:  # noqa: B008 - frozen
         """Return the selected rows, the oldest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profiles.errors import SnellenError
 from tools.tuning import POOLS, Candidates
@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from memory.prompt_rows import State
     from memory.prompts import PromptPool
     from profiles import Profile
+
+_REMEMBERED_BYTES: Final = 256 * 2**20
 
 
 class Recollection:
@@ -27,18 +30,50 @@ class Recollection:
     def __init__(self, prompts: PromptPool, profile: Profile) -> None:
         self._prompts = prompts
         self._profile = profile
+        self._checkpoints: dict[str, str] = {}
+        self._remembered: dict[tuple[str, str], tuple[State, Candidates | None]] = {}
+        self._bytes = 0
 
     def candidates(
         self, pool: str, concept: str, feature: NDArray[np.float32] | None = None, limit: int | None = None
     ) -> Candidates | None:
-        """Prompts of a concept ("" in the pool VQA), nearest to ``feature`` by cosine first; None if there are none."""
+        """Prompts of a concept ("" in the pool VQA); None if there are none.
+
+        With a ``limit`` those that were learned from what is most like ``feature``, by cosine, nearest first; without
+        one all of them in the order they were learned, read once until something is learned or forgotten.
+        """
         checkpoint = self._fingerprint(pool)
         if checkpoint is None:
             return None
+        if limit is not None:
+            return self._read(pool, concept, checkpoint, feature, limit)
+        state, known = self._prompts.state(pool, checkpoint), self._remembered.get((pool, concept))
+        if known is not None and known[0] == state:
+            return known[1]
+        found = self._read(pool, concept, checkpoint)
+        self._remember((pool, concept), state, found)
+        return found
+
+    def _read(
+        self,
+        pool: str,
+        concept: str,
+        checkpoint: str,
+        feature: NDArray[np.float32] | None = None,
+        limit: int | None = None,
+    ) -> Candidates | None:
         found = self._prompts.candidates(pool, concept, checkpoint, feature, limit)
         if not len(found):
             return None
         return Candidates(found.prompts, found.features, tuple(row.id for row in found.rows))
+
+    def _remember(self, key: tuple[str, str], state: State, found: Candidates | None) -> None:
+        size = 0 if found is None else found.prompts.nbytes + found.features.nbytes
+        if self._bytes + size > _REMEMBERED_BYTES:
+            self._remembered.clear()
+            self._bytes = 0
+        self._remembered[key] = (state, found)
+        self._bytes += size
 
     def concepts(self, pool: str) -> frozenset[str]:
         """The concepts that have prompts in a pool."""
@@ -51,9 +86,11 @@ class Recollection:
         Tools ask before their checkpoint is loaded, and one that is still to be downloaded has no fingerprint. Nothing
         can have been learned for it either.
         """
-        if not self._prompts.fingerprints(pool):
-            return None
+        known = self._checkpoints.get(pool)
+        if known is not None or not self._prompts.fingerprints(pool):
+            return known
         try:
-            return fingerprint(self._profile, POOLS[pool])
+            # What is loaded stays loaded, whatever becomes of its files while this process lives.
+            return self._checkpoints.setdefault(pool, fingerprint(self._profile, POOLS[pool]))
         except SnellenError:
             return None

@@ -104,6 +104,29 @@ def test_what_was_learned_is_used_from_then_on_and_only_for_its_concept(context:
 
 
 @pytest.mark.usefixtures("keeping")
+def test_what_is_remembered_of_a_concept_is_read_once_until_it_changes(
+    context: Context, tiny: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = context.learner().prompts
+    recollection, read = Recollection(pool, tiny), []
+    candidates = type(pool).candidates
+    monkeypatch.setattr(type(pool), "candidates", lambda *args, **named: read.append(args) or candidates(*args, **named))
+    learn(context, DOGS)
+    found = [recollection.candidates("LOC", "dog") for _ in range(3)]
+    assert len(read) == 1
+    assert [each is found[0] for each in found] == [True] * 3
+
+    pool.forget(ids=[pool.rows()[0].id])
+    after = recollection.candidates("LOC", "dog")
+    assert after is not None
+    assert len(after) == 2
+    learn(context, DOGS)
+    again = recollection.candidates("LOC", "dog")
+    assert again is not None
+    assert len(again) == 3
+
+
+@pytest.mark.usefixtures("keeping")
 def test_learning_the_same_twice_stores_it_once(context: Context) -> None:
     first, second = learn(context, DOGS), learn(context, DOGS)
 

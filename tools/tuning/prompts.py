@@ -48,7 +48,10 @@ class PromptSource(Protocol):
     def candidates(
         self, pool: str, concept: str, feature: NDArray[np.float32] | None = None, limit: int | None = None
     ) -> Candidates | None:
-        """Prompts of a concept ("" in the pool VQA), nearest to ``feature`` by cosine first; None if there are none."""
+        """Prompts of a concept ("" in the pool VQA); with a ``limit`` those nearest to ``feature`` by cosine.
+
+        None if there are none.
+        """
 
     def concepts(self, pool: str) -> frozenset[str]:
         """The concepts that have prompts in a pool."""
