@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Agreement = Callable[[Any, Sequence["StepRecord"]], bool]
 """Judges an answer and the steps that led to it."""
 
+Closeness = Callable[[Any, Sequence["StepRecord"]], float]
+"""Measures how much of what is expected an answer says, in [0, 1]."""
+
 FOUND_IOU = 0.5
 """From this overlap on, a region of the answer is the one that the feedback shows."""
 
@@ -88,9 +91,33 @@ def agrees(answer: object, expected: str) -> bool:
         truth values, and lists with the same items in any order; regions compare by their labels.
     """
     if isinstance(answer, list | tuple):
-        said = sorted(_bare(item.label if isinstance(item, Region) else str(item)) for item in answer)
-        return said == sorted(_bare(part) for part in expected.split(",") if part.strip())
+        return _names_in(answer) == names_expected(expected)
     return same(_bare(answer) if isinstance(answer, str) else answer, _bare(expected))
+
+
+def names_expected(expected: str) -> Counter[str]:
+    """Return the names of an expected list, each as often as it is in it."""
+    return Counter(_bare(part) for part in expected.split(",") if part.strip())
+
+
+def _names_in(items: Sequence[Any]) -> Counter[str]:
+    return Counter(_bare(item.label if isinstance(item, Region) else str(item)) for item in items)
+
+
+def closeness(feedback: Feedback) -> Closeness:
+    """Return the measure of how much of an expected list of names an answer says, in [0, 1].
+
+    It is the F1 of the names; 0 for answers that are no list, and where no list is expected.
+    """
+    expected = names_expected(feedback.expected or read_correction(feedback.correction or "").expected or "")
+
+    def measure(value: Any, steps: Sequence[StepRecord]) -> float:  # noqa: ANN401 - any value
+        if isinstance(value, Picture):
+            value = named_regions(value, [step.to_json() for step in steps])
+        said = _names_in(value) if isinstance(value, list | tuple) else Counter()
+        return 2 * (said & expected).total() / max((said + expected).total(), 1)
+
+    return measure
 
 
 def agreement(feedback: Feedback, answer: Any, steps: Sequence[StepRecord]) -> Agreement:  # noqa: ANN401 - any value

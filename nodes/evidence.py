@@ -157,8 +157,7 @@ class _Witnesses:
             case "VQA":
                 yield from self._answered(picture, image, str(arguments["question"]), str(record.value))
             case "CLASSIFY":
-                words = ", ".join(_texts(arguments["categories"]))
-                yield from self._as_far_as_taught(words, self._classified(picture, arguments, _regions(record.value)))
+                yield from self._classified(picture, arguments, _regions(record.value))
             case "SELECT":
                 chosen = self._selected(picture, arguments, _regions(record.value))
                 yield from self._as_far_as_taught(str(arguments["query"]), chosen)
@@ -169,6 +168,11 @@ class _Witnesses:
     def _universe(self) -> list[str]:
         """Every name that a thing may have."""
         return self.models.expansion_of("CLIP").all_names()
+
+    @cached_property
+    def _detected(self) -> frozenset[str]:
+        """Every name that the detector knows, what it has learned included."""
+        return frozenset(self.models.expansion_of("LOC").all_names())
 
     def _named(self, pictures: Sequence[PIL.Image.Image], names: Sequence[str]) -> list[dict[str, float]]:
         """The classifier's probabilities of names, these against all others, for each picture."""
@@ -228,10 +232,21 @@ class _Witnesses:
     ) -> Iterator[Evidence]:
         yield from self._as_far_as_taught(wanted, self._located(picture, image, wanted, regions))
         untaught = self._untaught("LOC", wanted)
+        facts = "the table of facts"
         if untaught and not regions:
-            yield Evidence(
-                "", "the table of facts", f"the detector was never taught {untaught[0]}", -UNTAUGHT, suggests=True
-            )
+            yield Evidence("", facts, f"the detector was never taught {untaught[0]}", -UNTAUGHT, suggests=True)
+        missing = self._never_detected(wanted)
+        if missing:
+            said = f"the detector was never taught {missing[0]}"
+            yield Evidence("", facts, said, -UNTAUGHT, suggests=len(regions) + len(missing))
+
+    def _never_detected(self, wanted: str) -> list[str]:
+        """Return what the feedback speaks of, belongs to the words of a group, and the detector never learned."""
+        expansion = self.models.expansion_of("LOC")
+        unknown = {one.name for one in expansion.concepts if not one.taught} & self.sought
+        if not unknown or wanted in unknown:
+            return []
+        return sorted(unknown.intersection(expansion.taught(unknown).names(wanted)))
 
     def _located(
         self, picture: PIL.Image.Image, image: Picture, wanted: str, regions: list[Region]
@@ -278,7 +293,8 @@ class _Witnesses:
             said = f"{p:.2f} that it is {with_article(wanted)}"
             suggested = without if p < SURE else None
             says = f"the classifier, of the box {list(region.box)}"
-            yield Evidence("", says, said, _support(p), suggested, _scope(region.box))
+            heard = Evidence("", says, said, _support(p), suggested, _scope(region.box))
+            yield from self._as_far_as_taught(region.label, [heard]) if region.label != wanted else [heard]
 
     def _of_each_other(
         self, wanted: str, regions: Sequence[Region], others: Sequence[tuple[Thing, float]], image: Picture
@@ -502,11 +518,18 @@ class _Witnesses:
         names = [name for each in members.values() for name in each]
         probable = self._named(self._cut(picture, [one.box for one in given], 0.15), names)
         by_box = {one.box: one for one in labelled}
+        words = ", ".join(categories)
         for region, seen in zip(given, probable, strict=True):
             shares = {category: sum(seen[name] for name in set(each)) for category, each in members.items()}
             now = by_box.get(region.box)
-            yield self._category_said(region, now, shares, [to_json(one) for one in labelled])
+            said = self._category_said(region, now, shares, [to_json(one) for one in labelled])
+            yield from self._as_far_as_taught(words, [said])
             yield from self._found_as(region, now, members, labelled)
+        unsaid = self.sought.intersection(categories, self._untaught("CLIP", words)).difference(
+            one.label for one in labelled
+        )
+        for name in sorted(unsaid) if given else ():
+            yield Evidence("", "the table of facts", f"the classifier was never taught {name}", -UNTAUGHT, name)
 
     def _category_said(
         self, region: Region, now: Region | None, shares: dict[str, float], labelled: list[Any]
@@ -527,7 +550,7 @@ class _Witnesses:
         """Compare the label with the name under which the detector found the region."""
         name = singular(region.label)
         right = next((category for category, each in members.items() if name in {category, *each}), "")
-        if not region.label or name not in self._universe:
+        if not region.label or name not in self._detected:
             return
         says = f"the detector, of the box {list(region.box)}"
         agreed = right == (now.label if now else "")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.types import Command
 
-from nodes.agreement import agreement_of, feedback_of
+from nodes.agreement import agreement_of, closeness, feedback_of
 from nodes.evidence import PERCEIVING, gather
 from nodes.inference import WatchedPictures, examples_of, inputs_of, task_of, tools_of, used
 from nodes.reasoning.corrections import read_correction
@@ -150,6 +150,7 @@ class Bench:
             inputs_of(state),
             tools_of(context, pictures, asyncio.get_running_loop()),
             agreement_of(state),
+            closeness=closeness(feedback_of(state)),
             known=whole_records(records),
             limits=limits,
         )

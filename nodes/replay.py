@@ -14,7 +14,7 @@ from tools import program as programs
 from tools.values import Picture, Value, to_json
 
 if TYPE_CHECKING:
-    from nodes.agreement import Agreement
+    from nodes.agreement import Agreement, Closeness
     from tools.program import Limits, StepRecord
     from tools.registry import ToolContext
 
@@ -35,6 +35,7 @@ class Replayer:
         inputs: The pictures by the names of the program's inputs.
         tools: What the tools use.
         agrees: Judges an answer.
+        closeness: Measures how much of an expected list an answer says.
         known: Records of the run.
         limits: Where a run is stopped.
         most: How many runs there are at most.
@@ -47,6 +48,7 @@ class Replayer:
         tools: ToolContext,
         agrees: Agreement,
         *,
+        closeness: Closeness | None = None,
         known: Sequence[StepRecord] = (),
         limits: Limits | None = None,
         most: int = MAX_REPLAYS,
@@ -56,6 +58,7 @@ class Replayer:
         self._inputs = dict(inputs)
         self.tools = tools
         self._agrees = agrees
+        self._closeness = closeness or (lambda _answer, _steps: 0.0)
         self._known = list(known)
         self._limits = limits or programs.Limits()
         self._most = most
@@ -85,7 +88,7 @@ class Replayer:
             return Outcome(answer=None, agrees=False, steps=tuple(records))
         if len(self._known) < MAX_KNOWN:
             self._known.extend(records)
-        return Outcome(answer, self._agrees(answer, records), tuple(records))
+        return Outcome(answer, self._agrees(answer, records), tuple(records), self._closeness(answer, records))
 
 
 def whole_records(steps: Sequence[StepRecord]) -> list[StepRecord]:

@@ -35,6 +35,8 @@ def met(evidence: Evidence, output: Any, own: Any, *, labels: bool = False) -> b
     if evidence.scope and isinstance(output, list) and isinstance(claimed, list):
         box = json.loads(evidence.scope)
         return _at(output, box, labels=labels) == _at(claimed, box, labels=labels)
+    if isinstance(output, list) and isinstance(claimed, str):
+        return any(one.label == claimed for one in output if isinstance(one, Region))
     if isinstance(output, list) and isinstance(claimed, bool):
         return bool(output) == claimed
     if isinstance(output, list) and isinstance(claimed, int | float):

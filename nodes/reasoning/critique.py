@@ -204,11 +204,13 @@ class Outcome:
         answer: Its result; None where it failed.
         agrees: Whether that is what the feedback asks for.
         steps: Its steps.
+        closeness: Where the feedback is a list of names: how much of it the result says, in [0, 1].
     """
 
     answer: Any
     agrees: bool
     steps: tuple[StepRecord, ...] = field(default=(), repr=False)
+    closeness: float = 0.0
 
 
 class Replay(Protocol):

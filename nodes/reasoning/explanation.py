@@ -119,12 +119,18 @@ async def explain(case: Case, replay: Replay, *, composed: str | None = None) ->
 async def check(
     case: Case, address: str, checked: Sequence[StepCheck], replay: Replay, *, composed: str | None = None
 ) -> StepCheck:
-    """Judge one step: its share of what explains the feedback, the steps that were found right left out."""
+    """Judge one step: its share of what explains the feedback, the steps that were found right left out.
+
+    Where hardly anything explains it, the step that the evidence speaks against most is at fault.
+    """
     right = {one.address for one in checked if one.right}
     weighed = await _weigh(case, replay, composed, without=right)
     mine = [(share, each) for share, each in weighed.groups() if _concerns(each, address)]
     share = sum(part for part, _ in mine)
     if not mine or share < FOUND_FROM:
+        doubted = _by_evidence_alone(case) if sum(part for part, _ in weighed.groups()) < FOUND_FROM else ()
+        if any(fault.address == address for fault in doubted):
+            return StepCheck(address, right=False, fault=doubted[0], certainty=0.0)
         return StepCheck(address, right=True, certainty=1 - share)
     repair = max((one for _, each in mine for one in each), key=lambda one: one.weight)
     fault = next((one for one in _faults(repair, case) if one.address == address), _faults(repair, case)[0])
@@ -155,10 +161,13 @@ async def _weigh(case: Case, replay: Replay, composed: str | None, *, without: I
     weighed = Weighed()
     weighed.repairs += await _by_program(case, replay, composed)
     singles: dict[str, list[tuple[Any, float]]] = {}
+    closer: list[Repair] = []
     for call in calls:
         ranked = _ranked(call, case)
         singles[call.addresses[0]] = ranked
-        weighed.repairs += await _by_outputs(call, ranked, replay)
+        found, approaches = await _by_outputs(call, ranked, replay, beyond=base.closeness)
+        weighed.repairs += found
+        closer += approaches
     tried = _tried(case)
     if all(tried.issuperset(_addresses(repair)) for repair in weighed.repairs):
         # Nothing explains the feedback, or only what was corrected already, after which it was still wrong.
@@ -166,6 +175,8 @@ async def _weigh(case: Case, replay: Replay, composed: str | None, *, without: I
         weighed.repairs = [one for one in pairs if not tried.issuperset(_addresses(one))] or weighed.repairs
     if not weighed.repairs:
         weighed.repairs += await _by_edits(case, replay)
+    # Of an expected list more may be wrong than one change explains: then what says more of it than before.
+    weighed.repairs = weighed.repairs or closer
     return weighed
 
 
@@ -201,7 +212,7 @@ def _ranked(call: SuspectedCall, case: Case) -> list[tuple[Any, float]]:
     """Return the other outputs of a call with their odds against its own one, the likely ones first."""
     suggested = [(one.suggests, -one.support) for one in call.evidence if one.suggests is not None and one.support < 0]
     hints = hints_of(case.program, case.feedback.expected or "")
-    listed = alternatives(call.record, suggested, hints)
+    listed = alternatives(call.record, suggested, hints, expected=_names(case.feedback.expected or ""))
     total = sum(math.exp(-NEARNESS * one.distance) for one in listed) or 1.0
     own = call.record.value
     ranked = [
@@ -209,6 +220,10 @@ def _ranked(call: SuspectedCall, case: Case) -> list[tuple[Any, float]]:
         for one in listed
     ]
     return sorted(ranked, key=lambda pair: -pair[1])
+
+
+def _names(expected: str) -> list[str]:
+    return [" ".join(part.split()).casefold() for part in expected.split(",") if part.strip()]
 
 
 def _votes(call: SuspectedCall, output: Any, own: Any) -> float:  # noqa: ANN401 - any values
@@ -221,13 +236,18 @@ def _votes(call: SuspectedCall, output: Any, own: Any) -> float:  # noqa: ANN401
     return max(-MOST, min(MOST, TRUST * sum(weight * change for weight, change in changes)))
 
 
-async def _by_outputs(call: SuspectedCall, ranked: Sequence[tuple[Any, float]], replay: Replay) -> list[Repair]:
-    repairs = []
+async def _by_outputs(
+    call: SuspectedCall, ranked: Sequence[tuple[Any, float]], replay: Replay, *, beyond: float
+) -> tuple[list[Repair], list[Repair]]:
+    """Return what explains the feedback, and what comes closer to it than the wrong answer did, weighed by how much."""
+    repairs, closer = [], []
     for output, odds in ranked:
         outcome = await replay(dict.fromkeys(call.addresses, output))
         if outcome.agrees:
             repairs.append(Repair(odds, (call,), (output,)))
-    return repairs
+        elif outcome.closeness > beyond:
+            closer.append(Repair(odds * (outcome.closeness - beyond), (call,), (output,)))
+    return repairs, closer
 
 
 async def _by_pairs(
@@ -345,7 +365,12 @@ def _by_evidence_alone(case: Case) -> tuple[Fault, ...]:
     """Name the step that the evidence speaks against most, where no change explains the feedback."""
     if not case.feedback:
         return ()
-    doubted = [(min(one.support for one in step.evidence), step) for step in case.steps if step.evidence]
+    tried = _tried(case)
+    doubted = [
+        (min(one.support for one in step.evidence), step)
+        for step in case.steps
+        if step.evidence and step.address not in tried
+    ]
     support, step = min(doubted, key=lambda pair: pair[0], default=(0.0, None))
     if step is None or support >= 0:
         return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -41,16 +42,25 @@ class Alternative:
     suggested: float = 0.0
 
 
-def alternatives(record: StepRecord, evidence: Sequence[tuple[Any, float]], hints: Sequence[str]) -> list[Alternative]:
+def alternatives(
+    record: StepRecord,
+    evidence: Sequence[tuple[Any, float]],
+    hints: Sequence[str],
+    *,
+    expected: Sequence[str] = (),
+) -> list[Alternative]:
     """Return other outputs that a step might have had, the likely ones first.
 
     Args:
         record: The step.
         evidence: What evidence suggests instead: outputs in JSON form (or a number of regions), and how strongly.
         hints: Words of the program and of the feedback that an answer may be.
+        expected: The names that the feedback lists, each as often as it does.
     """
     own = record.value
     listed = [*_suggested(own, evidence, record), *_imagined(record, own, hints)]
+    if record.tool == "CLASSIFY":
+        listed += _as_listed(record, own, expected)
     best: dict[str, Alternative] = {}
     for one in listed:
         key = repr(to_json(one.output))
@@ -66,6 +76,8 @@ def alternatives(record: StepRecord, evidence: Sequence[tuple[Any, float]], hint
 def _suggested(own: Any, evidence: Sequence[tuple[Any, float]], record: StepRecord) -> Iterator[Alternative]:  # noqa: ANN401
     for data, strength in evidence:
         value = from_json(data)
+        if isinstance(own, list) and isinstance(value, str):
+            continue  # a name that is missing, nobody says where
         if isinstance(own, list) and isinstance(value, int | float):
             value = _so_many(own, int(value), record)
         distance = _distance(own, value)
@@ -166,6 +178,33 @@ def _other_labels(record: StepRecord, own: list[Region]) -> Iterator[Alternative
         for number, one in enumerate(own):
             yield Alternative([*own[:number], replace(one, label=str(name)), *own[number + 1 :]], 1.2)
         yield from (Alternative([*own, replace(one, label=str(name))], 1.2) for one in dropped)
+
+
+def _as_listed(record: StepRecord, own: list[Region], expected: Sequence[str]) -> list[Alternative]:
+    """The names of the feedback given to the regions: labels that it lists stay, the others are exchanged for the rest.
+
+    A classifier that takes one thing for another does so with each of them: names that change count, not regions.
+    """
+    categories = from_json(record.arguments.get("categories"))
+    known = {name.casefold(): name for name in map(str, categories)} if isinstance(categories, list) else {}
+    wanted = Counter(known[name] for name in expected if name in known)
+    now = {one.box: one.label for one in own}
+    named: list[Region] = []
+    for one in own:
+        if wanted[one.label] > 0:
+            wanted[one.label] -= 1
+            named.append(one)
+    taken = {one.box for one in named}
+    left = [one for one in _given(record) if one.box not in taken]
+    for name in wanted.elements():
+        # What was found under that name, else what has a wrong one, else what was left out.
+        best = min(left, key=lambda one: (one.label != name, one.box not in now), default=None)
+        if best is not None:
+            left.remove(best)
+            named.append(replace(best, label=name))
+    changed = {(now.get(one.box, ""), one.label) for one in named if now.get(one.box) != one.label}
+    dropped = {label for box, label in now.items() if box not in {one.box for one in named}}
+    return [Alternative(named, 1.2 * (len(changed) + len(dropped)), suggested=1.0)] if changed or dropped else []
 
 
 def hints_of(program: str, *more: str) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodes.agreement import agreement
+from nodes.agreement import agreement, closeness
 from nodes.reasoning.critique import Feedback
 from tools.program import StepRecord
 from tools.values import Picture, Region, to_json
@@ -63,3 +63,13 @@ def test_an_answer_is_judged_by_the_feedback(feedback: Feedback, before: Any, af
 def test_a_tagged_picture_says_what_was_tagged(feedback: Feedback, regions: tuple[Region, ...], agrees: bool) -> None:
     drawn = Picture("drawn", 100, 100)
     assert agreement(feedback, drawn, tagged(CAT))(drawn, tagged(*regions)) is agrees
+
+
+def test_a_list_comes_closer_with_each_name_that_is_expected() -> None:
+    measure = closeness(Feedback("cat, dog, dog"))
+    drawn = Picture("drawn", 100, 100)
+    assert measure(drawn, tagged(CAT, DOG, DOG)) == 1
+    assert measure(drawn, tagged(CAT, DOG)) == pytest.approx(0.8)
+    assert measure(drawn, tagged(CAT, CAT, CAT)) == pytest.approx(1 / 3)
+    assert measure(drawn, tagged()) == measure("cat", ()) == measure(None, ()) == 0
+    assert closeness(Feedback("yes"))("yes", ()) == closeness(Feedback())([], ()) == 0

@@ -17,7 +17,7 @@ import microworld
 from graphs.learn import graph
 from graphs.states import AskState, LearnState
 from memory.drafts import Drafts
-from memory.prompts import PromptPool
+from memory.prompts import Found, PromptPool
 from nodes import learning
 from nodes.context import Context, Learning
 from nodes.gathering import gather_for
@@ -110,7 +110,9 @@ def test_what_is_remembered_of_a_concept_is_read_once_until_it_changes(
     pool = context.learner().prompts
     recollection, read = Recollection(pool, tiny), []
     candidates = type(pool).candidates
-    monkeypatch.setattr(type(pool), "candidates", lambda *args, **named: read.append(args) or candidates(*args, **named))
+    monkeypatch.setattr(
+        type(pool), "candidates", lambda *args, **named: read.append(args) or candidates(*args, **named)
+    )
     learn(context, DOGS)
     found = [recollection.candidates("LOC", "dog") for _ in range(3)]
     assert len(read) == 1

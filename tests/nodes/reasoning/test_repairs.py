@@ -61,6 +61,34 @@ def test_claims_are_about_a_box_the_rest_a_number_or_whether_there_is_any() -> N
     assert met(Evidence("1", "", "", -0.5, "2"), 2, 3)
 
 
+def classified(own: list[Region], given: list[Region], *categories: str) -> StepRecord:
+    arguments = {"image": to_json(Picture("p", 100, 100)), "object": to_json(given), "categories": list(categories)}
+    return StepRecord("3", 3, "", "CLASSIFY", arguments, to_json(own))
+
+
+def test_names_that_the_feedback_lists_are_given_to_what_was_found() -> None:
+    penguin, hen, box = (Region((x, 0, x + 9, 9), 0.9, name) for x, name in ((0, "penguin"), (20, "hen"), (40, "box")))
+    own = [Region(hen.box, 0.8, "hen"), Region(box.box, 0.3, "chick")]
+    record = classified(own, [penguin, hen, box], "hen", "chick", "penguin")
+    best = alternatives(record, [], [], expected=("hen", "penguin", "penguin"))[0]
+    assert [(one.box, one.label) for one in best.output] == [
+        (hen.box, "hen"), (penguin.box, "penguin"), (box.box, "penguin"),
+    ]  # fmt: skip
+    assert best.distance == 2.4
+    fewer = alternatives(record, [], [], expected=("hen",))[0]
+    assert [one.label for one in fewer.output] == ["hen"]
+    assert not any(one.suggested for one in alternatives(record, [], [], expected=("hen", "chick")))
+    assert not any(one.suggested for one in alternatives(record, [], [], expected=("whale",)) if one.output)
+
+
+def test_a_name_that_is_missing_is_claimed_for_any_box() -> None:
+    missing = Evidence("3", "the table of facts", "", -0.4, "penguin")
+    assert met(missing, [Region((0, 0, 9, 9), 0.9, "penguin")], [])
+    assert not met(missing, [Region((0, 0, 9, 9), 0.9, "hen")], [])
+    record = classified([], [Region((0, 0, 9, 9), 0.9, "hen")], "hen")
+    assert all(isinstance(one.output, list) for one in alternatives(record, [("penguin", 0.4)], []))
+
+
 def test_a_question_with_options_has_only_these_answers() -> None:
     record = StepRecord("1", 1, "", "VQA", {"question": "is the lock green or purple?"}, "green")
     assert [one.output for one in alternatives(record, [], ["lock"])] == ["purple"]
