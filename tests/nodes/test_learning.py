@@ -17,7 +17,7 @@ import microworld
 from graphs.learn import graph
 from graphs.states import AskState, LearnState
 from memory.drafts import Drafts
-from memory.prompts import Found, PromptPool
+from memory.prompts import PromptPool
 from nodes import learning
 from nodes.context import Context, Learning
 from nodes.gathering import gather_for
