@@ -108,11 +108,13 @@ def test_what_is_remembered_of_a_concept_is_read_once_until_it_changes(
     context: Context, tiny: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = context.learner().prompts
-    recollection, read = Recollection(pool, tiny), []
-    candidates = type(pool).candidates
-    monkeypatch.setattr(
-        type(pool), "candidates", lambda *args, **named: read.append(args) or candidates(*args, **named)
-    )
+    recollection, candidates, read = Recollection(pool, tiny), PromptPool.candidates, []
+
+    def counted(*asked: Any) -> memory.prompts.Found:
+        read.append(asked)
+        return candidates(*asked)
+
+    monkeypatch.setattr(PromptPool, "candidates", counted)
     learn(context, DOGS)
     found = [recollection.candidates("LOC", "dog") for _ in range(3)]
     assert len(read) == 1
