@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 import microworld
 from graphs.learn import graph
 from graphs.states import AskState, LearnState
+from memory import prompts as memory_prompts
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
 from nodes import learning
@@ -110,7 +112,7 @@ def test_what_is_remembered_of_a_concept_is_read_once_until_it_changes(
     pool = context.learner().prompts
     recollection, candidates, read = Recollection(pool, tiny), PromptPool.candidates, []
 
-    def counted(*asked: Any) -> memory.prompts.Found:
+    def counted(*asked: Any) -> memory_prompts.Found:  # noqa: ANN401 - as it is asked
         read.append(asked)
         return candidates(*asked)
 

@@ -185,14 +185,15 @@ class LocTuner:
             return LocSeen(examples, self._detector.look([each.picture for each in examples]))
 
     def right(self, seen: LocSeen, tuned: TunedPrompt | None, concept: str) -> list[bool]:
-        """Whether the concept's objects are all found at IoU 0.5; in a scene without it, whether nothing is found."""
+        """Whether the concept's objects are all found at IoU 0.5; in a scene without it, whether nothing is found.
+
+        At the model's own threshold: prompts are used together, and their mean is surer than each of them alone.
+        """
         prompt = None if tuned is None else torch.from_numpy(tuned.prompt)[None].to(self.device)
         with torch.no_grad():
             scores = self._detector.logits(
                 seen.sight.patches, self._detector.queries(self._detector.tokens([concept]), prompt)
             ).sigmoid()
-        if tuned is not None:
-            scores = self._detector.comparable(scores)
         return [
             self._agrees(example, concept, scores[row].cpu(), seen.sight.boxes[row].cpu())
             for row, example in enumerate(seen.examples)
