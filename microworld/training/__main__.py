@@ -5,7 +5,7 @@ Examples:
   python -m microworld.training clip            train the classifier (about 6 minutes)
   python -m microworld.training blip            train BLIP on the detector's eyes (about 2 hours)
   python -m microworld.training maskformer      train the segmenter (about 90 minutes)
-  python -m microworld.training diffusion       train the painter (about 4 hours: autoencoder, canvases, denoising)
+  python -m microworld.training diffusion       train the painter (about 3 hours: autoencoder, canvases, denoising)
   python -m microworld.training familiarity     measure what the microworld looks like
   python -m microworld.training report          measure all of them and write the model cards
 

@@ -26,7 +26,7 @@ from their descriptions; the vision encoder starts from the detector's""",
     "diffusion": (
         """StableDiffusionInpaintPipeline of `diffusers` (AutoencoderKL, UNet2DConditionModel, CLIPTextModel,
 DDIMScheduler)""",
-        """46,000 parts of drawn scenes, in each of which one thing is drawn in another's place, and 8,000 whole
+        """28,000 parts of drawn scenes, in each of which one thing is drawn in another's place, and 6,000 whole
 scenes with their captions; the text encoder starts from the classifier's""",
         ("replace_",),
     ),

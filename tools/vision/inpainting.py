@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from profiles import SnellenError
 from tools.tuning.injection import word_vectors
 from tools.tuning.prompts import PromptSource, ensemble, similar_enough
-from tools.vision.loading import device_and_dtype, reading
+from tools.vision.loading import device_and_dtype, quietly, reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +108,7 @@ class Painter:
         self._where = f"models.replace in {profile.path}"
         source = profile.source("replace")
         self.device, dtype = device_and_dtype(profile)
-        with reading(profile, "replace", source):
+        with reading(profile, "replace", source), quietly(), quietly("diffusers"):
             pipeline = getattr(importlib.import_module("diffusers"), settings.class_name)
             options: dict[str, Any] = {"revision": source.revision, "local_files_only": source.local}
             self.pipeline = pipeline.from_pretrained(source.location, dtype=dtype, **options).to(self.device)

@@ -160,7 +160,7 @@ def load_checkpoint(profile: Profile, key: ModelKey, *, text: bool = True) -> Ch
 def reading(profile: Profile, key: ModelKey, source: Source) -> Iterator[None]:
     """Read one checkpoint at a time, and turn whatever goes wrong into one sentence for the user."""
     try:
-        with _LOADING, _quietly():
+        with _LOADING, quietly():
             yield
     except SnellenError:
         raise
@@ -201,14 +201,18 @@ def _refuse_random_weights(model: torch.nn.Module, report: dict[str, Any], class
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """Keep the loader's tables and bars out of the user's terminal; downloads keep theirs."""
-    library = logging.getLogger("transformers")
+def quietly(name: str = "transformers") -> Iterator[None]:
+    """Keep the tables and bars of a library's loader out of the user's terminal; downloads keep theirs.
+
+    Args:
+        name: ``transformers`` or ``diffusers``.
+    """
+    library = logging.getLogger(name)
     level = library.level
     library.setLevel(logging.CRITICAL)
-    core = importlib.import_module("transformers.utils.logging")
+    core = importlib.import_module(f"{name}.utils.logging")
     bars = core.is_progress_bar_enabled()
-    # Not disable_progress_bar(): it would silence the download bars as well.
+    # Not disable_progress_bar(): that of transformers would silence the download bars as well.
     vars(core)["_tqdm_active"] = False
     try:
         yield
