@@ -76,13 +76,10 @@ def _measured(reasoner: CaseReasoner, family: Family, options: argparse.Namespac
 
 def _remembered(reasoner: CaseReasoner, family: Family, options: argparse.Namespace) -> Examples:
     """What the reasoner solved rightly of the training split, as examples."""
+    if not options.remembered:
+        return Examples()
     found = []
-    tasks = (
-        sample_tasks(family, "train", share="novel", n=options.remembered, seed=options.seed)
-        if options.remembered
-        else []
-    )
-    for task in tasks:
+    for task in sample_tasks(family, "train", share="novel", n=options.remembered, seed=options.seed):
         program, failure = _program(reasoner, task, Examples())
         if not failure and score(task, outcome_of(task, program)).correct:
             found.append(demonstration("program", task.instruction, plan=["Give the result."], program=program))

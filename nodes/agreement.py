@@ -91,11 +91,11 @@ def agrees(answer: object, expected: str) -> bool:
         truth values, and lists with the same items in any order; regions compare by their labels.
     """
     if isinstance(answer, list | tuple):
-        return _names_in(answer) == names_expected(expected)
+        return _names_in(answer) == _names_expected(expected)
     return same(_bare(answer) if isinstance(answer, str) else answer, _bare(expected))
 
 
-def names_expected(expected: str) -> Counter[str]:
+def _names_expected(expected: str) -> Counter[str]:
     """Return the names of an expected list, each as often as it is in it."""
     return Counter(_bare(part) for part in expected.split(",") if part.strip())
 
@@ -109,7 +109,7 @@ def closeness(feedback: Feedback) -> Closeness:
 
     It is the F1 of the names; 0 for answers that are no list, and where no list is expected.
     """
-    expected = names_expected(feedback.expected or read_correction(feedback.correction or "").expected or "")
+    expected = _names_expected(feedback.expected or read_correction(feedback.correction or "").expected or "")
 
     def measure(value: Any, steps: Sequence[StepRecord]) -> float:  # noqa: ANN401 - any value
         if isinstance(value, Picture):

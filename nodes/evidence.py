@@ -232,13 +232,11 @@ class _Witnesses:
     ) -> Iterator[Evidence]:
         yield from self._as_far_as_taught(wanted, self._located(picture, image, wanted, regions))
         untaught = self._untaught("LOC", wanted)
-        facts = "the table of facts"
         if untaught and not regions:
-            yield Evidence("", facts, f"the detector was never taught {untaught[0]}", -UNTAUGHT, suggests=True)
+            yield _never_taught("detector", untaught[0], suggests=True)
         missing = self._never_detected(wanted)
         if missing:
-            said = f"the detector was never taught {missing[0]}"
-            yield Evidence("", facts, said, -UNTAUGHT, suggests=len(regions) + len(missing))
+            yield _never_taught("detector", missing[0], suggests=len(regions) + len(missing))
 
     def _never_detected(self, wanted: str) -> list[str]:
         """Return what the feedback speaks of, belongs to the words of a group, and the detector never learned."""
@@ -529,7 +527,7 @@ class _Witnesses:
             one.label for one in labelled
         )
         for name in sorted(unsaid) if given else ():
-            yield Evidence("", "the table of facts", f"the classifier was never taught {name}", -UNTAUGHT, name)
+            yield _never_taught("classifier", name, suggests=name)
 
     def _category_said(
         self, region: Region, now: Region | None, shares: dict[str, float], labelled: list[Any]
@@ -576,6 +574,10 @@ class _Witnesses:
         yield Evidence(
             "", f"the classifier with a wider look, for “{query}”", said, support if agreed else -support, suggested
         )
+
+
+def _never_taught(who: str, name: str, *, suggests: Any) -> Evidence:  # noqa: ANN401 - as in Evidence
+    return Evidence("", "the table of facts", f"the {who} was never taught {name}", -UNTAUGHT, suggests)
 
 
 # --- values --------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ class Painter:
         self._where = f"models.replace in {profile.path}"
         source = profile.source("replace")
         self.device, dtype = device_and_dtype(profile)
-        with reading(profile, "replace", source), quietly(), quietly("diffusers"):
+        with reading(profile, "replace", source), quietly("diffusers"):
             pipeline = getattr(importlib.import_module("diffusers"), settings.class_name)
             options: dict[str, Any] = {"revision": source.revision, "local_files_only": source.local}
             self.pipeline = pipeline.from_pretrained(source.location, dtype=dtype, **options).to(self.device)
