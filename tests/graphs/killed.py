@@ -349,8 +349,9 @@ def outcome(job: Job) -> int:
 def _is_time(job: Job, pipe: int) -> bool:
     """Wait until a process must be killed; return False where it ends before."""
     told, until = b"", None
-    while until is None or time.monotonic() < until:
-        if not select.select([pipe], [], [], None if until is None else until - time.monotonic())[0]:
+    while True:
+        left = None if until is None else max(0.0, until - time.monotonic())
+        if left == 0 or not select.select([pipe], [], [], left)[0]:
             return True
         news = os.read(pipe, 4096)
         if not news:
@@ -358,7 +359,6 @@ def _is_time(job: Job, pipe: int) -> bool:
         told += news
         if until is None and job.since and job.since.encode() in told.split():
             until = time.monotonic() + job.delay
-    return True
 
 
 def lane(jobs: Sequence[Job]) -> int:
