@@ -2,11 +2,12 @@
 
     python -m benchmarks.novel --json
     python -m benchmarks.novel --pool LOC --concepts 4 --instances 12
-    python -m benchmarks.novel --pool VQA --concepts 4
+    python -m benchmarks.novel --pool SEG REPLACE --concepts 8 --tests 4
 
 Concepts are learned from the library of the microworld, validated on further pictures of it, and measured on others
 again. Of the instances for CLIP a share has a wrong label, as a picture search has them. VQA learns what it was asked
-and got wrong, and remembers what it got right.
+and got wrong, and remembers what it got right. What REPLACE paints is compared by CLIP, which has no part in it, with
+real pictures of the concept and of others.
 """
 
 from __future__ import annotations
@@ -14,28 +15,35 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import PIL.Image
 
 from microworld.concepts import plural, vocabulary
 from microworld.drawing import draw, truths
 from microworld.library import WRONG, scenes
 from microworld.questions import ask
-from microworld.scenes import Dice, Scene, recipe, sample_scene
-from profiles import load_profile
+from microworld.scenes import Dice, Scene, article, recipe, sample_scene
+from profiles import ReplaceModel, load_profile
+from tools.editing.replace import framed
+from tools.scoring import best_overlaps
 from tools.scoring.detection import LabelledBox, match_boxes
 from tools.tuning import Candidates, Example, Instance, TunedPrompt, tune, tuner_of, validate
 from tools.tuning.loop import Tuner
 from tools.tuning.prompts import cosines
+from tools.values import Region
 from tools.vision import Models
 from tools.vision.ask import normalised
 
 HELD_OUT, OTHERS, RIVALS = 8, 16, 15
+POOLS = ("CLIP", "LOC", "SEG", "REPLACE", "VQA")
+FOUND = 0.5
+"""Intersection over union at which a mask is the thing's."""
 SEEDS = {"train": 1, "held out": 77, "test": 500}
 
 
@@ -68,7 +76,7 @@ class Learned:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pool", nargs="+", default=["CLIP", "LOC", "VQA"], choices=["CLIP", "LOC", "VQA"])
+    parser.add_argument("--pool", nargs="+", default=["CLIP", "LOC", "VQA"], choices=POOLS)
     parser.add_argument("--concepts", type=int, default=12)
     parser.add_argument("--instances", type=int, default=6)
     parser.add_argument("--tests", type=int, default=10, help="test pictures of each concept")
@@ -105,7 +113,7 @@ def measure(pool: str, concepts: Sequence[str], *, profile: str, instances: int,
         )
         reasons += [f"{name}: {verdict.reason}" for verdict in verdicts if not verdict.kept]
         source.add(pool, name, [verdict.tuned for verdict in verdicts if verdict.kept])
-    score = {"CLIP": _named, "LOC": _found}[pool]
+    score = {"CLIP": _named, "LOC": _found, "SEG": _outlined, "REPLACE": _painted}[pool]
     known = sorted({other for name in concepts for other in related(name, 4, "test")})
     return {
         "concepts": list(concepts),
@@ -147,20 +155,19 @@ def _instances(pool: str, name: str, count: int, negatives: int) -> list[Instanc
 
 def _examples(pool: str, name: str, count: int, purpose: str) -> list[Example]:
     found = [each.scene for each in scenes(name, count, SEEDS[purpose])]
-    if pool == "LOC":
-        return [_asked(scene, name) for scene in found]
-    return [_crop(scene, name) for scene in found]
+    return [_MADE[pool](scene, name) for scene in found]
 
 
 def _others(pool: str, name: str, count: int, purpose: str) -> list[Example]:
-    """Scenes without the concept (LOC), or crops of related things (CLIP)."""
+    """Scenes without the concept (LOC), or related things: cut out (CLIP), outlined (SEG) or placed (REPLACE)."""
     if pool == "LOC":
         rest = [each for each in vocabulary().concepts if each.name != name]
         drawn = (sample_scene(f"without/{name}/{purpose}/{n}", recipe(rest, counts=(3, 6))) for n in range(count))
         return [_asked(scene, name) for scene in drawn]
     names = related(name, count, purpose)
     return [
-        _crop(sample_scene(f"other/{name}/{purpose}/{each}", recipe([each], counts=(1, 2))), each) for each in names
+        _MADE[pool](sample_scene(f"other/{name}/{purpose}/{each}", recipe([each], counts=(1, 2))), each)
+        for each in names
     ]
 
 
@@ -170,6 +177,28 @@ def _asked(scene: Scene, name: str) -> Example:
 
 def _crop(scene: Scene, name: str) -> Example:
     return Example(draw(scene).crop(next(truth.box for truth in truths(scene) if truth.concept == name)), name)
+
+
+def _masked(scene: Scene, name: str) -> Example:
+    """A scene with the outlines of what it has of a concept."""
+    shown = [truth for truth in truths(scene) if truth.concept == name]
+    masks = tuple(PIL.Image.fromarray(truth.mask.astype(np.uint8) * 255) for truth in shown)
+    return Example(draw(scene), name, tuple(truth.box for truth in shown), masks=masks)
+
+
+def _placed(scene: Scene, name: str) -> Example:
+    """A scene with the place of one thing of a concept."""
+    return Example(draw(scene), name, (next(truth.box for truth in truths(scene) if truth.concept == name),))
+
+
+def _canvas(name: str, index: int) -> Example:
+    """A scene in which a known thing shall become this one."""
+    (other,) = related(name, 1, f"canvas {index}")
+    known = [each.name for each in vocabulary().share("known") if each.name != name]
+    return _placed(sample_scene(f"canvas/{name}/{index}", recipe(known, required=(other,), counts=(2, 4))), other)
+
+
+_MADE: dict[str, Callable[[Scene, str], Example]] = {"CLIP": _crop, "LOC": _asked, "SEG": _masked, "REPLACE": _placed}
 
 
 def _named(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
@@ -202,6 +231,61 @@ def _found(models: Models, asked: Sequence[str], learned: Sequence[str], tests: 
         "precision": round(matched / max(found, 1), 3),
         "false_a_scene": round(false / (len(asked) * tests), 3),
         "n": true,
+    }
+
+
+def _outlined(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
+    """Things that a segment covers, those that one covers under their own name, and wrongly named segments a scene."""
+    covered, named, false, shown = [], [], 0, 0
+    for name in asked:
+        examples = [*_examples("SEG", name, tests, "test"), *_others("SEG", name, tests, "test")]
+        for example, segments in zip(examples, models.segment([each.picture for each in examples]), strict=True):
+            inside = [(each.name, each.inside()) for each in segments]
+            true = [np.asarray(mask) > 0 for mask in example.masks]
+            own = best_overlaps([mask for label, mask in inside if label == example.concept], true)
+            covered += [each >= FOUND for each in best_overlaps([mask for _, mask in inside], true)]
+            named += [each >= FOUND for each in own] if example.concept in learned else []
+            false += sum(label in learned and label != example.concept for label, _ in inside)
+            shown += 1
+    return {
+        "covered": round(float(np.mean(covered)), 3),
+        "named": round(float(np.mean(named or [False])), 3),
+        "false_a_scene": round(false / shown, 3),
+        "n": len(covered),
+    }
+
+
+def _painted(models: Models, asked: Sequence[str], _learned: Sequence[str], tests: int) -> dict[str, float]:
+    """Share of paintings that look most like pictures of their concept, among 16 related ones, and of real crops."""
+
+    def seen(pictures: Sequence[PIL.Image.Image]) -> npt.NDArray[np.float32]:
+        return np.stack([each.embedding for each in models.encoder().pictures(list(pictures))])
+
+    def typical(name: str) -> npt.NDArray[np.float32]:
+        mean: npt.NDArray[np.float32] = seen([each.picture for each in _examples("CLIP", name, 6, "train")]).mean(
+            axis=0
+        )
+        return mean / np.linalg.norm(mean)
+
+    frame = models.profile.entry(ReplaceModel).frame or 0
+    painted, real = [], []
+    for name in asked:
+        gallery = np.stack([typical(each) for each in (name, *related(name, RIVALS, "test"))])
+        canvases = [_canvas(name, index) for index in range(tests)]
+        boxes = [each.boxes[0] for each in canvases]
+        masks = [
+            framed([Region(box, 1.0)], each.picture.size, frame=frame)
+            for each, box in zip(canvases, boxes, strict=True)
+        ]
+        made = models.inpaint([each.picture for each in canvases], masks, [article(name)] * tests)
+        crops = [picture.crop(box) for picture, box in zip(made, boxes, strict=True)]
+        painted += [row.argmax() == 0 for row in seen(crops) @ gallery.T]
+        shown = [each.picture for each in _examples("CLIP", name, tests, "test")]
+        real += [row.argmax() == 0 for row in seen(shown) @ gallery.T]
+    return {
+        "painted": round(float(np.mean(painted)), 3),
+        "real": round(float(np.mean(real)), 3),
+        "n": len(painted),
     }
 
 

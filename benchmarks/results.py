@@ -1,0 +1,142 @@
+"""Tables and a plot of what learning is worth, out of the reports that ``snellen evaluate learning --out`` left.
+
+    python -m benchmarks.results docs/results
+
+Reads ``FOLDER/*/report.json`` (families, offline and online) and ``FOLDER/ablations/*/report.json`` (table 4 of the
+CLOVA paper: the same run with one part left out), and writes the tables into ``FOLDER/README.md`` between its marks
+``<!-- families -->``, ``<!-- online -->``, ``<!-- ablations -->`` and the next ``<!-- end -->``; the plot becomes
+``FOLDER/ablations.png``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+Report = dict[str, Any]
+Column = tuple[str, Callable[[Report], str]]
+
+FAMILIES = ("vqa", "statement", "tag", "edit")
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    runs, ablations = reports(folder), reports(folder / "ablations")
+    page = folder / "README.md"
+    text = page.read_text(encoding="utf-8")
+    for mark, columns, rows in (
+        ("families", LEARNING, [one for one in runs if one["setting"] == "offline"]),
+        ("online", STREAM, [one for one in runs if one["setting"] == "online"]),
+        ("ablations", ABLATION, ablations),
+    ):
+        text = put(text, mark, table(columns, rows))
+    page.write_text(text, encoding="utf-8")
+    if ablations:
+        plot(ablations, folder / "ablations.png")
+
+
+def reports(folder: Path) -> list[Report]:
+    """Read the reports in the folders of a folder: families in their order, the whole run before its ablations."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*/report.json"))]
+    return sorted(found, key=lambda one: (FAMILIES.index(one["family"]), one["without"]))
+
+
+def figure(report: Report, key: str) -> str:
+    """An accuracy with its interval."""
+    low, high = report[key]["interval"]
+    return f"{report[key]['accuracy']:.3f} ({low:.2f} – {high:.2f})"
+
+
+def gained(report: Report, key: str) -> str:
+    """A paired gain in points with its interval."""
+    low, high = report["gains"][key]["interval"]
+    return f"{100 * report['gains'][key]['gain']:+.1f} ({100 * low:+.1f} – {100 * high:+.1f})"
+
+
+def left_out(report: Report) -> str:
+    """What the run did without."""
+    return ", ".join(report["without"]) or "nothing: the whole loop"
+
+
+LEARNING: Sequence[Column] = (
+    ("family", lambda one: f"`{one['family']}`"),
+    ("before", lambda one: figure(one, "before")),
+    ("after, programs alone", lambda one: figure(one, "after_programs")),
+    ("after, programs and tools", lambda one: figure(one, "after_tools")),
+    ("gain, points", lambda one: f"**{gained(one, 'all')}**"),
+    ("known concepts, before", lambda one: figure(one, "known_before")),
+    ("change, points", lambda one: gained(one, "known")),
+    ("lessons wrong / mended", lambda one: f"{one['lessons']['wrong']} / {one['lessons']['mended']}"),
+    ("prompts kept / discarded", lambda one: f"{one['prompts_kept']} / {one['prompts_discarded']}"),
+    ("minutes", lambda one: f"{one['seconds'] / 60:.0f}"),
+)
+STREAM: Sequence[Column] = (
+    ("family", lambda one: f"`{one['family']}`"),
+    ("tasks", lambda one: str(one["n"])),
+    ("without learning", lambda one: figure(one, "before")),
+    ("learning programs", lambda one: figure(one, "after_programs")),
+    ("learning programs and tools", lambda one: figure(one, "after_tools")),
+    ("gain, points", lambda one: f"**{gained(one, 'all')}**"),
+    ("known concepts, change", lambda one: gained(one, "known")),
+)
+ABLATION: Sequence[Column] = (
+    ("left out", left_out),
+    ("before", lambda one: figure(one, "before")),
+    ("after", lambda one: figure(one, "after_tools")),
+    ("gain, points", lambda one: gained(one, "all")),
+    ("known, points", lambda one: gained(one, "known")),
+    ("mended", lambda one: f"{one['lessons']['mended']} of {one['lessons']['wrong']}"),
+    ("prompts kept / discarded", lambda one: f"{one['prompts_kept']} / {one['prompts_discarded']}"),
+)
+
+
+def table(columns: Sequence[Column], rows: Iterable[Report]) -> str:
+    """A Markdown table; a sentence where there is nothing to show."""
+    lines = [f"| {' | '.join(cell(one) for _, cell in columns)} |" for one in rows]
+    if not lines:
+        return "(not run yet)\n"
+    heads = f"| {' | '.join(name for name, _ in columns)} |"
+    return "\n".join([heads, "|---" * len(columns) + "|", *lines]) + "\n"
+
+
+def put(text: str, mark: str, content: str) -> str:
+    """Replace what stands between a mark and the next end."""
+    pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.DOTALL)
+    if not pattern.search(text):
+        msg = f"The page has no place for {mark!r}: <!-- {mark} --> … <!-- end -->."
+        raise SystemExit(msg)
+    return pattern.sub(lambda found: found[1] + content + found[2], text)
+
+
+def plot(ablations: Sequence[Report], path: Path) -> None:
+    """Draw the gain of each ablation with its interval."""
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = drawing.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    gains = [one["gains"]["all"] for one in ablations]
+    points = [100 * one["gain"] for one in gains]
+    errors = [
+        [100 * (one["gain"] - one["interval"][0]) for one in gains],
+        [100 * (one["interval"][1] - one["gain"]) for one in gains],
+    ]
+    colours = ["#9aa5b1" if one["without"] else "#2f6db5" for one in ablations]
+    axes.barh([left_out(one) for one in ablations], points, xerr=errors, color=colours, capsize=3, ecolor="#444")
+    axes.invert_yaxis()
+    axes.axvline(0, color="#444", linewidth=0.8)
+    axes.set_xlabel("gain by learning, points (95 % interval, paired)")
+    first = ablations[0]
+    axes.set_title(f"left out, {first['family']}, {first['share']} concepts (seed {first['seed']})", fontsize=10)
+    drawing.savefig(path, dpi=120, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main()
