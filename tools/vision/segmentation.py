@@ -187,6 +187,8 @@ class Segmenter:
         states = self.states(queries, sight.heard.take([place] * len(prompts)))
         scores = self.something(states).sigmoid().flatten()
         loud = torch.nonzero(scores > self.settings.threshold).flatten()
+        if not len(loud):
+            return []
         width, height = sight.sizes[place]
         chances = self.outlines(states.flatten(0, 1)[loud][None], sight.pixels[[place]]).sigmoid()
         chances = torch.nn.functional.interpolate(chances, size=(height, width), mode="bilinear", align_corners=False)[

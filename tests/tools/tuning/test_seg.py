@@ -117,6 +117,17 @@ def test_extra_queries_are_the_decoders_own_with_the_models_queries_deaf_to_them
     torch.testing.assert_close(extra, whole[:, own.shape[1] :], atol=1e-5, rtol=1e-5)
 
 
+def test_queries_that_show_nothing_draw_nothing(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many pictures a prompt stays silent in: what the model sees by itself is all there is."""
+    import torch
+
+    segmenter = Models(profile, window=0).segmenter()
+    monkeypatch.setattr(segmenter, "something", lambda states: torch.full(states.shape[:-1], -9.0))
+    with torch.inference_mode():
+        (sight,) = segmenter.look([shown(1).picture])
+        assert segmenter.novel(sight, 0, {"panda": np.ones((8, sight.heard.query_keys.shape[-1]), np.float32)}) == []
+
+
 def test_only_the_own_thread_is_listened_to(profile: Profile) -> None:
     import torch
 
