@@ -84,12 +84,15 @@ def outcome_lines(learned: Sequence[Learned]) -> Iterator[Line]:
 
 
 def hint_lines(learned: Sequence[Learned]) -> Iterator[Line]:
-    """Tell how to look at what was learned, and how to undo it."""
-    concepts = dict.fromkeys(one.need.concept for one in learned if one.kept and one.need.concept)
-    for concept in concepts:
+    """Tell how to look at what was learned, and how to undo it; nothing where nothing new was."""
+    new = [one for one in learned if one.kept > one.already]
+    for concept in dict.fromkeys(one.need.concept for one in new if one.need.concept):
         named = f"'{concept}'" if " " in concept else concept
-        yield Line("", f"`snellen memory list --concept {named}` shows it; forget in place of list undoes it", "dim")
-    if any(one.kept and one.need.tool == "VQA" for one in learned):
+        told = (
+            f"`snellen memory list --concept {named}` shows what tools know of it; forget in place of list forgets that"
+        )
+        yield Line("", told, "dim")
+    if any(one.need.tool == "VQA" for one in new):
         yield Line("", "`snellen memory list --pool VQA` shows it; `snellen memory forget ID` undoes it", "dim")
 
 

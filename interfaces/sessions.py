@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from graphs.states import AskState, Json
     from memory.artifacts import ArtifactStore
     from nodes.context import Context
+    from nodes.reasoning.critique import Feedback
     from tools.knowledge.collection import OwnPictures
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -65,7 +66,7 @@ async def stream_ask(
         expected: The right answer, if known: a right run is remembered, a wrong one is looked into and learned from.
         family: The kind of task, if known.
         profile: Name or path of a profile.
-        thread: The new thread's id; made up when None. An id in use whose run has finished is begun afresh.
+        thread: The new thread's id; made up when None.
         learn: Whether a wrong answer is learned from: ``always``, when ``approved``, or ``never`` (only judged then).
         decide: Approves; without it, or when it leaves a request open, the thread stops there.
 
@@ -74,7 +75,8 @@ async def stream_ask(
         ``Finished``, unless the thread is left waiting.
 
     Raises:
-        BadInput: a picture, the instruction, the profile or the thread id cannot be used; nothing was begun.
+        BadInput: a picture, the instruction, the profile or the thread id cannot be used (an id in use is refused);
+            nothing was begun.
         SnellenError: the run failed (full disk, missing checkpoint, unreachable model); ``resume`` takes it up.
     """
     from memory.home import home
@@ -119,13 +121,13 @@ async def correct(
         As ``stream_ask``.
 
     Raises:
-        BadInput: no such thread, it has not finished or is none of ask, nothing is said, or what is said contradicts
-            itself.
+        BadInput: no such thread, it has not finished or is none of ask, nothing is said, or what is said is not
+            understood or contradicts itself.
         SnellenError: the run failed; ``resume`` takes it up.
     """
     from memory.home import home
 
-    _check_feedback(expected, says, region)
+    feedback = _checked_feedback(expected, says, region)
     folder = await asyncio.to_thread(home)
     name = await threads.known_thread(thread, folder)
     if await threads.graph_of(name) != "ask":
@@ -138,6 +140,7 @@ async def correct(
         state = await _state(graph, name)
         _check_region(region, state)
         context = await asyncio.to_thread(make_context, profile or state.profile, folder)
+        _check_understood(feedback, context)
         await tell(graph, ask_config(name), expected=expected, correction=says.strip(), region=region, approve=approve)
         yield Started(thread=name, state=await _state(graph, name), resumed=True)
         async for event in _followed(graph, name, context, decide):
@@ -278,7 +281,7 @@ def _check(pictures: Sequence[Path | str], instruction: str, expected: str | Non
         raise BadInput(msg)
 
 
-def _check_feedback(expected: str | None, says: str, region: Region | None) -> None:
+def _checked_feedback(expected: str | None, says: str, region: Region | None) -> Feedback:
     from nodes.agreement import contradiction
     from nodes.reasoning.corrections import MAX_CORRECTION
     from nodes.reasoning.critique import Feedback
@@ -297,13 +300,34 @@ def _check_feedback(expected: str | None, says: str, region: Region | None) -> N
     if contradicted:
         msg = f"This contradicts itself: {contradicted[0].lower()}{contradicted[1:]}"
         raise BadInput(msg)
+    return feedback
+
+
+def _check_understood(feedback: Feedback, context: Context) -> None:
+    """Refuse words alone of which nothing is understood where no chat model reads them: any answer would be right."""
+    from nodes.reasoning.cases import CaseReasoner
+    from nodes.reasoning.corrections import read_correction
+
+    said = feedback.correction or ""
+    if feedback.expected or feedback.region or read_correction(said):
+        return
+    if isinstance(context.reasoner, CaseReasoner):
+        msg = (
+            f"{said[:80]!r} is not understood, so nothing is learned from it: say what it should be "
+            '("it should be three"), what it is not ("that is not a cat") or what was missed ("there is also a cat on '
+            'the left"), or give --answer.'
+        )
+        raise BadInput(msg)
 
 
 def _check_region(region: Region | None, state: AskState) -> None:
-    from tools.values import Picture, from_json
+    from tools.values import Picture, Region, from_json
 
     if region is None:
         return
+    if not region.label and not isinstance(from_json(state.answer), Picture | Region | list):
+        msg = "The answer is no picture, so a place alone does not say what is wrong: name what is there with --label."
+        raise BadInput(msg)
     picture = from_json(state.pictures[0]) if state.pictures else None
     x0, y0, x1, y1 = region.box
     if isinstance(picture, Picture) and not (0 <= x0 < x1 <= picture.width and 0 <= y0 < y1 <= picture.height):
@@ -320,7 +344,6 @@ def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
 
     notices: list[str] = []
     stored = [to_json(context.pictures.ingest(path, notice=notices.append)) for path in pictures]
-    # Every field, so that nothing of an earlier run in the same thread is left over.
     return asdict(AskState(pictures=stored, warnings=notices))
 
 

@@ -161,18 +161,17 @@ async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, add
     """Save the beginning before anything runs: from here on the thread can be resumed.
 
     Raises:
-        BadInput: the thread has not finished, or belongs to another graph.
+        BadInput: there is such a thread already.
     """
     from langgraph.graph import START
 
-    thread, mine = address["configurable"]["thread_id"], address["metadata"]["graph"]
+    thread = address["configurable"]["thread_id"]
     before = await graph.aget_state(address)
-    other = (before.metadata or {}).get("graph", "ask") if before.created_at else mine
-    if other != mine:
-        msg = f"The thread {thread!r} is a run of `snellen {other}`: name another one."
-        raise BadInput(msg)
-    if not has_ended(before):
-        msg = f"The thread {thread!r} has not finished; take it up with `snellen resume {thread}`, or name another one."
+    if before.created_at:
+        status = (
+            "is a finished run" if has_ended(before) else f"has not finished: `snellen resume {thread}` takes it up"
+        )
+        msg = f"There is a thread {thread!r} already, which {status}; name another one."
         raise BadInput(msg)
     await graph.aupdate_state(address, values, as_node=START)
 

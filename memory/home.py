@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import tempfile
 from contextlib import contextmanager
@@ -23,6 +24,9 @@ HOME_VARIABLE = "SNELLEN_HOME"
 
 _BUSY_SECONDS = 30.0
 """How long a process waits for another one to finish writing to a database of this home."""
+
+_SMALLEST_FREE = 2**16
+"""Bytes without which no database can be opened."""
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -98,7 +102,7 @@ def storing_rows(place: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        msg = f"The memory at {place} cannot be used: {_database_remedy(error)}."
+        msg = f"The memory at {place} cannot be used: {_database_remedy(error, place)}."
         raise MemoryTrouble(msg) from error
 
 
@@ -150,9 +154,17 @@ def _disk_remedy(error: OSError) -> str:
     return f"{reason}; check the disk or set {HOME_VARIABLE} to another folder"
 
 
-def _database_remedy(error: sqlite3.DatabaseError) -> str:
+def _database_remedy(error: sqlite3.DatabaseError, place: Path) -> str:
     said = str(error).lower()
+    if "disk i/o" in said and _is_full(place):
+        # Where not even the file fits that its readers share, SQLite does not say that the disk is full.
+        return _SQLITE_TROUBLE["full"]
     for sign, remedy in _SQLITE_TROUBLE.items():
         if sign in said:
             return remedy
     return f"the database said {str(error)!r}; move the file away and try again"
+
+
+def _is_full(place: Path) -> bool:
+    folder = next((one for one in (place, *place.parents) if one.is_dir()), None)
+    return folder is not None and shutil.disk_usage(folder).free < _SMALLEST_FREE

@@ -73,6 +73,8 @@ def contradiction(feedback: Feedback) -> str:
         return f"The right answer cannot be both {expected!r} and {said.expected!r}."
     if expected and said.absent and agrees(singular(expected), said.absent):
         return f"The answer cannot be {expected!r} if it is no {said.absent}."
+    if said.absent and said.absent in {singular(said.expected), said.present}:
+        return f"It cannot be {said.absent!r} and not {said.absent!r} at once."
     label = singular(feedback.region.label) if feedback.region else ""
     if label and label == said.absent:
         return f"The region cannot be called {label!r} if it is no {said.absent}."
@@ -130,10 +132,10 @@ def agreement(feedback: Feedback, answer: Any, steps: Sequence[StepRecord]) -> A
     """
     if feedback.expected:
         return _as_expected(feedback.expected)
-    correction = read_correction(feedback.correction or "")
-    if correction.expected:
+    correction, before = read_correction(feedback.correction or ""), _Said(answer, steps)
+    # "There are two dogs" is an answer where one was counted, and speaks of what is missing everywhere else.
+    if correction.expected and not (correction.present and as_number(answer) is None):
         return _as_expected(correction.expected)
-    before = _Said(answer, steps)
     if feedback.region is not None:
         return _shows(feedback.region, before)
     if correction.absent or correction.present:

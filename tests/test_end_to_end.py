@@ -14,6 +14,7 @@ from interfaces.following import Finished
 from microworld.drawing import draw
 from microworld.scenes import Recipe, sample_scene
 from nodes.context import Context
+from profiles.errors import BadInput
 
 pytestmark = pytest.mark.slow
 
@@ -83,6 +84,13 @@ async def test_photograph_comes_with_a_warning_and_the_way_to_the_hub_profile(na
     finished = await _finish(photograph, "How many animals are there?")
 
     assert any("--profile hub" in warning for warning in finished.state.warnings)
+
+
+async def test_words_that_nobody_understands_teach_nothing(picture: Path) -> None:
+    finished = await _finish(picture, "How many dogs are there?")
+
+    with pytest.raises(BadInput, match="'asdfgh qwerty' is not understood, so nothing is learned from it"):
+        await anext(sessions.correct(finished.thread, says="asdfgh qwerty"))
 
 
 async def test_scene_of_the_microworld_comes_without_a_warning(picture: Path) -> None:

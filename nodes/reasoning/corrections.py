@@ -18,9 +18,10 @@ _IS: Final = r"(?:'s|'re| is| are| was| were| should be| must be| should have be
 _WHERE: Final = (
     r"(?:\s+(?:in|on|at|to|near) the (?:[a-z]+ )?(?P<side>left|right|top|bottom)\b.*)?(?:\s+(?:in|of) the picture)?"
 )
+_NUMBER: Final = r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+)"
 _NOT_BUT: Final = re.compile(
-    rf"^(?:no,? )?{_THAT}?{_IS}?\s*not (?:an? |the |any )?(?P<absent>[\w -]+?),?\s+(?:but|it is|they are)\s+"
-    r"(?:rather )?(?:an? |the )?(?P<expected>[\w -]+)$"
+    rf"^(?:no,? )?{_THAT}?{_IS}?\s*not (?:an? |the |any )?(?P<absent>[\w -]+?),?\s+"
+    rf"(?:but(?: {_THAT}{_IS})?|it is|they are)\s+(?:rather )?(?:an? |the )?(?P<expected>[\w -]+)$"
 )
 _RATHER: Final = re.compile(
     rf"^(?:no,? )?{_THAT}{_IS} (?:an? |the )?(?P<expected>[\w -]+?),? (?:and )?not (?:an? |the )?(?P<absent>[\w -]+)$"
@@ -31,11 +32,23 @@ _ABSENT: Final = re.compile(
 )
 _PRESENT: Final = re.compile(
     rf"^(?:no,? )?(?:but )?(?:there (?:is|are)|i (?:can )?see|you (?:missed|overlooked)|it missed)(?: also)? "
-    rf"(?:an? |the |another |one more |some |also an? )?(?P<present>[\w -]+?){_WHERE}(?: too| as well)?$"
+    rf"(?:an? |the |another |{_NUMBER} more |some |also an? )?(?P<present>[\w -]+?){_WHERE}(?: too| as well)?$"
+)
+_COUNTED: Final = re.compile(
+    rf"^(?:no,? )?there (?:is|are|were|should be|must be) (?:only |just |exactly )?(?P<expected>{_NUMBER})"
+    rf"(?: (?!more\b|other\b)(?P<present>[\w -]+?))?{_WHERE}$"
+)
+_OTHERWISE: Final = re.compile(
+    rf"^(?:no|nope|(?:no,? )?(?:(?:{_THAT}{_IS} )?(?:wrong|false|incorrect|not right|not correct|not true)"
+    r"|not (?:that|this)(?: one)?|(?:please )?(?:look|try) again))$"
 )
 _EXPECTED: Final = re.compile(
     rf"^(?:no,? )?(?:{_THAT}{_IS}|the (?:right|correct) answer is) (?:an? |the )?(?P<expected>[\w -]+)$"
 )
+
+
+_VERBS: Final = frozenset(["is", "are", "was", "were", "be", "but", "and", "not", "that", "this", "there"])
+"""Words that no name has: where they stand in one, the sentence says more than is read of it."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +60,18 @@ class Correction:
         absent: A name that is wrong, in the singular.
         present: A name of something that was missed, in the singular.
         side: Where that is: ``left``, ``right``, ``top`` or ``bottom``.
+        otherwise: Nothing but that the answer is wrong.
     """
 
     expected: str = ""
     absent: str = ""
     present: str = ""
     side: str = ""
+    otherwise: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether anything was understood."""
+        return self != Correction()
 
 
 def read_correction(text: str) -> Correction:
@@ -64,23 +83,25 @@ def read_correction(text: str) -> Correction:
     words = plain_words(text[:MAX_CORRECTION]).casefold()
     for sentence in re.split(r"[.!?;\n]+", words):
         found = _read_sentence(sentence.strip(" ,"))
-        if found is not None:
+        if found:
             return found
     return Correction()
 
 
-def _read_sentence(sentence: str) -> Correction | None:
-    if not sentence:
-        return None
-    for pattern in (_NOT_BUT, _RATHER, _ABSENT, _PRESENT, _EXPECTED):
+def _read_sentence(sentence: str) -> Correction:
+    if _OTHERWISE.match(sentence):
+        return Correction(otherwise=True)
+    for pattern in (_NOT_BUT, _RATHER, _ABSENT, _COUNTED, _PRESENT, _EXPECTED):
         match = pattern.match(sentence)
         if match:
             parts = {name: (value or "").strip() for name, value in match.groupdict().items()}
-            side = parts.get("side", "")
+            side = parts.pop("side", "")
+            if any(_VERBS.intersection(part.split()) for part in parts.values()):
+                continue
             return Correction(
                 expected=parts.get("expected", ""),
                 absent=singular(parts.get("absent", "")),
                 present=singular(parts.get("present", "")),
                 side=side if side in _SIDES else "",
             )
-    return None
+    return Correction()

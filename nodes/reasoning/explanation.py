@@ -47,6 +47,8 @@ MAX_PAIRED_CALLS: Final = 6
 """Calls that are tried together with each other."""
 IMAGINED: Final = 0.01
 """Up to this score a region was made up, to see what would follow from it."""
+SPOKEN_AGAINST: Final = 0.4
+"""Evidence against a step from which on it is called wrong though no change explains it; one answer is not enough."""
 FOUND_FROM: Final = 0.5
 """Share from which on a step that is checked is called wrong."""
 
@@ -372,7 +374,7 @@ def _by_evidence_alone(case: Case) -> tuple[Fault, ...]:
         if step.evidence and step.address not in tried
     ]
     support, step = min(doubted, key=lambda pair: pair[0], default=(0.0, None))
-    if step is None or support >= 0:
+    if step is None or -support < SPOKEN_AGAINST:
         return ()
     concept = step.arguments.get("object" if step.tool == "LOC" else "query", "") if step.tool != "VQA" else ""
     strongest = min(step.evidence, key=lambda one: one.support)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import math
 import os
 import select
 import signal
@@ -348,16 +349,16 @@ def outcome(job: Job) -> int:
 
 def _is_time(job: Job, pipe: int) -> bool:
     """Wait until a process must be killed; return False where it ends before."""
-    told, until = b"", None
+    told, until = b"", math.inf
     while True:
-        left = None if until is None else max(0.0, until - time.monotonic())
-        if left == 0 or not select.select([pipe], [], [], left)[0]:
+        left = max(0.0, until - time.monotonic())
+        if left == 0 or not select.select([pipe], [], [], None if left == math.inf else left)[0]:
             return True
         news = os.read(pipe, 4096)
         if not news:
             return False
         told += news
-        if until is None and job.since and job.since.encode() in told.split():
+        if until == math.inf and job.since and job.since.encode() in told.split():
             until = time.monotonic() + job.delay
 
 

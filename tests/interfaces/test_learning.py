@@ -84,7 +84,7 @@ def test_learning_is_shown_from_the_pictures_to_what_it_means(say: Say, home: Pa
     assert any(line.startswith("  LOC: dog  3 prompts kept, 0 discarded, from small library (") for line in lines)
     assert "         → LOC finds 'dog' from now on" in lines
     assert "         → SELECT and CLASSIFY recognise 'dog' from now on" in lines
-    assert lines[-1].startswith("`snellen memory list --concept dog` shows it")
+    assert lines[-1].startswith("`snellen memory list --concept dog` shows what tools know of it")
     assert sorted({row[:2] for row in rows(home)}) == [("CLIP", "dog"), ("LOC", "dog")]
 
 

@@ -124,7 +124,7 @@ def test_the_loop_is_shown_from_the_wrong_answer_to_the_right_one(
         "steps, once more",
         "answer  1",
         "judged  right, at attempt 2 (expected: 1)",
-        "`snellen memory list --concept dog` shows it; forget in place of list undoes it",
+        "`snellen memory list --concept dog` shows what tools know of it; forget in place of list forgets that",
     ]
     assert [line for line in lines if line in story] == story
     assert any(line.startswith("  LOC: dog  3 prompts kept, 0 discarded, from small library") for line in lines)

@@ -110,14 +110,13 @@ async def test_a_finished_thread_only_yields_its_end(picture: Path) -> None:
 
 
 @pytest.mark.usefixtures("trouble")
-async def test_a_finished_thread_may_be_asked_again_and_keeps_nothing_of_before(picture: Path) -> None:
+async def test_a_finished_thread_is_not_replaced_by_another_of_its_name(picture: Path) -> None:
     await ended(sessions.stream_ask([picture], "What is one and two?", expected="4", thread="mine"))
+    before = await sessions.read_thread("mine")
 
-    state = await ended(sessions.stream_ask([picture, picture], "And now?", thread="mine"))
-
-    assert (state.instruction, state.expected, state.verdict) == ("And now?", None, "unjudged")
-    assert state.usage["calls"] == 2
-    assert len(await sessions.list_threads()) == 1
+    with pytest.raises(BadInput, match="There is a thread 'mine' already, which is a finished run"):
+        await gathered(sessions.stream_ask([picture, picture], "And now?", thread="mine"))
+    assert await sessions.read_thread("mine") == before
 
 
 async def test_an_unfinished_thread_is_not_begun_over(picture: Path, trouble: Trouble) -> None:

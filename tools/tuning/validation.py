@@ -64,7 +64,9 @@ def _judged(
     measured = f"right on {after} held-out examples, {before.right} without it"
     if not math.isfinite(tuned.loss):
         return False, "Discarded: its training ended in numbers that are none."
-    if after.right <= before.right and after.right < after.of:
+    if before.right == before.of:
+        return False, f"Discarded: there is nothing to learn ({measured})."
+    if after.right <= before.right:
         return False, f"Discarded: it is of no use ({measured})."
     if after.share < least:
         return False, f"Discarded: what it learned does not hold elsewhere ({measured})."

@@ -125,7 +125,8 @@ def test_queries_that_show_nothing_draw_nothing(profile: Profile, monkeypatch: p
     monkeypatch.setattr(segmenter, "something", lambda states: torch.full(states.shape[:-1], -9.0))
     with torch.inference_mode():
         (sight,) = segmenter.look([shown(1).picture])
-        assert segmenter.novel(sight, 0, {"panda": np.ones((8, sight.heard.query_keys.shape[-1]), np.float32)}) == []
+        prompt = np.ones((8, segmenter.checkpoint.model.config.decoder_config.hidden_size), dtype=np.float32)
+        assert segmenter.novel(sight, 0, {"panda": prompt}) == []
 
 
 def test_only_the_own_thread_is_listened_to(profile: Profile) -> None:

@@ -56,6 +56,14 @@ def test_a_prompt_stays_if_it_holds_elsewhere_and_spoils_nothing(
     assert (verdict.others.right, verdict.others_before.right) == (sum(after[1]), 2)
 
 
+def test_where_a_tool_is_always_right_there_is_nothing_to_learn() -> None:
+    """No prompt can prove itself there, not even one that changes nothing."""
+    tool: Any = Marks(before=([Y, Y, Y], [Y]), p=([Y, Y, Y], [Y]))
+    (verdict,) = validate(tool, [_prompt("p")], examples("CLIP", 3), others=examples("CLIP", 1))
+    assert not verdict.kept
+    assert verdict.reason == "Discarded: there is nothing to learn (right on 3 of 3 held-out examples, 3 without it)."
+
+
 def test_numbers_that_are_none_are_discarded() -> None:
     tool: Any = Marks(before=([N], []), p=([Y], []))
     (verdict,) = validate(tool, [_prompt("p", loss=float("nan"))], examples("CLIP", 1))
