@@ -193,7 +193,8 @@ class LearningDisplay:
 
         for one in map(Collected.from_json, collected):
             if not one.trouble:
-                said = f"{len(one.training)} pictures to learn from, {len(one.held_out)} to prove it on"
+                pictures = f"{len(one.training)} picture{'s' * (len(one.training) != 1)}"
+                said = f"{pictures} to learn from, {len(one.held_out)} to prove it on"
                 self._line(Line(f"  {one.need} · ", f"{said}, {len(one.others)} of other things"))
 
     def _show_end(self, state: LearnState) -> None:

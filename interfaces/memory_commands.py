@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.display import console, print_json, print_table
+from interfaces.sessions import SEEDS
 from memory.demonstrations import SEED, DemonstrationPool
 from memory.home import home
 from memory.prompts import PromptPool, Selection
 from profiles.errors import BadInput, SnellenError
+from tools.tuning import POOL_OF_TOOL, POOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +36,7 @@ _LISTED: Final = 1000
 
 def _stats(options: argparse.Namespace) -> int:
     prompts = PromptPool(home()).stats()
-    parts = Counter((one.kind, one.correct, one.source == SEED) for one in DemonstrationPool(home()).all())
+    parts = Counter((one.kind, one.correct, one.source == SEED) for one in DemonstrationPool(home(), seeds=SEEDS).all())
     counted = [
         {"kind": kind, "correct": correct, "seeds": parts[kind, correct, True], "learned": parts[kind, correct, False]}
         for kind in ("plan", "program")
@@ -261,6 +263,17 @@ def _refuse_stray_options(options: argparse.Namespace) -> None:
         raise BadInput(msg)
 
 
+def _known_pool(named: str) -> str:
+    """Spell a pool as it is kept; SELECT and CLASSIFY share one."""
+    if named.lower() in {"", DEMONSTRATIONS}:
+        return named.lower()
+    pool = POOL_OF_TOOL.get(named.upper(), named.upper())
+    if pool not in POOLS:
+        msg = f"There is no pool {named[:40]!r}: choose among {', '.join(POOLS)} and {DEMONSTRATIONS}."
+        raise BadInput(msg)
+    return pool
+
+
 def _refuse_concept(options: argparse.Namespace) -> None:
     if options.concept:
         msg = "Demonstrations belong to no concept; leave out --concept, or name a pool of prompts."
@@ -304,7 +317,7 @@ def _checked(action: Callable[[argparse.Namespace], int]) -> Callable[[argparse.
 
     def checked(options: argparse.Namespace) -> int:
         _refuse_stray_options(options)
-        options.pool = options.pool.lower() if options.pool.lower() == DEMONSTRATIONS else options.pool.upper()
+        options.pool = _known_pool(options.pool)
         return action(options)
 
     return checked

@@ -117,7 +117,7 @@ class _Gathering:
         found = source.annotated(self.concept, wanted, seed=self.seed)
         parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
         if not parts.validation:
-            return self._too_few(found, "annotated scenes")
+            return self._too_few(found, "annotated scenes", source)
         others = [
             Example(scene.picture, self.concept)
             for name in self.related
@@ -138,7 +138,7 @@ class _Gathering:
         found = [scene for scene in source.annotated(self.concept, wanted, seed=self.seed) if scene.masks]
         parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
         if not parts.validation:
-            return self._too_few(found, "annotated scenes with masks")
+            return self._too_few(found, "annotated scenes with masks", source)
         others = [
             _outlined(scene)
             for name in self.related
@@ -159,7 +159,7 @@ class _Gathering:
         found = source.found(self.concept, wanted, seed=self.seed)
         parts = split(found, held_out=_share(len(found), settings.held_out_found, wanted))
         if not parts.validation:
-            return self._too_few(found, "pictures")
+            return self._too_few(found, "pictures", source)
         others = [each for name in self.related for each in source.found(name, 2, seed=self.seed)]
         return self._collected(
             [self._shown(each) for each in parts.training],
@@ -188,11 +188,11 @@ class _Gathering:
             source=source[:200],
         )
 
-    def _too_few(self, found: Sequence[object], what: str) -> Collected:
+    def _too_few(self, found: Sequence[object], what: str, source: AnnotatedSource | PictureSource) -> Collected:
         msg = (
             f"There is only one different picture of {self.concept!r}: none is left to prove what is learned from it."
             if found
-            else f"There are no {what} of {self.concept!r} to learn from: name a folder that has some."
+            else f"There are no {what} of {self.concept!r} in {source}: name a folder that has some (--pictures)."
         )
         return Collected(self.need, trouble=msg)
 

@@ -63,10 +63,13 @@ async def validate_prompts(state: LearnState, runtime: Runtime[Context]) -> Json
     """Run the tool with each prompt on held-out pictures and on others; say which prompts stay, and why."""
     judged = []
     for index, collected in enumerate(_collected(state)):
+        if collected.trouble:
+            judged.append(_NOTHING | {"seconds": state.seconds.get(str(index), 0.0)})
+            continue
         started = time.monotonic()
         told = {"need": str(collected.need), "phase": "validate"}
         runtime.stream_writer({"learning": told})
-        found = _NOTHING if collected.trouble else await asyncio.to_thread(_validate, collected, runtime.context)
+        found = await asyncio.to_thread(_validate, collected, runtime.context)
         seconds = state.seconds.get(str(index), 0.0) + time.monotonic() - started
         judged.append(found | {"seconds": seconds})
         of = len(found["kept"]) + len(found["reasons"])

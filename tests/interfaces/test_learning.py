@@ -342,7 +342,7 @@ class TestPictures:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (("gizmo",), 1, "no annotated scenes of 'gizmo' to learn from"),
+        (("gizmo",), 1, "no annotated scenes of 'gizmo' in the small library"),
         ((" ",), 2, "The concept is empty"),
         (("x" * 81,), 2, "no name of a concept"),
         (("dog", "--tool", "CROP"), 2, "'CROP' is no tool that learns: choose among LOC"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from interfaces import cli
 from memory.demonstrations import DemonstrationPool, demonstration
 from memory.prompt_records import Lesson
 from memory.prompts import PromptPool
+from nodes.reasoning.cases import seed_demonstrations
 from tests.memory.learned import made
 
 WRONG = demonstration("plan", "Count the flamingos.", plan=["Find them."], correct=False, critique="It misses.")
@@ -55,8 +57,11 @@ def test_stats_count_pools_and_parts(learned: Path, capsys: pytest.CaptureFixtur
         ("LOC", 2, 2),
         ("VQA", 1, 1),
     ]
-    assert {"kind": "plan", "correct": False, "seeds": 0, "learned": 1} in found["demonstrations"]
-    assert {"kind": "program", "correct": True, "seeds": 1, "learned": 0} in found["demonstrations"]
+    shipped = Counter((one.kind, one.correct) for one in seed_demonstrations())
+    seeds = shipped["plan", False]
+    assert {"kind": "plan", "correct": False, "seeds": seeds, "learned": 1} in found["demonstrations"]
+    seeds = shipped["program", True] + 1
+    assert {"kind": "program", "correct": True, "seeds": seeds, "learned": 0} in found["demonstrations"]
     assert "LOC\t0123456789abcdef\t2\t2\t0\t2 x 3\t" in run(capsys, "stats")
 
 
@@ -157,6 +162,8 @@ def test_verify_finds_mends_and_fails_where_something_is_lost(
         (("forget",), "--all for everything"),
         (("forget", "x", "--all"), "not by both"),
         (("forget", "--all", "--pool", "LOC"), "leave out"),
+        (("forget", "--pool", "FOO"), "There is no pool 'FOO': choose among VQA, LOC, CLIP, SEG, REPLACE and demonstr"),
+        (("list", "--pool", "boxes"), "There is no pool 'boxes'"),
         (("forget", "--pool", "demonstrations", "--concept", "dog"), "belong to no concept"),
         (("show",), "give ids"),
         (("export",), "takes one file"),

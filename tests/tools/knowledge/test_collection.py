@@ -171,6 +171,26 @@ class TestCoco:
             CocoFolder(self.write(folder, annotations=annotations), open_picture=read_picture).annotated("dog", 5) == []
         )
 
+    @pytest.mark.parametrize(
+        "annotation",
+        [
+            {"image_id": 1, "bbox": [1, 2]},
+            {"image_id": 1, "bbox": [0, 0, -3, 5]},
+            {"image_id": 9, "bbox": [0, 0, 1, 1]},
+        ],
+    )
+    def test_where_no_annotation_can_be_used_that_is_said(self, folder: Path, annotation: dict[str, Any]) -> None:
+        self.write(folder).joinpath("images", "b.png").unlink()
+        usable = {"image_id": 1, "category_id": 6, "bbox": [0, 0, 2, 2]}
+        lost = {"image_id": 2, "category_id": 6, "bbox": [0, 0, 2, 2]}
+        annotations = [annotation | {"category_id": 6}, lost]
+
+        CocoFolder(self.write(folder, annotations=[*annotations, usable]), open_picture=read_picture).check("dog")
+        with pytest.raises(BadInput, match=r"instances\.json has 2 annotations, and none can be used"):
+            CocoFolder(self.write(folder, annotations=annotations), open_picture=read_picture).check("dog")
+        with pytest.raises(BadInput, match="has no annotation of 'sign': add some"):
+            CocoFolder(folder, open_picture=read_picture).check("sign")
+
     def test_the_annotation_file_must_be_clear(self, folder: Path) -> None:
         with pytest.raises(BadInput, match="no JSON file"):
             CocoFolder(folder, open_picture=read_picture)

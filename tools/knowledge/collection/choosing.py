@@ -52,9 +52,12 @@ class OwnPictures:
         """Look whether there is anything of the concept, before minutes are spent on learning it.
 
         Raises:
-            BadInput: There is no such folder, it is not in COCO's form, or it knows other concepts only.
+            BadInput: There is no such folder, it is not in COCO's form, it knows other concepts only, or none of what
+                it has of this one can be used.
         """
         there = self._concepts(open_picture)
+        if normalized(self.concept) in there and self.annotated:
+            CocoFolder(self.folder, open_picture=open_picture).check(self.concept)
         if (not there and not self.annotated) or normalized(self.concept) in there:
             return
         known = ", ".join(there[:_LISTED]) + (", …" if len(there) > _LISTED else "")
@@ -70,6 +73,10 @@ class _OwnScenes:
     usual: AnnotatedSource | None
     concept: str
 
+    def __str__(self) -> str:
+        """Name the own one: the concept is looked for nowhere else."""
+        return str(self.own)
+
     def annotated(self, concept: str, count: int, *, seed: int = 0) -> list[Annotated]:
         scenes = self.own.annotated(concept, count, seed=seed)
         if scenes or self.usual is None or normalized(concept) == normalized(self.concept):
@@ -82,6 +89,10 @@ class _OwnFirst:
     own: PictureSource
     usual: PictureSource | None
     concept: str
+
+    def __str__(self) -> str:
+        """Name the own one: the concept is looked for nowhere else."""
+        return str(self.own)
 
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
         pictures = self.own.found(concept, count, seed=seed)

@@ -21,6 +21,10 @@ MAX_ANNOTATION_BYTES = 2_000_000_000
 _FORM = "`images` (id, file_name), `categories` (id, name) and `annotations` (image_id, category_id, bbox)"
 
 
+_ANYWHERE = (2**31, 2**31)
+"""The size of a picture into which any box fits."""
+
+
 class CocoFolder:
     """A data set as COCO and LVIS give it.
 
@@ -42,9 +46,37 @@ class CocoFolder:
         self._folder = within.parent if within.name == "annotations" else within
         self._open = open_picture
 
+    def __str__(self) -> str:
+        """Name the annotation file."""
+        return str(self._file)
+
     def concepts(self) -> list[str]:
         """The names of its categories."""
         return sorted(self._categories)
+
+    def check(self, concept: str) -> None:
+        """Look whether any annotation of a concept can be used.
+
+        Raises:
+            BadInput: There is none, or each lacks its picture or a box.
+        """
+        categories = self._categories.get(normalized(concept), frozenset())
+        of_it = [(image, record) for image, category, record in self._table["annotations"] if category in categories]
+        if any(self._usable(image, record) for image, record in of_it):
+            return
+        msg = f"{self._file} has no annotation of {concept!r}: add some."
+        if of_it:
+            msg = (
+                f"Of {concept!r} {self._file} has {len(of_it)} annotations, and none can be used: each needs a picture "
+                "that is there and a bbox [x, y, width, height] in it."
+            )
+        raise BadInput(msg)
+
+    def _usable(self, image: str, record: Mapping[str, Any]) -> bool:
+        picture = self._table["images"].get(image)
+        return (
+            picture is not None and self._path(picture) is not None and _box(record.get("bbox"), _ANYWHERE) is not None
+        )
 
     def annotated(self, concept: str, count: int, *, seed: int = 0) -> list[Annotated]:
         """Return pictures with the boxes of a concept; masks only where each box has one.
@@ -148,6 +180,10 @@ class CocoCrops:
     def concepts(self) -> list[str]:
         """The names of its categories."""
         return self._scenes.concepts()
+
+    def __str__(self) -> str:
+        """Name the annotation file."""
+        return str(self._scenes)
 
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:
         """Return at most ``count`` things of a concept, one of each picture.

@@ -30,6 +30,10 @@ class ClassFolders:
         self._open = open_picture
         self._concept = normalized(concept)
 
+    def __str__(self) -> str:
+        """Name the folder."""
+        return str(self._folder)
+
     def concepts(self) -> list[str]:
         """The concepts that have a folder."""
         return sorted(normalized(each.name) for each in self._folder.iterdir() if each.is_dir())

@@ -85,6 +85,10 @@ class PictureSearch:
         self._given = client
         self._public = public
 
+    def __str__(self) -> str:
+        """Name its host; an address may carry a key."""
+        return f"the picture search at {self._host()}"
+
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[Found]:  # noqa: ARG002 - of the protocol
         """Search; addresses that do not lead to a picture are passed over.
 

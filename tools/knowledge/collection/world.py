@@ -22,6 +22,10 @@ class WorldLibrary:
         self._world = world
         self._title = title
 
+    def __str__(self) -> str:
+        """Name it, for people."""
+        return f"the {self._title} library"
+
     def annotated(self, concept: str, count: int, *, seed: int = 0) -> list[Annotated]:
         """Draw scenes that show a concept once or twice among other things; none of what the world does not know."""
         try:
