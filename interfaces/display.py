@@ -96,13 +96,16 @@ def stages() -> Iterator[Callable[[str, int, int, str], None]]:
         TextColumn("{task.fields[note]}", style="dim"),
     )
     tasks: dict[str, Any] = {}
+    told: dict[str, int] = {}
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
 
         def show(name: str, done: int, total: int, note: str) -> None:
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=total, note=note)
             bar.update(tasks[name], completed=done, note=note)
-            if not screen.is_terminal and (done == total or done % _EVERY == 0):
+            news = told.get(name) != done and (done == total or done % _EVERY == 0)
+            if not screen.is_terminal and news:
+                told[name] = done
                 sys.stderr.write(f"{name}: {done} of {total} ({note})\n")
 
         yield show

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interfaces import cli
-from interfaces.display import clean, print_json, print_table, progress
+from interfaces.display import clean, print_json, print_table, progress, stages
 
 
 def test_tables_are_tab_separated_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,3 +63,13 @@ def test_models_say_where_they_come_from(tmp_path: Path, capsys: pytest.CaptureF
 def test_no_threads_are_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(("threads", "--json")) == 0
     assert json.loads(capsys.readouterr().out) == []
+
+
+def test_stages_are_told_once_where_no_terminal_shows_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """Tasks are judged several at a time, so that one number may come twice."""
+    with stages() as show:
+        for done in (1, 5, 5, 5):
+            show("before", done, 5, "0.40")
+        show("after", 5, 5, "0.80")
+
+    assert capsys.readouterr().err == "before: 5 of 5 (0.40)\nafter: 5 of 5 (0.80)\n"
