@@ -16,6 +16,7 @@ import numpy as np
 from memory.demonstrations import Demonstration, demonstration
 from memory.prompts import Lesson, Selection, learned_prompt
 from nodes.inference import examples_of, task_of, used
+from nodes.reasoning.critique import Critique
 from nodes.reasoning.protocol import ReasoningFailed
 from nodes.records import fitted_sentences, is_whole
 from nodes.reflection import Bench
@@ -36,6 +37,12 @@ if TYPE_CHECKING:
 
 MAX_ANSWERS: Final = 4
 """Answers of VQA that one run leaves in the pool of prompts."""
+SURE: Final = 0.5
+"""From this certainty on, what a critique changed in a program is an example for other tasks: an answer of two that are
+possible may be right with a wrong program too."""
+_GUESSED: Final = (
+    "The corrected program is not kept as an example: it gives the right answer here, but nothing else speaks for it."
+)
 _UNPROVED: Final = (
     "The corrected program is not kept as an example: with it in view, the same instruction was not solved again."
 )
@@ -49,11 +56,11 @@ async def remember(state: AskState, runtime: Runtime[Context]) -> Json:
     context, before = runtime.context, runtime.context.reasoner.usage
     lessons = _right_ones(state)
     mistakes = [Demonstration(**one) for one in state.lessons]
-    proved = not mistakes or "validation" in context.without or await _solved_again(state, lessons, context)
-    if proved:
+    doubt = await _doubt(state, lessons, context) if mistakes and "validation" not in context.without else ""
+    if not doubt:
         await asyncio.to_thread(context.pool.add, *lessons, *mistakes)
     await asyncio.to_thread(_store_answers, state, context)
-    notes = state.notes if proved else fitted_sentences([*state.notes, _UNPROVED])
+    notes = fitted_sentences([*state.notes, doubt]) if doubt else state.notes
     return {"notes": notes, "usage": used(state.usage, before, context.reasoner.usage)}
 
 
@@ -63,6 +70,16 @@ def _right_ones(state: AskState) -> list[Demonstration]:
         demonstration("plan", state.instruction, plan=plan, correct=True, family=family),
         demonstration("program", state.instruction, plan=plan, program=state.program, correct=True, family=family),
     ]
+
+
+async def _doubt(state: AskState, lessons: list[Demonstration], context: Context) -> str:
+    """Say why a corrected program is no example; nothing where it is one."""
+    corrections = [
+        one for one in map(Critique.from_json, state.critiques) if any(f.place != "tool" for f in one.faults)
+    ]
+    if any(one.certainty < SURE for one in corrections):
+        return _GUESSED
+    return "" if await _solved_again(state, lessons, context) else _UNPROVED
 
 
 async def _solved_again(state: AskState, lessons: list[Demonstration], context: Context) -> bool:

@@ -257,6 +257,12 @@ class ClipTuning(PromptSettings):
     rate: float = Field(default=1e-2, gt=0)
     layers: int = Field(default=3, ge=1)
     """The layers that get prompts, from the first on."""
+    resemblance: float = Field(default=0.0, ge=0)
+    """Logits that a learned name gains with each unit of the picture's cosine with the likest one that it was learned
+    from. A prompt raises its name a little everywhere, and of many learned names one is raised most; what was really
+    learned looks like the examples (the idea of Tip-Adapter, Zhang et al. 2022). At 0 it does not count."""
+    alike: float = Field(default=0.8, ge=0, le=1)
+    """The cosine at which a name neither gains nor loses by that."""
 
 
 class LocTuning(PromptSettings):

@@ -60,6 +60,15 @@ class Pair:
         """Whether nothing changes."""
         return self.old.value.lower() == self.new.value.lower()
 
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the program says in one word what must become two: the things to locate, and those to keep.
+
+        "Tag the fruit" locates fruit and lists fruit; "tag the sharp tools" locates tools and lists sharp tools.
+        """
+        one_word = self.old.kind == "CLASS" and self.old.head.lower() == self.old.value.lower()
+        return one_word and self.new.head.lower() != self.new.value.lower()
+
 
 def align(case: Case, reading: Reading) -> list[Pair] | None:
     """Pair the slots by kind and order; None where the kinds or their numbers differ."""
@@ -86,6 +95,8 @@ def adapt(case: Case, reading: Reading) -> Block | None:
     if pairs is None:
         return None
     if any(not pair.new.known and not pair.new.placed and not pair.same for pair in pairs):
+        return None
+    if any(pair.ambiguous for pair in pairs):
         return None
     exchange = _Exchange(pairs)
     block = rewrite(case.block, text=exchange.text, call=exchange.call)

@@ -204,7 +204,7 @@ class Accuser(ScriptedReasoner):
         return CORRECTED if examples.programs_incorrect else PROGRAM
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
-        return ["cat", "car"][:limit]
+        return ["apple", "car"][:limit]
 
     async def reflect(self, case: Case, replay: Replay) -> Critique:
         said = "It did not know the dog."

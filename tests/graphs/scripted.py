@@ -81,6 +81,7 @@ class Critic(ScriptedReasoner):
     globally: tuple[Fault, ...] = ()
     locally: tuple[Fault, ...] = ()
     corrected: str = ""
+    certainty: float = 0.9
     teachable: bool = True
     reflections: list[str] = field(default_factory=list)
 
@@ -102,7 +103,7 @@ class Critic(ScriptedReasoner):
 
     def _critique(self, method: Method, faults: tuple[Fault, ...]) -> Critique:
         self.reflections.append(method)
-        return Critique(faults, 0.9, method, self.corrected if method == "global" else "")
+        return Critique(faults, self.certainty, method, self.corrected if method == "global" else "")
 
 
 def embed(texts: list[str]) -> NDArray[np.float32]:

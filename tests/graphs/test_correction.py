@@ -46,6 +46,18 @@ def test_a_corrected_program_is_run_and_both_are_remembered(tmp_path: Path) -> N
     ]
 
 
+def test_a_program_that_was_guessed_is_run_but_teaches_nothing(tmp_path: Path) -> None:
+    """Of two possible answers a wrong program gives the right one every other time."""
+    reasoner = Critic(globally=(fault("program"),), corrected=RIGHT, certainty=0.2)
+    context = make_context(tmp_path, reasoner=reasoner)
+
+    state = asked(context)
+
+    assert (state.verdict, state.program) == ("right", RIGHT)
+    assert remembered(context) == []
+    assert "nothing else speaks for it" in state.notes[-1]
+
+
 @pytest.mark.parametrize("place", ["plan", "program"])
 def test_a_wrong_plan_or_program_is_made_again_with_what_was_wrong_in_view(tmp_path: Path, place: Place) -> None:
     reasoner = Critic(globally=(fault(place),))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from profiles import LocModel, ReplaceModel, SegModel, SnellenError, VqaModel
-from tools.tuning.prompts import PromptSource, ensemble, similar_enough
+from tools.tuning.prompts import PromptSource, cosines, ensemble, similar_enough
 from tools.vision.batching import WINDOW_SECONDS, Batcher
 from tools.vision.detection import Detection, DetectionCall, Detector
 from tools.vision.expansion import Expansion
@@ -99,7 +99,8 @@ class Models:
             pictures: What to look at.
             texts: What to compare it with.
             names: The concept behind each text. Where one has prompts learned from something similar, its own logits
-                are those of the picture seen with them; all other logits stay as they are.
+                are those of the picture seen with them, and as the profile says the higher, the more alike that was
+                (``tuning.clip.resemblance``); all other logits stay as they are.
         """
         import numpy as np
 
@@ -107,36 +108,43 @@ class Models:
         read_texts = np.stack(self._text_features(texts))
         scale = np.float32(self.encoder().scale)
         logits: NDArray[np.float32] = scale * (np.stack([each.embedding for each in features]) @ read_texts.T)
-        seen_again = self._prompted(pictures, features, names or ())
-        for (row, column), embedding in seen_again.items():
-            logits[row, column] = scale * (embedding @ read_texts[column])
+        for (row, column), (embedding, bonus) in self._prompted(pictures, features, names or ()).items():
+            logits[row, column] = scale * (embedding @ read_texts[column]) + bonus
         return logits
 
     def _prompted(
         self, pictures: Sequence[PIL.Image.Image], features: Sequence[PictureFeatures], names: Sequence[str]
-    ) -> dict[tuple[int, int], NDArray[np.float32]]:
-        """Embeddings of pictures seen with the prompts of a name, by picture and name (CLOVA section 8.4.3)."""
+    ) -> dict[tuple[int, int], tuple[NDArray[np.float32], float]]:
+        """Embeddings of pictures seen with the prompts of a name, by picture and name (CLOVA section 8.4.3).
+
+        Beside each, what the name gains or loses by how alike the picture is to those that it was learned from.
+        """
         learned = frozenset() if self._prompts is None else self._prompts.concepts("CLIP")
         calls: dict[tuple[int, int], PromptedPicture] = {}
+        gains: list[float] = []
         for column, name in enumerate(names):
             if name not in learned:
                 continue
             for row, (picture, seen) in enumerate(zip(pictures, features, strict=True)):
-                prompt = self._select(name, seen.embedding)
+                prompt, gained = self._select(name, seen.embedding)
                 if prompt is not None:
                     calls[row, column] = PromptedPicture(picture, prompt)
+                    gains.append(gained)
         if not calls:
             return {}
         batcher = self._once("clip prompted", lambda: Batcher(self.encoder().prompted, window=self._window))
-        return dict(zip(calls, batcher(list(calls.values())), strict=True))
+        return dict(zip(calls, zip(batcher(list(calls.values())), gains, strict=True), strict=True))
 
-    def _select(self, name: str, feature: NDArray[np.float32]) -> NDArray[np.float32] | None:
+    def _select(self, name: str, feature: NDArray[np.float32]) -> tuple[NDArray[np.float32] | None, float]:
+        """The prompt of a name for a picture, and what the name gains in logits by resemblance."""
         assert self._prompts is not None  # noqa: S101 - only learned names come here
         settings = self.profile.tuning.clip
         candidates = self._prompts.candidates("CLIP", name, feature, settings.nearest)
         if candidates is None:
-            return None
-        return ensemble(similar_enough(candidates, feature, least=settings.similarity), feature)
+            return None, 0.0
+        prompt = ensemble(similar_enough(candidates, feature, least=settings.similarity), feature)
+        nearest = float(cosines(candidates.features, feature).max())
+        return prompt, settings.resemblance * (nearest - settings.alike)
 
     def appearances(self, pictures: Sequence[PIL.Image.Image]) -> NDArray[np.float32]:
         """Features ``(pictures, d)`` by which the familiarity of pictures is judged."""

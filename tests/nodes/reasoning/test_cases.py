@@ -255,3 +255,13 @@ def test_what_stays_is_not_taken_apart(reasoner: CaseReasoner) -> None:
     program = write(reasoner, "Hide the umbrella with an angry face emoji.", examples=remembered)
     assert "object='umbrella'" in program
     assert "emoji='angry face'" in program
+
+
+def test_where_one_word_must_become_two_a_demonstration_does_not_fit(reasoner: CaseReasoner) -> None:
+    """Of "the fruit" it locates fruit and lists fruit; of the sharp tools it locates tools and lists sharp ones."""
+    shown = "Tag the fruit in the image."
+    remembered = Examples(programs_correct=[right(shown, write(reasoner, shown))])
+    assert write(reasoner, shown).count("'fruit'") == 2
+    for instruction in ("Tag the tools that are sharp in the image.", "Tag everything that is sharp in the image."):
+        assert write(reasoner, instruction, examples=remembered) == write(reasoner, instruction)
+    assert "object='drink'" in write(reasoner, "Tag the drinks in the image.", examples=remembered)

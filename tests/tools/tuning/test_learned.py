@@ -79,6 +79,23 @@ def test_clip_leaves_out_prompts_of_something_unlike(learner: Callable[[str], Pr
     assert models.similarity(PICTURES, ["cat"], names=["cat"])[0] != before[0]
 
 
+def test_a_name_gains_by_what_looks_like_its_pictures(learner: Callable[[str], Profile], learned: Learned) -> None:
+    """And loses by what does not, in proportion; other names and names without prompts stay as they are."""
+    names = ["cat", "dog"]
+    plain = Models(settings(learner("small"), "CLIP", similarity=-1.0), learned, window=0)
+    weighed = Models(
+        settings(learner("small"), "CLIP", similarity=-1.0, resemblance=10.0, alike=0.8), learned, window=0
+    )
+    features = np.stack([each.embedding for each in plain.encoder().pictures(PICTURES)])
+    prompts = np.ones((2, *tuner_of(plain, "CLIP").shape), dtype=np.float32)
+    learned.put("CLIP", "cat", prompts, np.stack([features[0], -features[1]]))
+    gained = weighed.similarity(PICTURES, names, names=names) - plain.similarity(PICTURES, names, names=names)
+    lengths = np.linalg.norm(features, axis=1)
+    nearest = [1.0, float(features[0] @ features[1] / lengths.prod())]
+    np.testing.assert_allclose(gained[:, 0], [10.0 * (each - 0.8) for each in nearest], atol=1e-4)
+    assert not gained[:, 1].any()
+
+
 def test_loc_needs_a_quorum_that_sees_the_concept(learner: Callable[[str], Profile], learned: Learned) -> None:
     """With a threshold that no prompt passes, none is used; with one that all pass, they are (CLOVA section 8.2.3)."""
     profile = settings(learner("small"), "LOC", quorum=0.5)
