@@ -16,7 +16,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -36,14 +36,13 @@ from tools.scoring.detection import LabelledBox, match_boxes
 from tools.tuning import Candidates, Example, Instance, TunedPrompt, tune, tuner_of, validate
 from tools.tuning.loop import Tuner
 from tools.tuning.prompts import cosines
+from tools.tuning.seg import FOUND
 from tools.values import Region
 from tools.vision import Models
 from tools.vision.ask import normalised
 
 HELD_OUT, OTHERS, RIVALS = 8, 16, 15
 POOLS = ("CLIP", "LOC", "SEG", "REPLACE", "VQA")
-FOUND = 0.5
-"""Intersection over union at which a mask is the thing's."""
 SEEDS = {"train": 1, "held out": 77, "test": 500}
 
 
@@ -176,19 +175,20 @@ def _asked(scene: Scene, name: str) -> Example:
 
 
 def _crop(scene: Scene, name: str) -> Example:
-    return Example(draw(scene).crop(next(truth.box for truth in truths(scene) if truth.concept == name)), name)
+    placed = _placed(scene, name)
+    return Example(placed.picture.crop(placed.boxes[0]), name)
 
 
 def _masked(scene: Scene, name: str) -> Example:
     """A scene with the outlines of what it has of a concept."""
-    shown = [truth for truth in truths(scene) if truth.concept == name]
-    masks = tuple(PIL.Image.fromarray(truth.mask.astype(np.uint8) * 255) for truth in shown)
-    return Example(draw(scene), name, tuple(truth.box for truth in shown), masks=masks)
+    shown = (truth.mask for truth in truths(scene) if truth.concept == name)
+    return replace(_asked(scene, name), masks=tuple(PIL.Image.fromarray(mask.astype(np.uint8) * 255) for mask in shown))
 
 
 def _placed(scene: Scene, name: str) -> Example:
     """A scene with the place of one thing of a concept."""
-    return Example(draw(scene), name, (next(truth.box for truth in truths(scene) if truth.concept == name),))
+    every = _asked(scene, name)
+    return replace(every, boxes=every.boxes[:1])
 
 
 def _canvas(name: str, index: int) -> Example:
@@ -262,9 +262,8 @@ def _painted(models: Models, asked: Sequence[str], _learned: Sequence[str], test
         return np.stack([each.embedding for each in models.encoder().pictures(list(pictures))])
 
     def typical(name: str) -> npt.NDArray[np.float32]:
-        mean: npt.NDArray[np.float32] = seen([each.picture for each in _examples("CLIP", name, 6, "train")]).mean(
-            axis=0
-        )
+        shown = [each.picture for each in _examples("CLIP", name, 6, "train")]
+        mean: npt.NDArray[np.float32] = seen(shown).mean(axis=0)
         return mean / np.linalg.norm(mean)
 
     frame = models.profile.entry(ReplaceModel).frame or 0

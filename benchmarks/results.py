@@ -21,6 +21,7 @@ Report = dict[str, Any]
 Column = tuple[str, Callable[[Report], str]]
 
 FAMILIES = ("vqa", "statement", "tag", "edit")
+PLOT = "\n![The gain of each ablation with its interval](ablations.png)\n"
 
 
 def main() -> None:
@@ -36,7 +37,7 @@ def main() -> None:
         ("online", STREAM, [one for one in runs if one["setting"] == "online"]),
         ("ablations", ABLATION, ablations),
     ):
-        text = put(text, mark, table(columns, rows))
+        text = put(text, mark, table(columns, rows) + (PLOT if mark == "ablations" and rows else ""))
     page.write_text(text, encoding="utf-8")
     if ablations:
         plot(ablations, folder / "ablations.png")

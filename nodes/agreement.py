@@ -132,10 +132,11 @@ def agreement(feedback: Feedback, answer: Any, steps: Sequence[StepRecord]) -> A
     """
     if feedback.expected:
         return _as_expected(feedback.expected)
-    correction, before = read_correction(feedback.correction or ""), _Said(answer, steps)
+    correction = read_correction(feedback.correction or "")
     # "There are two dogs" is an answer where one was counted, and speaks of what is missing everywhere else.
     if correction.expected and not (correction.present and as_number(answer) is None):
         return _as_expected(correction.expected)
+    before = _Said(answer, steps)
     if feedback.region is not None:
         return _shows(feedback.region, before)
     if correction.absent or correction.present:

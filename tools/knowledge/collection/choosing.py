@@ -43,10 +43,10 @@ class OwnPictures:
 
     def beside(self, open_picture: OpenPicture) -> tuple[str, ...]:
         """The other concepts that it has, in the order of their names."""
-        return tuple(name for name in self._concepts(open_picture) if name != normalized(self.concept))
+        return tuple(name for name in self._opened(open_picture).concepts() if name != normalized(self.concept))
 
-    def _concepts(self, open_picture: OpenPicture) -> list[str]:
-        return (CocoFolder if self.annotated else ClassFolders)(self.folder, open_picture=open_picture).concepts()
+    def _opened(self, open_picture: OpenPicture) -> CocoFolder | ClassFolders:
+        return (CocoFolder if self.annotated else ClassFolders)(self.folder, open_picture=open_picture)
 
     def check(self, open_picture: OpenPicture) -> None:
         """Look whether there is anything of the concept, before minutes are spent on learning it.
@@ -55,10 +55,13 @@ class OwnPictures:
             BadInput: There is no such folder, it is not in COCO's form, it knows other concepts only, or none of what
                 it has of this one can be used.
         """
-        there = self._concepts(open_picture)
-        if normalized(self.concept) in there and self.annotated:
-            CocoFolder(self.folder, open_picture=open_picture).check(self.concept)
-        if (not there and not self.annotated) or normalized(self.concept) in there:
+        source = self._opened(open_picture)
+        there = source.concepts()
+        if normalized(self.concept) in there:
+            if isinstance(source, CocoFolder):
+                source.check(self.concept)
+            return
+        if not there and not self.annotated:
             return
         known = ", ".join(there[:_LISTED]) + (", …" if len(there) > _LISTED else "")
         has = f"only {known}: name one of those, or add what is missing" if there else "no other either: add some"
