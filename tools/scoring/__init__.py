@@ -2,24 +2,30 @@
 
 from tools.scoring.accuracy import accuracy, wilson_interval
 from tools.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
+from tools.scoring.evidence import Evidence, Shared, confidence_interval, evidence, share_errors
 from tools.scoring.interval import Interval, bootstrap_interval, mean
 from tools.scoring.panoptic import LabelledMask, PanopticQuality, best_overlaps, mask_iou, panoptic_quality
 
 __all__ = [
     "Box",
+    "Evidence",
     "Interval",
     "LabelledBox",
     "LabelledMask",
     "Matches",
     "PanopticQuality",
+    "Shared",
     "accuracy",
     "best_overlaps",
     "bootstrap_interval",
+    "confidence_interval",
+    "evidence",
     "f1",
     "iou",
     "mask_iou",
     "match_boxes",
     "mean",
     "panoptic_quality",
+    "share_errors",
     "wilson_interval",
 ]
