@@ -1,8 +1,8 @@
 """Gathering what a need can be learned from, in the three ways of CLOVA, section 3.4.
 
 VQA learns from the question it failed on and the answer that reflection inferred; LOC and SEG from annotated scenes;
-SELECT, CLASSIFY and REPLACE from pictures that a search finds. Beside them stand pictures of related concepts, which
-must not be spoilt.
+SELECT, CLASSIFY and REPLACE from pictures that a search finds. Beside them stand pictures of related concepts: some are
+learned against, others prove that nothing is spoilt.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from memory.prompts import Selection
 from nodes.lessons import Collected, Need, StoredExample
 from profiles.errors import BadInput, SnellenError
-from tools.knowledge.collection import split
+from tools.knowledge.collection import Item, Split, split
 from tools.tuning import POOL_OF_TOOL, Example
 from tools.vision.inpainting import central
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from tools.vision.models import Models
 
 _MOST_OTHER_QUESTIONS: Final = 12
+_OF_EACH: Final = 2
+"""Pictures of each related concept: one to learn against, one to prove that nothing is spoilt."""
+
 SPANNING: Final = 0.95
 """From this share of the picture's width or height on, a segment is taken for background."""
 
@@ -68,13 +72,26 @@ def _questions(need: Need, context: Context) -> Collected:
     example = StoredExample(need.picture.id, question=need.question, answer=need.answer)
     rows = context.learner().prompts.rows(Selection(pool="VQA"))
     right = [row for row in rows if row.steps == 0 and row.picture and row.question != need.question]
-    others = tuple(StoredExample(row.picture, question=row.question, answer=row.answer) for row in right)
-    return Collected(need, (example,), (example,), others[-_MOST_OTHER_QUESTIONS:], source="answer")
+    asked = [StoredExample(row.picture, question=row.question, answer=row.answer) for row in right]
+    against = set(list(dict.fromkeys(one.picture for one in asked))[::2])
+    negatives = [one for one in asked if one.picture in against]
+    others = [one for one in asked if one.picture not in against]
+    return Collected(
+        need,
+        training=(example,),
+        held_out=(example,),
+        negatives=tuple(negatives[-_MOST_OTHER_QUESTIONS:]),
+        others=tuple(others[-_MOST_OTHER_QUESTIONS:]),
+        source="answer",
+    )
 
 
 async def _related(concept: str, context: Context) -> list[str]:
-    """Name concepts like this one: some that the user's own folder has beside it, then such as are like it."""
-    count = _settings(context).related
+    """Name concepts like this one: some that the user's own folder has beside it, then such as are like it.
+
+    They are twice as many as compete with it: what is spoilt need not be of its kind.
+    """
+    count = 2 * _settings(context).related
     beside = [name for name in context.learner().beside if name != concept][: (count + 1) // 2]
     return list(dict.fromkeys([*beside, *await _alike(concept, count, context)]))[:count]
 
@@ -118,16 +135,9 @@ class _Gathering:
         parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
         if not parts.validation:
             return self._too_few(found, "annotated scenes", source)
-        others = [
-            Example(scene.picture, self.concept)
-            for name in self.related
-            for scene in source.annotated(name, 2, seed=self.seed)
-            if self.concept not in scene.others
-        ]
         return self._collected(
-            [Example(each.picture, self.concept, each.boxes) for each in parts.training],
-            [Example(each.picture, self.concept, each.boxes) for each in parts.validation],
-            others,
+            parts.each(lambda scene: Example(scene.picture, self.concept, scene.boxes)),
+            self._other_scenes(source).each(lambda scene: Example(scene.picture, self.concept)),
             source=found[0].origin,
         )
 
@@ -139,17 +149,8 @@ class _Gathering:
         parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
         if not parts.validation:
             return self._too_few(found, "annotated scenes with masks", source)
-        others = [
-            _outlined(scene)
-            for name in self.related
-            for scene in source.annotated(name, 2, seed=self.seed)
-            if self.concept not in scene.others
-        ]
         return self._collected(
-            [_outlined(each) for each in parts.training],
-            [_outlined(each) for each in parts.validation],
-            others,
-            source=found[0].origin,
+            parts.each(_outlined), self._other_scenes(source).each(_outlined), source=found[0].origin
         )
 
     def pictures(self) -> Collected:
@@ -160,31 +161,29 @@ class _Gathering:
         parts = split(found, held_out=_share(len(found), settings.held_out_found, wanted))
         if not parts.validation:
             return self._too_few(found, "pictures", source)
-        others = [each for name in self.related for each in source.found(name, 2, seed=self.seed)]
-        return self._collected(
-            [self._shown(each) for each in parts.training],
-            [self._shown(each) for each in parts.validation],
-            [self._shown(each) for each in others],
-            source=found[0].origin,
-        )
+        others = _halved([source.found(name, _OF_EACH, seed=self.seed) for name in self.related])
+        return self._collected(parts.each(self._shown), others.each(self._shown), source=found[0].origin)
+
+    def _other_scenes(self, source: AnnotatedSource) -> Split[Annotated]:
+        found = [source.annotated(name, _OF_EACH, seed=self.seed) for name in self.related]
+        return _halved([[scene for scene in scenes if self.concept not in scene.others] for scenes in found])
 
     def _shown(self, found: Found) -> Example:
         if POOL_OF_TOOL[self.need.tool] == "REPLACE":
             return Example(found.picture, found.concept, (painted_place(found.picture, self.context.models),))
         return Example(subject(found.picture, self.context.models), found.concept)
 
-    def _collected(
-        self, training: Sequence[Example], held_out: Sequence[Example], others: Sequence[Example], *, source: str
-    ) -> Collected:
+    def _collected(self, own: Split[Example], others: Split[Example], *, source: str) -> Collected:
         def stored(examples: Sequence[Example]) -> tuple[StoredExample, ...]:
             return tuple(StoredExample.of(example, self.context.pictures) for example in examples)
 
         return Collected(
             self.need,
-            stored(training),
-            stored(held_out),
-            stored(others),
-            names=tuple(self.related),
+            training=stored(own.training),
+            held_out=stored(own.validation),
+            negatives=stored(others.training),
+            others=stored(others.validation),
+            names=tuple(self.related[: _settings(self.context).related]),
             source=source[:200],
         )
 
@@ -195,6 +194,12 @@ class _Gathering:
             else f"There are no {what} of {self.concept!r} in {source}: name a folder that has some (--pictures)."
         )
         return Collected(self.need, trouble=msg)
+
+
+def _halved(found: Sequence[Sequence[Item]]) -> Split[Item]:
+    """Share pictures of several names out, so that as far as they go each name is on both sides."""
+    in_turns = [one for turn in zip_longest(*found) for one in turn if one is not None]
+    return split(in_turns, held_out=len(in_turns) // 2)
 
 
 def _outlined(scene: Annotated) -> Example:

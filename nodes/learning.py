@@ -100,8 +100,8 @@ class TuningBench:
         self.fingerprint = fingerprint(context.models.profile, POOLS[self.pool])
         settings = f"{self.tuner.settings.model_dump_json()} {self.tuner.common.seed}"
         self.recipe = hashlib.sha256(settings.encode()).hexdigest()[:16]
-        others = [one.example(context.pictures) for one in collected.others]
-        self.others = others
+        self.negatives = [one.example(context.pictures) for one in collected.negatives]
+        self.others = [one.example(context.pictures) for one in collected.others]
         self.instances = {
             instance.id: (stored, instance)
             for index, stored in enumerate(collected.training)
@@ -110,8 +110,9 @@ class TuningBench:
 
     def _instance(self, index: int, stored: StoredExample) -> Instance:
         """Negatives go round, so that the instances of a concept together see all of them."""
-        wanted = min(self.tuner.settings.negatives, len(self.others))
-        negatives = tuple(self.others[(index * wanted + place) % len(self.others)] for place in range(wanted))
+        of = len(self.negatives)
+        wanted = min(self.tuner.settings.negatives, of)
+        negatives = tuple(self.negatives[(index * wanted + place) % of] for place in range(wanted))
         return Instance(stored.example(self.context.pictures), negatives, self.collected.names)
 
     def key(self, instance: str) -> DraftKey:

@@ -122,7 +122,9 @@ class Collected:
         need: The need.
         training: One prompt is learned from each.
         held_out: What proves the prompts; none of its pictures is trained on.
-        others: What must not be spoilt: other concepts, pictures without it, questions that were answered rightly.
+        negatives: What prompts are trained against: other concepts, pictures without this one, questions that were
+            answered rightly.
+        others: Such things, too, in other pictures: they prove that nothing is spoilt, and are not trained on either.
         names: Names that compete with the concept.
         source: Where the pictures come from, for people.
         trouble: Why nothing can be learned, in a sentence; empty where it can.
@@ -131,6 +133,7 @@ class Collected:
     need: Need
     training: tuple[StoredExample, ...] = ()
     held_out: tuple[StoredExample, ...] = ()
+    negatives: tuple[StoredExample, ...] = ()
     others: tuple[StoredExample, ...] = ()
     names: tuple[str, ...] = ()
     source: str = ""
@@ -142,8 +145,9 @@ class Collected:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Collected:
-        """Read what `to_json` wrote."""
-        parts = {name: _examples(data[name]) for name in ("training", "held_out", "others")}
+        """Read what `to_json` wrote; before negatives were kept apart, the others served as such."""
+        data = {"negatives": data["others"], **data}
+        parts = {name: _examples(data[name]) for name in ("training", "held_out", "negatives", "others")}
         return cls(**{**data, **parts, "need": Need.from_json(data["need"]), "names": tuple(data["names"])})
 
 

@@ -28,6 +28,7 @@ from nodes.recollection import Recollection
 from nodes.remembering import remember
 from profiles import CollectionSettings, Profile, SnellenError
 from tests.graphs.scripted import make_context
+from tests.nodes.collecting import on_both_sides
 from tests.tools.tuning.tiny import save_models
 from tools.knowledge.collection import Found, WorldLibrary
 from tools.program import StepRecord
@@ -174,7 +175,7 @@ def test_an_interrupted_tuning_goes_on_with_what_is_missing(
 def test_pictures_to_prove_on_are_not_those_to_train_on(context: Context) -> None:
     for need in (DOGS, Need("SELECT", "dog")):
         collected = gathered(context, need)
-        assert not {one.picture for one in collected.training} & {one.picture for one in collected.held_out}
+        assert not on_both_sides(collected)
 
 
 def test_a_question_proves_its_own_prompt(context: Context) -> None:
@@ -260,12 +261,14 @@ def test_a_checkpoint_that_is_not_here_yet_has_no_prompts(context: Context, tiny
 def test_what_states_carry_is_read_back_as_it_was() -> None:
     need = Need("VQA", question="q", answer="a", picture=Picture("0" * 64, 3, 4), reason="r")
     example = StoredExample("1" * 64, "dog", ((1, 2, 3, 4),))
-    collected = Collected(need, (example,), (example,), (), ("cat",), "library")
+    collected = Collected(need, (example,), (example,), (), (example,), ("cat",), "library")
     learned = Learned(need, 1, 2, ("why",), 0, "", 1.5, pictures=("1" * 64,))
     earlier = {name: value for name, value in learned.to_json().items() if name != "pictures"}
 
     assert Need.from_json(need.to_json()) == need
     assert Collected.from_json(collected.to_json()) == collected
+    before = {name: value for name, value in collected.to_json().items() if name != "negatives"}
+    assert Collected.from_json(before).negatives == collected.others
     assert Learned.from_json(learned.to_json()) == learned
     assert Learned.from_json(earlier).pictures == ()
     assert LearnState(needs=[need.to_json()]).needs[0]["picture"] is not None

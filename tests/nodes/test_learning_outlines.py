@@ -24,6 +24,7 @@ from nodes.lessons import MAX_MASKS, Collected, Learned, Need, StoredExample
 from nodes.recollection import Recollection
 from profiles import CollectionSettings, Profile
 from tests.graphs.scripted import make_context
+from tests.nodes.collecting import on_both_sides
 from tests.tools.tuning.segmenters import save_segmenter
 from tests.tools.vision.conftest import MemoryPictures
 from tools.knowledge.collection import Annotated, WorldLibrary
@@ -73,7 +74,7 @@ def test_every_mask_is_collected_and_read_back(context: Context) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_pictures_to_prove_on_are_not_those_to_train_on(context: Context, seed: int) -> None:
     collected = gathered(context, seed=seed)
-    assert not {one.picture for one in collected.training} & {one.picture for one in collected.held_out}
+    assert not on_both_sides(collected)
     assert all(one.concept != "dog" and one.masks for one in collected.others)
 
 

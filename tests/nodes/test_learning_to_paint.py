@@ -22,6 +22,7 @@ from nodes.lessons import Collected, Learned, Need
 from nodes.recollection import Recollection
 from profiles import CollectionSettings, Profile, WorldSettings
 from tests.graphs.scripted import make_context
+from tests.nodes.collecting import on_both_sides
 from tests.tools.tuning.conftest import noise
 from tests.tools.tuning.painters import with_painter
 from tests.tools.tuning.tiny import save_models
@@ -68,9 +69,12 @@ def gathered(context: Context, seed: int) -> Collected:
 def test_pictures_to_prove_on_are_not_those_to_train_on(context: Context, seed: int) -> None:
     collected = gathered(context, seed)
     assert (len(collected.training), len(collected.held_out)) == (2, 2)
-    assert not {one.picture for one in collected.training} & {one.picture for one in collected.held_out}
+    assert not on_both_sides(collected)
     assert {one.concept for one in collected.training + collected.held_out} == {"elephant"}
-    assert {one.concept for one in collected.others} == set(collected.names) != set()
+    assert len(collected.names) == 1
+    assert (
+        {*collected.names} < {one.concept for one in collected.negatives} == {one.concept for one in collected.others}
+    )
 
 
 def test_a_picture_keeps_something_around_the_place_to_paint(context: Context) -> None:

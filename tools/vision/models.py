@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -98,9 +98,9 @@ class Models:
         Args:
             pictures: What to look at.
             texts: What to compare it with.
-            names: The concept behind each text. Where one has prompts learned from something similar, its own logits
-                are those of the picture seen with them, and as the profile says the higher, the more alike that was
-                (``tuning.clip.resemblance``); all other logits stay as they are.
+            names: The concept behind each text. Where one has been learned, and from something similar, its own logits
+                are those of the picture seen with its prompts. As the profile says, they are the higher, the more
+                alike that was (``tuning.clip.resemblance``). All other logits stay as they are.
         """
         import numpy as np
 
@@ -108,32 +108,40 @@ class Models:
         read_texts = np.stack(self._text_features(texts))
         scale = np.float32(self.encoder().scale)
         logits: NDArray[np.float32] = scale * (np.stack([each.embedding for each in features]) @ read_texts.T)
-        for (row, column), (embedding, bonus) in self._prompted(pictures, features, names or ()).items():
-            logits[row, column] = scale * (embedding @ read_texts[column]) + bonus
+        chosen = self._chosen(features, names or ())
+        for (row, column), embedding in self._prompted(pictures, chosen).items():
+            logits[row, column] = scale * (embedding @ read_texts[column])
+        for place, (_, gained) in chosen.items():
+            logits[place] += gained
         return logits
 
-    def _prompted(
-        self, pictures: Sequence[PIL.Image.Image], features: Sequence[PictureFeatures], names: Sequence[str]
-    ) -> dict[tuple[int, int], tuple[NDArray[np.float32], float]]:
-        """Embeddings of pictures seen with the prompts of a name, by picture and name (CLOVA section 8.4.3).
-
-        Beside each, what the name gains or loses by how alike the picture is to those that it was learned from.
-        """
+    def _chosen(
+        self, features: Sequence[PictureFeatures], names: Sequence[str]
+    ) -> dict[tuple[int, int], tuple[NDArray[np.float32] | None, float]]:
+        """For each picture and each learned name, by their places: the prompt, if any, and what resemblance gains."""
         learned = frozenset() if self._prompts is None else self._prompts.concepts("CLIP")
-        calls: dict[tuple[int, int], PromptedPicture] = {}
-        gains: list[float] = []
-        for column, name in enumerate(names):
-            if name not in learned:
-                continue
-            for row, (picture, seen) in enumerate(zip(pictures, features, strict=True)):
-                prompt, gained = self._select(name, seen.embedding)
-                if prompt is not None:
-                    calls[row, column] = PromptedPicture(picture, prompt)
-                    gains.append(gained)
+        return {
+            (row, column): self._select(name, seen.embedding)
+            for column, name in enumerate(names)
+            if name in learned
+            for row, seen in enumerate(features)
+        }
+
+    def _prompted(
+        self,
+        pictures: Sequence[PIL.Image.Image],
+        chosen: Mapping[tuple[int, int], tuple[NDArray[np.float32] | None, float]],
+    ) -> dict[tuple[int, int], NDArray[np.float32]]:
+        """Embeddings of pictures seen with the prompts of a name, by picture and name (CLOVA section 8.4.3)."""
+        calls = {
+            place: PromptedPicture(pictures[place[0]], prompt)
+            for place, (prompt, _) in chosen.items()
+            if prompt is not None
+        }
         if not calls:
             return {}
         batcher = self._once("clip prompted", lambda: Batcher(self.encoder().prompted, window=self._window))
-        return dict(zip(calls, zip(batcher(list(calls.values())), gains, strict=True), strict=True))
+        return dict(zip(calls, batcher(list(calls.values())), strict=True))
 
     def _select(self, name: str, feature: NDArray[np.float32]) -> tuple[NDArray[np.float32] | None, float]:
         """The prompt of a name for a picture, and what the name gains in logits by resemblance."""

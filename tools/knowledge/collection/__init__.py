@@ -5,7 +5,7 @@ from tools.knowledge.collection.coco import CocoCrops, CocoFolder
 from tools.knowledge.collection.folders import ClassFolders
 from tools.knowledge.collection.records import Annotated, AnnotatedSource, Found, OpenPicture, PictureSource
 from tools.knowledge.collection.search import PictureSearch, SearchSettings
-from tools.knowledge.collection.split import Split, split
+from tools.knowledge.collection.split import Item, Split, split
 from tools.knowledge.collection.world import WorldLibrary
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "CocoCrops",
     "CocoFolder",
     "Found",
+    "Item",
     "OpenPicture",
     "OwnPictures",
     "PictureSearch",

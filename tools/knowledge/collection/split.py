@@ -6,21 +6,27 @@ show, not by their names: a search engine gives the same picture at several addr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tools.knowledge.collection.records import Annotated, Found, digest
 
 Item = TypeVar("Item", Annotated, Found)
+One = TypeVar("One")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True, eq=False)
-class Split(Generic[Item]):
+class Split(Generic[One]):
     """Pictures to train on, and others to validate on."""
 
-    training: tuple[Item, ...]
-    validation: tuple[Item, ...]
+    training: tuple[One, ...]
+    validation: tuple[One, ...]
+
+    def each(self, change: Callable[[One], Other]) -> Split[Other]:
+        """Return the same division of what each one is changed to."""
+        return Split(tuple(map(change, self.training)), tuple(map(change, self.validation)))
 
 
 def split(items: Sequence[Item], *, held_out: int) -> Split[Item]:
