@@ -381,7 +381,7 @@ class CollectionSettings(_Settings):
     held_out_found: int = Field(default=1, ge=1)
     """Found pictures that prove its prompts, beside those."""
     related: int = Field(default=8, ge=0)
-    """Related concepts whose pictures must not be spoilt."""
+    """Related concepts that compete with the one that is learned; pictures of twice as many must not be spoilt."""
 
 
 class WorldSettings(_Settings):
