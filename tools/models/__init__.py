@@ -1,5 +1,20 @@
-"""Models under test: they rank answers, answer freely, and say what they are."""
+"""Models under test: they rank answers, answer freely, score pairs, and say what they are."""
 
+from tools.models.contrastive import ContrastiveModel
+from tools.models.local import LocalModel
+from tools.models.model import RATINGS, Basis, Card, ModelUnderTest, Question, Ranking, rate
 from tools.models.ranking import rank, rank_plainly
 
-__all__ = ["rank", "rank_plainly"]
+__all__ = [
+    "RATINGS",
+    "Basis",
+    "Card",
+    "ContrastiveModel",
+    "LocalModel",
+    "ModelUnderTest",
+    "Question",
+    "Ranking",
+    "rank",
+    "rank_plainly",
+    "rate",
+]

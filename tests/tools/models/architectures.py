@@ -1,4 +1,4 @@
-"""Small models of the real architectures with random weights, and inputs as their processors make them."""
+"""Small models of the real architectures with random weights, their processors, and inputs as these make them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,32 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     Blip2Config,
     Blip2ForConditionalGeneration,
+    Blip2Processor,
     Blip2QFormerConfig,
     Blip2VisionConfig,
+    CLIPConfig,
+    CLIPModel,
+    CLIPProcessor,
     CLIPVisionConfig,
     Idefics3Config,
     Idefics3ForConditionalGeneration,
+    Idefics3Processor,
     LlamaConfig,
     LlavaConfig,
     LlavaForConditionalGeneration,
+    LlavaProcessor,
     OPTConfig,
+    PreTrainedTokenizerFast,
+    ProcessorMixin,
 )
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
+
+from tools.models import Card, ContrastiveModel, LocalModel
 
 VOCABULARY = 100
 PICTURE = 99
@@ -73,3 +86,77 @@ def made(name: str, *, pictures: int = 2, question: int = 7) -> tuple[Any, dict[
     ids = torch.cat([torch.full((pictures, places), PICTURE), tokens], dim=1)
     shape = (pictures, 1, 3, SIDE, SIDE) if name == "idefics3" else (pictures, 3, SIDE, SIDE)
     return model, {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": torch.randn(shape)}
+
+
+WORDS = tuple(
+    """
+    <pad> <s> </s> <unk> <fake_token_around_image> <global-img> <end_of_utterance> User : Assistant ? .
+    , Question Answer is there a an the dog cat yes no unknown what colour house red blue left of to one
+    1 2 3 4 5 6 7 8 9 10
+    """.split()  # noqa: SIM905 - thus it can be read
+)
+CHAT = (
+    "{% for m in messages %}User: {% for part in m['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %} {% endfor %}{% endfor %}"
+    "{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """Read words between spaces; those that are not listed are unknown."""
+    table = {word: place for place, word in enumerate(WORDS)} | {"<image>": PICTURE}
+    learner = Tokenizer(models.WordLevel(table, unk_token="<unk>"))
+    learner.pre_tokenizer = pre_tokenizers.Whitespace()
+    signs = ["<image>", "<fake_token_around_image>", "<global-img>", "<end_of_utterance>"]
+    return PreTrainedTokenizerFast(
+        tokenizer_object=learner,
+        unk_token="<unk>",
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        additional_special_tokens=signs,
+    )
+
+
+def processor(name: str) -> ProcessorMixin:
+    """Make what prepares questions for a model of `ARCHITECTURES`."""
+    square = {"height": SIDE, "width": SIDE}
+    if name == "idefics3":
+        side = {"longest_edge": SIDE}
+        pixels = Idefics3ImageProcessorPil(size=side, max_image_size=side, do_image_splitting=False)
+        return Idefics3Processor(pixels, tokenizer(), image_seq_len=9, chat_template=CHAT)
+    pixels = CLIPImageProcessorPil(size=square, crop_size=square, do_center_crop=False)
+    if name == "blip2":
+        return Blip2Processor(pixels, tokenizer(), num_query_tokens=6)
+    return LlavaProcessor(
+        pixels, tokenizer(), patch_size=8, vision_feature_select_strategy="default", chat_template=CHAT,
+        num_additional_image_tokens=1,
+    )  # fmt: skip
+
+
+def local(name: str, *, batch: int = 8) -> LocalModel:
+    """Make an adapter over a random model."""
+    torch.manual_seed(11)
+    model, _ = ARCHITECTURES[name]()
+    model.generation_config.update(pad_token_id=0, eos_token_id=2, bos_token_id=1)
+    card = Card(
+        name, "0" * 16, type(model).__name__, 1, "tokens", pictures=2 if name == "idefics3" else 1, answers=True
+    )
+    return LocalModel(model.eval(), processor(name), card, batch=batch)
+
+
+def contrastive() -> ContrastiveModel:
+    """Make an adapter over a random CLIP."""
+    torch.manual_seed(11)
+    shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 48}
+    model = CLIPModel(
+        CLIPConfig(
+            text_config={**shape, "vocab_size": VOCABULARY, "eos_token_id": 2, "max_position_embeddings": 20},
+            vision_config={**shape, "image_size": SIDE, "patch_size": 8},
+            projection_dim=16,
+        )
+    )
+    square = {"height": SIDE, "width": SIDE}
+    pixels = CLIPImageProcessorPil(size=square, crop_size=square, do_center_crop=False)
+    card = Card("clip", "0" * 16, "CLIPModel", 1, "similarity", pictures=1, answers=False)
+    return ContrastiveModel(model.eval(), CLIPProcessor(pixels, tokenizer()), card)

@@ -1,0 +1,106 @@
+"""Contrastive models under test: a choice is as good as its text is similar to the picture (Radford et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from profiles.errors import BadInput, SnellenError
+from tools.models.model import Card, Question, Ranking
+
+if TYPE_CHECKING:
+    import torch
+
+
+class ContrastiveModel:
+    """A model with two encoders, such as `CLIPModel`.
+
+    Args:
+        model: In eval mode, on its device.
+        processor: Reads pictures and texts for it.
+        card: What it is.
+        sentence: How a question and one of its choices become a text.
+        batch: How many pictures or texts are computed at once, at most.
+    """
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401 - any class with get_text_features and get_image_features
+        processor: Any,  # noqa: ANN401 - as above
+        card: Card,
+        *,
+        sentence: str = "{question} {choice}",
+        batch: int = 64,
+    ) -> None:
+        self._model, self._processor, self._sentence, self._batch = model, processor, sentence, batch
+        self._card = card
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+        return self._card
+
+    def rank(self, questions: Sequence[Question]) -> list[Ranking]:
+        """Rank by the log-softmax over a question's choices of the scaled cosines."""
+        for question in questions:
+            _check(self._card.name, question)
+        sentences = [
+            self._sentence.format(question=question.text, choice=choice)
+            for question in questions
+            for choice in question.choices
+        ]
+        texts = self._encoded(list(dict.fromkeys(sentences)), self._texts)
+        rows = dict(zip(dict.fromkeys(sentences), texts, strict=True))
+        pictures = self._encoded([question.pictures[0].convert("RGB") for question in questions], self._pictures)
+        found, at = [], 0
+        for question, picture in zip(questions, pictures, strict=True):
+            own = [rows[sentence] for sentence in sentences[at : at + len(question.choices)]]
+            at += len(question.choices)
+            found.append(Ranking(tuple((score,) for score in self._scores(picture, own)), basis="similarity"))
+        return found
+
+    def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:  # noqa: ARG002 - none is read
+        """Refuse: there is nothing in it that writes.
+
+        Raises:
+            SnellenError: Always.
+        """
+        msg = f"{self._card.name} compares pictures with texts and cannot answer freely."
+        raise SnellenError(msg)
+
+    def _scores(self, picture: torch.Tensor, texts: Sequence[torch.Tensor]) -> list[float]:
+        import torch
+
+        scale = self._model.logit_scale.exp().float().cpu()
+        scores: list[float] = (scale * (torch.stack(list(texts)) @ picture)).log_softmax(dim=0).tolist()
+        return scores
+
+    def _encoded(self, items: Sequence[Any], encode: Any) -> list[torch.Tensor]:  # noqa: ANN401 - pictures or texts
+        import torch
+
+        found: list[torch.Tensor] = []
+        with torch.inference_mode():
+            for begun in range(0, len(items), self._batch):
+                features = encode(list(items[begun : begun + self._batch])).pooler_output.float().cpu()
+                found.extend(features / features.norm(dim=-1, keepdim=True))
+        return found
+
+    def _texts(self, texts: list[str]) -> Any:  # noqa: ANN401 - an output of transformers
+        longest = int(self._model.config.text_config.max_position_embeddings)
+        read = self._processor.tokenizer(
+            texts, padding=True, truncation=True, max_length=longest, return_tensors="pt"
+        ).to(self._model.device)
+        return self._model.get_text_features(input_ids=read["input_ids"], attention_mask=read["attention_mask"])
+
+    def _pictures(self, pictures: list[Any]) -> Any:  # noqa: ANN401 - as above
+        read = self._processor.image_processor(images=pictures, return_tensors="pt")["pixel_values"]
+        return self._model.get_image_features(pixel_values=read.to(self._model.device, self._model.dtype))
+
+
+def _check(name: str, question: Question) -> None:
+    if len(question.pictures) != 1:
+        msg = f"{name} reads one picture at once, not {len(question.pictures)}."
+        raise BadInput(msg)
+    if not question.choices or not all(choice.strip() for choice in question.choices):
+        msg = f"There is nothing to rank: {question.text[:80]!r} has no choices, or an empty one."
+        raise BadInput(msg)

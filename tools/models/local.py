@@ -1,0 +1,151 @@
+"""Image-text-to-text models of transformers under test, asked by their own chat template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from profiles.errors import BadInput
+from tools.models.model import Card, Question, Ranking
+from tools.models.ranking import rank
+
+if TYPE_CHECKING:
+    import torch
+
+PLAIN = "Question: {question} Answer:"
+"""The prompt of models without a chat template, BLIP-2's own (Li et al. 2023, section 4.1)."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question as the model reads it.
+
+    Attributes:
+        place: Where the question stood.
+        inputs: Of one prompt, each tensor with a first axis that batches are joined along.
+        choices: Tokens of each choice.
+    """
+
+    place: int
+    inputs: dict[str, torch.Tensor]
+    choices: tuple[tuple[int, ...], ...]
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What questions of one batch have in common."""
+        return (*((name, tuple(value.shape[1:])) for name, value in self.inputs.items()), self.choices)
+
+
+class LocalModel:
+    """A checkpoint on this machine.
+
+    Args:
+        model: Of a class with a causal decoder, such as `LlavaForConditionalGeneration`; in eval mode, on its device.
+        processor: Its processor.
+        card: What it is.
+        batch: How many questions are computed at once, at most.
+    """
+
+    def __init__(self, model: Any, processor: Any, card: Card, *, batch: int = 8) -> None:  # noqa: ANN401 - any class
+        self._model, self._processor, self._batch = model, processor, batch
+        self._card = card
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+        return self._card
+
+    def rank(self, questions: Sequence[Question]) -> list[Ranking]:
+        """Rank each question's choices; see `tools.models.ranking`."""
+        found: dict[int, Ranking] = {}
+        for batch in self._batches(questions, ranked=True):
+            scores = rank(self._model, _joined(batch), batch[0].choices)
+            found.update(
+                (each.place, Ranking(tuple(map(tuple, rows)))) for each, rows in zip(batch, scores, strict=True)
+            )
+        return [found[place] for place in range(len(questions))]
+
+    def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
+        """Answer greedily, so that the same question gets the same answer."""
+        import torch
+
+        found: dict[int, str] = {}
+        for batch in self._batches(questions, ranked=False):
+            inputs = _joined(batch)
+            with torch.inference_mode():
+                written = self._model.generate(**inputs, max_new_tokens=tokens, do_sample=False, num_beams=1)
+            said = written[:, inputs["input_ids"].shape[1] :]
+            texts = self._processor.batch_decode(said, skip_special_tokens=True)
+            found.update((each.place, text.strip()) for each, text in zip(batch, texts, strict=True))
+        return [found[place] for place in range(len(questions))]
+
+    def prompt(self, question: Question) -> str:
+        """Return what the model reads, with its signs for pictures.
+
+        Raises:
+            BadInput: There are no pictures, or more than it reads.
+        """
+        most = self._card.pictures
+        if not 1 <= len(question.pictures) <= most:
+            many = f"1 to {most} pictures" if most > 1 else "one picture"
+            msg = f"{self._card.name} reads {many} at once, not {len(question.pictures)}."
+            raise BadInput(msg)
+        if not getattr(self._processor, "chat_template", None):
+            return PLAIN.format(question=question.text)
+        content = [*({"type": "image"} for _ in question.pictures), {"type": "text", "text": question.text}]
+        told: str = self._processor.apply_chat_template(
+            [{"role": "user", "content": content}], add_generation_prompt=True
+        )
+        return told
+
+    def choices(self, prompt: str, choices: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """Return the tokens with which each choice follows the prompt.
+
+        A tokenizer may write a word in another way after a space than by itself. So both are read together, and what
+        the prompt alone is read as is taken off; where the two grow into one token, the choice is read by itself.
+
+        Raises:
+            BadInput: A choice is empty.
+        """
+        tokenizer = self._processor.tokenizer
+        gap = "" if prompt[-1:].isspace() else " "
+        before: list[int] = tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        read = []
+        for choice in choices:
+            if not choice.strip():
+                msg = "An empty text is no choice."
+                raise BadInput(msg)
+            both: list[int] = tokenizer(prompt + gap + choice, add_special_tokens=False)["input_ids"]
+            alone: list[int] = tokenizer(choice, add_special_tokens=False)["input_ids"]
+            fits = both[: len(before)] == before and len(both) > len(before)
+            read.append(tuple(both[len(before) :] if fits else alone))
+        return tuple(read)
+
+    def _batches(self, questions: Sequence[Question], *, ranked: bool) -> Iterator[list[Prepared]]:
+        """Yield questions whose tensors have one shape together: nothing is padded."""
+        groups: dict[tuple[object, ...], list[Prepared]] = {}
+        for place, question in enumerate(questions):
+            prepared = self._prepared(place, question, ranked=ranked)
+            groups.setdefault(prepared.shape, []).append(prepared)
+        for group in groups.values():
+            for begun in range(0, len(group), self._batch):
+                yield group[begun : begun + self._batch]
+
+    def _prepared(self, place: int, question: Question, *, ranked: bool) -> Prepared:
+        if ranked and not question.choices:
+            msg = f"There is nothing to rank: {question.text[:80]!r} has no choices."
+            raise BadInput(msg)
+        prompt = self.prompt(question)
+        pictures = [picture.convert("RGB") for picture in question.pictures]
+        device = next(self._model.parameters()).device
+        made = self._processor(images=[pictures], text=[prompt], return_tensors="pt")
+        inputs = {name: value.to(device) for name, value in made.items() if name != "token_type_ids"}
+        inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
+        return Prepared(place, inputs, self.choices(prompt, question.choices) if ranked else ())
+
+
+def _joined(batch: Sequence[Prepared]) -> dict[str, torch.Tensor]:
+    import torch
+
+    return {name: torch.cat([each.inputs[name] for each in batch]) for name in batch[0].inputs}
