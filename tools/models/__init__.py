@@ -1,6 +1,7 @@
 """Models under test: they rank answers, answer freely, score pairs, and say what they are."""
 
 from tools.models.contrastive import ContrastiveModel
+from tools.models.endpoint import EndpointModel, EndpointSettings
 from tools.models.local import LocalModel
 from tools.models.model import RATINGS, Basis, Card, ModelUnderTest, Question, Ranking, rate
 from tools.models.ranking import rank, rank_plainly
@@ -10,6 +11,8 @@ __all__ = [
     "Basis",
     "Card",
     "ContrastiveModel",
+    "EndpointModel",
+    "EndpointSettings",
     "LocalModel",
     "ModelUnderTest",
     "Question",

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     import PIL.Image
 
-Basis = Literal["tokens", "similarity", "answer"]
-"""What a ranking rests on: log-probabilities of tokens, the similarity of picture and text, or a parsed answer."""
+Basis = Literal["tokens", "similarity", "letters", "answer"]
+"""What a ranking rests on: log-probabilities of the choices' tokens, the similarity of picture and text, the
+log-probabilities of the letters of listed choices, or an answer that was parsed."""
 
 
 @dataclass(frozen=True)
