@@ -1,6 +1,7 @@
 """Metrics: one function each, with its edge cases in the docstring."""
 
 from tools.scoring.accuracy import accuracy, wilson_interval
+from tools.scoring.choice import ChoiceMetrics, Chosen, choice_metrics
 from tools.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
 from tools.scoring.evidence import Evidence, Shared, confidence_interval, evidence, share_errors
 from tools.scoring.interval import Interval, bootstrap_interval, mean
@@ -8,6 +9,8 @@ from tools.scoring.panoptic import LabelledMask, PanopticQuality, best_overlaps,
 
 __all__ = [
     "Box",
+    "ChoiceMetrics",
+    "Chosen",
     "Evidence",
     "Interval",
     "LabelledBox",
@@ -18,6 +21,7 @@ __all__ = [
     "accuracy",
     "best_overlaps",
     "bootstrap_interval",
+    "choice_metrics",
     "confidence_interval",
     "evidence",
     "f1",
