@@ -1,0 +1,169 @@
+"""The trials of every investigation: what a model found of each choice, measured once and for all.
+
+A trial is named by what decides it: the model's fingerprint, the pictures, the question and the choices. Whoever asks
+the same again, after a crash, in another investigation or another process, finds it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from filelock import FileLock
+from sqlite_utils import Database, Migrations
+
+from memory.home import connect, storing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+DATABASE: Final = "trials.sqlite"
+_AT_ONCE: Final = 500
+"""Ids of one query: SQLite takes at most 999 values in old builds."""
+
+migrations = Migrations("trials")
+
+
+@migrations(name="1_trials")
+def _trials(db: Database) -> None:
+    db.execute(
+        """
+        CREATE TABLE trials (
+            id TEXT PRIMARY KEY,
+            model TEXT NOT NULL,
+            pictures TEXT NOT NULL,
+            question TEXT NOT NULL,
+            choices TEXT NOT NULL,
+            scores TEXT NOT NULL,
+            basis TEXT NOT NULL,
+            said TEXT NOT NULL,
+            created TEXT NOT NULL
+        ) WITHOUT ROWID
+        """
+    )
+
+
+@dataclass(frozen=True)
+class TrialKey:
+    """What is asked of whom.
+
+    Attributes:
+        model: Fingerprint of the model, and of how it is asked.
+        pictures: Ids of the pictures, in their order.
+        question: The question's text.
+        choices: The choices, in their order; none where the answer is free.
+    """
+
+    model: str
+    pictures: tuple[str, ...]
+    question: str
+    choices: tuple[str, ...]
+
+    @cached_property
+    def id(self) -> str:
+        """The hash by which the trial is found."""
+        content = json.dumps([self.model, self.pictures, self.question, self.choices])
+        return hashlib.sha256(content.encode()).hexdigest()[:40]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was measured.
+
+    Attributes:
+        key: What was asked.
+        scores: For each choice the log-probability of each of its tokens.
+        basis: What the scores are.
+        said: The answer as written, where there is one.
+        created: When, ISO 8601 in UTC.
+    """
+
+    key: TrialKey
+    scores: tuple[tuple[float, ...], ...]
+    basis: str = "tokens"
+    said: str = ""
+    created: str = ""
+
+
+class TrialTable:
+    """The trials of one home; safe for threads and for several processes at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the table and bring it up to date.
+
+        Raises:
+            MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
+        """
+        self.folder = folder
+        # One process at a time: two would both find a migration pending, and the second would fail at it.
+        with storing(folder), FileLock(folder / f"{DATABASE}.lock", timeout=30), self._rows() as rows:
+            migrations.apply(rows)
+
+    def add(self, trials: Iterable[Trial]) -> int:
+        """Store trials, all or none; of those that are there already the first measurement stays.
+
+        Returns:
+            How many were new.
+
+        Raises:
+            MemoryTrouble: the disk is full or the database cannot be written; nothing was stored.
+        """
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        values = [_values(trial, now) for trial in trials]
+        query = f"INSERT OR IGNORE INTO trials VALUES ({', '.join('?' * 9)})"  # noqa: S608 - a number of marks
+        with self._rows() as rows, rows.atomic():
+            before = rows.conn.total_changes
+            rows.conn.executemany(query, values)
+            return int(rows.conn.total_changes - before)
+
+    def get(self, keys: Sequence[TrialKey]) -> dict[TrialKey, Trial]:
+        """Return those of these trials that were measured."""
+        by_id = {key.id: key for key in keys}
+        found: dict[TrialKey, Trial] = {}
+        ids = list(by_id)
+        with self._rows() as rows:
+            for begun in range(0, len(ids), _AT_ONCE):
+                part = ids[begun : begun + _AT_ONCE]
+                query = f"SELECT * FROM trials WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608 - as above
+                for row in rows.conn.execute(query, part):
+                    key = by_id[row[0]]
+                    found[key] = Trial(key, _scores(row[5]), basis=row[6], said=row[7], created=row[8])
+        return found
+
+    def count(self, model: str = "") -> int:
+        """Return how many trials there are, of one model or of all."""
+        where, values = ("WHERE model = ?", [model]) if model else ("", [])
+        with self._rows() as rows:
+            query = f"SELECT COUNT(*) FROM trials {where}"  # noqa: S608 - our own condition
+            return int(rows.conn.execute(query, values).fetchone()[0])
+
+    @contextmanager
+    def _rows(self) -> Iterator[Database]:
+        """A connection of this thread's own."""
+        with storing(self.folder), closing(connect(self.folder / DATABASE)) as connection:
+            yield Database(connection)
+
+
+def _values(trial: Trial, now: str) -> tuple[Any, ...]:
+    key = trial.key
+    return (
+        key.id,
+        key.model,
+        json.dumps(key.pictures),
+        key.question,
+        json.dumps(key.choices),
+        json.dumps(trial.scores),
+        trial.basis,
+        trial.said,
+        trial.created or now,
+    )
+
+
+def _scores(written: str) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(map(float, row)) for row in json.loads(written))
