@@ -5,6 +5,7 @@ The rest of Snellen reaches it only through a profile (`Profile.world()`), and o
 
 from microworld.facts import list_names
 from microworld.library import FoundPicture, LibraryScene, pictures, scenes
+from microworld.samples import Portrait, cut_out, members, portrait
 from microworld.tasks import (
     FAMILIES,
     SHARES,
@@ -29,14 +30,18 @@ __all__ = [
     "FoundPicture",
     "LibraryScene",
     "Outcome",
+    "Portrait",
     "Score",
     "Tagged",
     "Task",
     "blind_score",
+    "cut_out",
     "feedback",
     "list_names",
+    "members",
     "normalized",
     "pictures",
+    "portrait",
     "sample_tasks",
     "scenes",
     "score",

@@ -97,6 +97,11 @@ def single(file: str, *, side: int = 56, tint: str = "", ground: tuple[int, int,
     return Image.fromarray(canvas.astype(np.uint8))
 
 
+def sprite(file: str, side: int) -> tuple[Wide, Wide]:
+    """Return colours (side, side, 3) and opacity (side, side, 1) of an art picture, both 0–255."""
+    return _sprite(file, side, "", mirrored=False)
+
+
 def sprite_box(file: str, side: int, *, mirrored: bool) -> tuple[int, int, int, int]:
     """Return the box of an art picture's visible pixels within its square of `side` pixels."""
     visible = _visible(file, side, mirrored=mirrored)

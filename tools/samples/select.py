@@ -1,0 +1,112 @@
+"""Select tools: where an experiment's pictures come from (APEX, section 3.4 and appendix A)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from profiles.errors import BadInput
+from tools.calls import Call, Declarations, Words
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+    from tools.transforms import Studio
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A picture that was retrieved or made.
+
+    Attributes:
+        picture: RGB, of any size.
+        class_name: What it is said to show: a single class, also where a group or any class was asked for.
+        studio: What else its source can do with it; see `tools.transforms`.
+        origin: Where it is from, for people.
+    """
+
+    picture: PIL.Image.Image
+    class_name: str
+    studio: Studio | None
+    origin: str
+
+
+class Source(Protocol):
+    """A world, a model or a folder that gives pictures of classes."""
+
+    def select(self, class_name: str, image_type: str, seed: str) -> Selected:
+        """Return a picture of a class; the same arguments give the same one.
+
+        Args:
+            class_name: A class, a group of classes, or "random" for any class.
+            image_type: Such as "photo" or "pencil sketch".
+            seed: Chooses among those that there are.
+
+        Raises:
+            BadInput: It has no such class, or none of that type.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What select tools work with.
+
+    Attributes:
+        seed: Chooses the picture.
+        retrieval: Where pictures are looked up; None where there is nothing.
+        generation: Where they are made; None where nothing makes any.
+    """
+
+    seed: str
+    retrieval: Source | None = None
+    generation: Source | None = None
+
+
+SELECTS: Declarations[Selected] = Declarations("select tool")
+
+
+@SELECTS.declare("TextToImageGeneration")
+def generate(selection: Selection, *, class_name: Words, image_type: Words = "photo") -> Selected:
+    """Generate a picture of a class.
+
+    Args:
+        class_name: What it shows: a class, a group of classes ("birds"), or "random" for any class.
+        image_type: The type of picture, such as "photo" or "pencil sketch".
+    """
+    if selection.generation is None:
+        msg = "Nothing here generates pictures: use TextToImageRetrieval, or a profile that can."
+        raise BadInput(msg)
+    return selection.generation.select(class_name, image_type, selection.seed)
+
+
+@SELECTS.declare("TextToImageRetrieval")
+def retrieve(selection: Selection, *, class_name: Words, image_type: Words = "photo") -> Selected:
+    """Retrieve a picture of a class; what cannot be retrieved is generated.
+
+    Args:
+        class_name: What it shows: a class, a group of classes ("birds"), or "random" for any class.
+        image_type: The type of picture, such as "photo" or "pencil sketch".
+    """
+    if selection.retrieval is None:
+        return generate(selection, class_name=class_name, image_type=image_type)
+    try:
+        return selection.retrieval.select(class_name, image_type, selection.seed)
+    except BadInput:
+        if selection.generation is None:
+            raise
+        return generate(selection, class_name=class_name, image_type=image_type)
+
+
+def select(call: Call, selection: Selection) -> Selected:
+    """Run a select tool.
+
+    Args:
+        call: Name and arguments of the tool.
+        selection: Where pictures come from, and the seed; the same call and selection give the same picture.
+
+    Raises:
+        BadInput: There is no such tool, its arguments cannot be used, or there is no such picture.
+    """
+    read = SELECTS.read(call)
+    return SELECTS.named(read.name)(selection, read.arguments)

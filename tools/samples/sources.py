@@ -1,0 +1,116 @@
+"""Sources of pictures by class: a world, a folder of a user's own, a painter."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from profiles.errors import BadInput
+from tools.samples.select import Selected
+
+if TYPE_CHECKING:
+    import numpy as np
+    import PIL.Image
+
+    from tools.knowledge.collection import ClassFolders
+
+ANY: Final = "random"
+
+
+class WorldSource:
+    """Draws pictures of one thing each (`Profile.world()`).
+
+    Args:
+        world: The world's module, with `portrait`, `cut_out` and `members`.
+        title: Its name, for people.
+    """
+
+    def __init__(self, world: Any, *, title: str) -> None:  # noqa: ANN401 - a module
+        self._world, self._title = world, title
+
+    def select(self, class_name: str, image_type: str, seed: str) -> Selected:
+        """Draw a picture; see `Source`."""
+        drawn = self._world.portrait(class_name, seed, image_type=image_type)
+        return Selected(drawn.picture(), drawn.class_name, _WorldStudio(self._world, drawn), self._title)
+
+
+class _WorldStudio:
+    """What a world can do with a picture that it drew."""
+
+    def __init__(self, world: Any, drawn: Any) -> None:  # noqa: ANN401 - of the world
+        self._world, self._drawn = world, drawn
+
+    def another(self, dice: np.random.Generator) -> PIL.Image.Image:
+        picture: PIL.Image.Image = self._world.portrait(ANY, _seed(dice)).picture()
+        return picture
+
+    def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:
+        thing: PIL.Image.Image = self._world.cut_out(class_name, side, _seed(dice))
+        return thing
+
+    def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
+        picture: PIL.Image.Image = self._drawn.restyled(style=style, weather=weather).picture()
+        return picture
+
+
+class FolderSource:
+    """Retrieves from a folder with a folder of pictures for each class.
+
+    Args:
+        folders: The folders.
+        groups: For the name of a group its classes; nothing for what is no group.
+    """
+
+    def __init__(self, folders: ClassFolders, *, groups: Callable[[str], list[str]] = lambda _: []) -> None:
+        self._folders, self._groups = folders, groups
+
+    def select(self, class_name: str, image_type: str, seed: str) -> Selected:
+        """Choose a picture; see `Source`. Which type a picture has is not known: all are taken for photos."""
+        if image_type != "photo":
+            msg = f"{self._folders} does not say which pictures are of the type {image_type[:80]!r}."
+            raise BadInput(msg)
+        classes = self._classes(class_name)
+        if not classes:
+            msg = f"{self._folders} has no pictures of {class_name[:80]!r}: there are {self._known()}."
+            raise BadInput(msg)
+        number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big")
+        chosen = classes[number % len(classes)]
+        found = self._folders.found(chosen, 1, seed=number % 2**32)
+        if not found:
+            msg = f"{self._folders} has no pictures of {chosen!r}."
+            raise BadInput(msg)
+        return Selected(found[0].picture, chosen, _FolderStudio(self), Path(found[0].origin).name)
+
+    def _classes(self, class_name: str) -> list[str]:
+        known, asked = self._folders.concepts(), class_name.casefold()
+        if asked == ANY:
+            return known
+        return [asked] if asked in known else [name for name in self._groups(asked) if name in known]
+
+    def _known(self) -> str:
+        known = self._folders.concepts()
+        return ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")  # noqa: PLR2004
+
+
+class _FolderStudio:
+    """What a folder can do with one of its pictures: show others."""
+
+    def __init__(self, source: FolderSource) -> None:
+        self._source = source
+
+    def another(self, dice: np.random.Generator) -> PIL.Image.Image:
+        return self._source.select(ANY, "photo", _seed(dice)).picture
+
+    def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:  # noqa: ARG002
+        msg = f"A folder of pictures has no {class_name[:80]!r} without a background."
+        raise BadInput(msg)
+
+    def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
+        msg = f"A picture of a folder cannot be made {(style or weather)[:80]!r}."
+        raise BadInput(msg)
+
+
+def _seed(dice: np.random.Generator) -> str:
+    return str(dice.integers(2**62))
