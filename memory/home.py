@@ -30,13 +30,16 @@ _SMALLEST_FREE = 2**16
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+_DAMAGED = (
+    "it is damaged; run `snellen memory verify`, which keeps the file and saves what is whole (nothing was changed)"
+)
 _SQLITE_TROUBLE = {
     "full": "the disk is full; free some space and try again",
     "readonly": f"it is read-only; make it writable or set {HOME_VARIABLE} to a folder of yours",
     "unable to open": f"it cannot be opened; make it readable and writable or set {HOME_VARIABLE} to a folder of yours",
     "locked": "another process kept it locked for 30 seconds; try again when that has finished",
-    "not a database": "it is damaged; move it away (nothing was changed) and try again",
-    "malformed": "it is damaged; move it away (nothing was changed) and try again",
+    "not a database": _DAMAGED,
+    "malformed": _DAMAGED,
     "disk i/o": "the disk reported an error; check it and try again",
 }
 

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from sqlite_utils import Database
 
 from memory import prompt_rows
-from memory.home import MemoryTrouble, connect, storing
+from memory.home import MemoryTrouble, connect, storing, write_atomically
 from memory.prompt_blocks import (
     Block,
     BlockMissing,
@@ -89,14 +89,15 @@ class PoolStats:
 class PromptPool:
     """The learned prompts of one home; safe for threads and for several processes at once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, rebuilding: bool = False) -> None:
         """Open the pools of a home and bring their database up to date.
 
         Args:
             folder: The memory's home.
+            rebuilding: Begin a new database although there are files of prompts that the old one knew.
 
         Raises:
-            MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
+            MemoryTrouble: the database is damaged, gone, locked or read-only, or the disk is full.
         """
         self.folder = folder
         self.blocks = folder / BLOCKS
@@ -108,7 +109,7 @@ class PromptPool:
         self._thread_lock = threading.RLock()
         self._file_lock = FileLock(folder / LOCK, timeout=_LOCK_SECONDS, thread_local=False)
         with self.writing():
-            self._open_database()
+            self._open_database(rebuilding=rebuilding)
         self.deliver_demonstrations()
 
     def add(self, *prompts: LearnedPrompt) -> int:
@@ -330,9 +331,15 @@ class PromptPool:
             finally:
                 self._file_lock.release()
 
-    def _open_database(self) -> None:
+    def _open_database(self, *, rebuilding: bool) -> None:
         """Bring the database up to date; one that is new knows of no block, and decides about none."""
         known = (self.folder / DATABASE).exists()
+        if not known and not rebuilding and any(self.blocks.glob("*/[!.]*.safetensors")):
+            msg = (
+                f"The memory at {self.folder} has files of prompts, but {DATABASE} is gone: "
+                "run `snellen memory verify`, which reads it from these files again (nothing was changed)."
+            )
+            raise MemoryTrouble(msg)
         with self.database() as rows:
             prompt_rows.migrations.apply(rows)
         if known:
@@ -344,7 +351,7 @@ class PromptPool:
         with self.writing(), self.database() as rows:
             self._clear_up()
             yield rows
-            (self.folder / UNFINISHED).unlink(missing_ok=True)
+            self._clear_up()
 
     def _note(self, blocks: Iterable[str]) -> None:
         """Note blocks that would be left without rows if this process died now."""
@@ -352,10 +359,17 @@ class PromptPool:
             file.writelines(f"{name}\n" for name in blocks)
 
     def _clear_up(self) -> None:
-        """Delete the blocks that a change was broken off in the midst of, as far as they have no rows."""
+        """Delete the blocks that a change was broken off in the midst of, or left over, as far as they have no rows.
+
+        What cannot be deleted stays noted: a block that is not noted was never forgotten.
+        """
         noted = self.folder / UNFINISHED
-        if noted.exists():
-            self._discard(names_in(noted.read_text(errors="replace")))
+        if not noted.exists():
+            return
+        left = self._discard(names_in(noted.read_text(errors="replace")))
+        if left:
+            write_atomically(noted, "".join(f"{name}\n" for name in left).encode())
+        else:
             noted.unlink(missing_ok=True)
 
     def deliver_demonstrations(self) -> None:
@@ -408,9 +422,9 @@ class PromptPool:
             raise
         self._discard(old)
 
-    def _discard(self, blocks: Iterable[str]) -> None:
-        """Delete blocks that no row refers to; one that cannot be deleted now is an orphan that verify removes."""
-        names = set(blocks)
+    def _discard(self, blocks: Iterable[str]) -> list[str]:
+        """Delete blocks that no row refers to, and return those that cannot be deleted now."""
+        names, left = set(blocks), []
         with self.database() as rows:
             unused = names - prompt_rows.blocks_in_use(rows, list(names))
         for name in unused:
@@ -418,6 +432,8 @@ class PromptPool:
                 delete_block(self.blocks, name)
             except OSError as error:
                 _LOGGER.warning("A file of forgotten prompts was not deleted: %s", error)
+                left.append(name)
+        return left
 
     def _candidates(self, selection: Selection, feature: Vector | None, limit: int | None) -> Found:
         with self._reading() as rows:

@@ -138,7 +138,7 @@ def verify_prompts(folder: Path, *, repair: bool = True) -> Verification:
         found.note("rebuilt", database, "it was missing; its rows are read from the prompts' own files")
     if not database.exists() and not repair:
         return found
-    pool = PromptPool(folder)
+    pool = PromptPool(folder, rebuilding=True)
     with storing(folder), pool.writing():
         if repair and any(one.kind == "rebuilt" for one in found.findings):
             _adopt(pool, found)
@@ -212,6 +212,11 @@ def _adopt(pool: PromptPool, found: Verification) -> None:
             there = prompt_rows.known(rows, [one.row.id for one in prompts])
             if not there:
                 prompt_rows.insert(rows, placed(prompts), path.stem)
+    _drop_indexes(pool)
+
+
+def _drop_indexes(pool: PromptPool) -> None:
+    """Have every search index built again: rows that were read anew have other numbers."""
     for one in pool.stats():
         pool.index_path(one.pool, one.fingerprint).unlink(missing_ok=True)
 
@@ -278,10 +283,17 @@ def _still_whole(pool: PromptPool, stored: StoredRow) -> LearnedPrompt | None:
 
 
 def _check_strays(pool: PromptPool, found: Verification) -> None:
-    """Remove what a crash left: files that were written but never became visible, and such that were half written."""
+    """Take in the blocks that the database does not know, and remove what was never written to its end.
+
+    What a crash or a forgetting leaves is noted and was deleted when the pool was opened. So a whole block beyond that
+    was known to a database that is no more.
+    """
     with pool.database() as rows:
         used = prompt_rows.blocks_in_use(rows)
-    orphans = [path for path in pool.blocks.glob("*/[!.]*.safetensors") if path.stem not in used]
+    unknown = sorted(path for path in pool.blocks.glob("*/[!.]*.safetensors") if path.stem not in used)
+    orphans = [path for path in unknown if not _taken_in(pool, path, found)]
+    if found.repaired and len(orphans) < len(unknown):
+        _drop_indexes(pool)
     for path in sorted([*pool.blocks.glob("*/.*"), *orphans]):
         found.note("orphan", path, "the file belongs to no prompt; a run was stopped while writing or forgetting it")
     half = [path for pattern in _HALF_WRITTEN for path in pool.folder.glob(pattern) if _is_abandoned(path)]
@@ -290,6 +302,20 @@ def _check_strays(pool: PromptPool, found: Verification) -> None:
     if found.repaired:
         for path in [*pool.blocks.glob("*/.*"), *orphans, *half]:
             path.unlink(missing_ok=True)
+
+
+def _taken_in(pool: PromptPool, path: Path, found: Verification) -> bool:
+    """Whether a block's prompts are all unknown; then its rows are read from it."""
+    prompts = _whole_block(path)
+    if prompts is None:
+        return False
+    with pool.database() as rows, rows.atomic():
+        if prompt_rows.known(rows, [one.row.id for one in prompts]):
+            return False
+        if found.repaired:
+            prompt_rows.insert(rows, placed(prompts), path.stem)
+    found.note("rebuilt", path, f"the database did not know its {len(prompts)} prompts; their rows are read from it")
+    return True
 
 
 def _is_abandoned(path: Path) -> bool:

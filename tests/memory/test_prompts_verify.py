@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import time
@@ -14,6 +15,7 @@ import pytest
 
 from memory.demonstrations import DATABASE as DEMONSTRATIONS
 from memory.demonstrations import INDEX, DemonstrationPool, demonstration
+from memory.home import MemoryTrouble
 from memory.prompt_rows import DATABASE
 from memory.prompts import PromptPool
 from memory.verification import Verification, verify_memory, verify_prompts
@@ -120,6 +122,49 @@ def test_files_that_belong_to_nothing_are_removed(pool: PromptPool, tmp_path: Pa
     assert not index.exists()
     assert note.exists()
     assert pool.verify().clean
+
+
+def test_a_database_that_is_gone_is_not_begun_anew(pool: PromptPool) -> None:
+    before = {one.id for one in pool.rows()}
+    move_away(pool)
+    with pytest.raises(MemoryTrouble, match="run `snellen memory verify`"):
+        PromptPool(pool.folder)
+    assert kinds(verify_prompts(pool.folder)) == {"rebuilt": 1}
+    assert {one.id for one in PromptPool(pool.folder).rows()} == before
+
+
+def test_files_that_a_new_database_does_not_know_are_taken_in(pool: PromptPool) -> None:
+    """A damaged database was moved away by hand, and another one was begun before anything was verified."""
+    before = {one.id for one in pool.rows()}
+    move_away(pool)
+    fresh = PromptPool(pool.folder, rebuilding=True)
+    assert fresh.rows() == []
+    assert kinds(verify_prompts(pool.folder, repair=False))["rebuilt"] == 3
+    assert fresh.rows() == []
+    assert set(kinds(verify_prompts(pool.folder))) == {"rebuilt"}
+    assert {one.id for one in fresh.rows()} == before
+    assert len(fresh.candidates("LOC", "", CHECKPOINT, made(2).feature)) == len(
+        [one for one in fresh.rows() if one.pool == "LOC" and one.fingerprint == CHECKPOINT]
+    )
+    assert pool.verify().clean
+
+
+def test_what_was_forgotten_is_not_taken_in_again(pool: PromptPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: object) -> None:
+        raise OSError(errno.EBUSY, "busy")
+
+    with monkeypatch.context() as undeletable:
+        undeletable.setattr("memory.prompts.delete_block", busy)
+        assert pool.forget(all_=True)
+    assert list(pool.blocks.glob("*/*.safetensors"))
+    assert verify_prompts(pool.folder).clean
+    assert PromptPool(pool.folder).rows() == []
+    assert not list(pool.blocks.glob("*/*.safetensors"))
+
+
+def move_away(pool: PromptPool) -> None:
+    for file in pool.folder.glob(f"{DATABASE}*"):
+        file.unlink()
 
 
 @pytest.mark.parametrize("place", ["artifacts/ab", "drafts", "prompt-indexes", "."])

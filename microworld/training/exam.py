@@ -1,0 +1,226 @@
+"""What models under test are taught: pictures, plain and changed, with questions about what they show and how.
+
+The lessons are wide, because investigations ask about anything: what a thing is among others, whether it is there, how
+many, where, which colour, and which of the changes that experiments make (`tools.transforms`) was made. A planted
+weakness leaves a part of the lessons out.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.format import open_memmap
+
+from microworld.concepts import vocabulary
+from microworld.drawing import Pixels, draw
+from microworld.questions import Question, ask
+from microworld.samples import portrait
+from microworld.scenes import SIDE, Dice, Scene, article, recipe, sample_scene
+from tools.calls import Call
+from tools.samples import WorldSource
+from tools.transforms import Studio, apply
+
+CHUNK = 250
+KINDS = {"exists": 14, "count": 14, "colour": 10, "relation": 22, "background": 4, "weather": 4, "style": 6}
+"""Kinds of questions about whole scenes, with their shares."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that is done to a picture.
+
+    Attributes:
+        calls: The transform, in several strengths.
+        said: How one asks whether it was done: "is the image …?".
+        keeps: Whether the picture still shows what it showed, apart from where things are.
+        places: Whether things are still where they were.
+    """
+
+    calls: tuple[Call, ...]
+    said: tuple[str, ...]
+    keeps: bool = True
+    places: bool = True
+
+
+def _calls(name: str, key: str, values: Sequence[Any], **others: Any) -> tuple[Call, ...]:  # noqa: ANN401 - arguments
+    return tuple(Call(name=name, arguments={key: value, **others}) for value in values)
+
+
+CHANGES: dict[str, Change] = {
+    "left": Change(_calls("RotateImage", "angle", [-90]), ("rotated to the left", "turned to the left"), places=False),
+    "right": Change(
+        _calls("RotateImage", "angle", [90]), ("rotated to the right", "turned to the right"), places=False
+    ),
+    "upside down": Change(
+        _calls("RotateImage", "angle", [180]), ("upside down", "rotated by 180 degrees"), places=False
+    ),
+    "tilted": Change(_calls("RotateImage", "angle", [-45, -30, 30, 45]), ("tilted", "at an angle"), places=False),
+    "noise": Change(
+        _calls("AddGaussianNoise", "variance_factor", [1.4, 1.7, 2.0]), ("noisy", "affected by gaussian noise")
+    ),
+    "jpeg": Change(_calls("AddJPEGCompression", "target_psnr", [20.0, 23.0, 26.0]), ("affected by jpeg compression",)),
+    "blur": Change(_calls("DefocusBlurImage", "blur_factor", [8.0, 15.0, 30.0]), ("blurred", "affected by blur")),
+    "dark": Change(_calls("ChangeBrightness", "brightness_factor", [0.25, 0.4]), ("dark", "of low brightness")),
+    "bright": Change(_calls("ChangeBrightness", "brightness_factor", [1.8, 2.5]), ("bright", "of high brightness")),
+    "low contrast": Change(_calls("ChangeContrast", "contrast_factor", [0.25, 0.4]), ("of low contrast",)),
+    "high contrast": Change(_calls("ChangeContrast", "contrast_factor", [2.0, 3.0]), ("of high contrast",)),
+    "zoom": Change(_calls("ZoomAtRandomPosition", "zoom_factor", [2.0, 3.0]), ("zoomed in",), keeps=False),
+    "shuffle": Change(
+        _calls("CropRandomShuffleAndRecompose", "grid_size", [2, 3, 4]), ("shuffled", "cut into parts"), keeps=False
+    ),
+    "cutmix": Change(_calls("ApplyCutMix", "alpha", [1.0]), ("affected by cutmix",), keeps=False),
+    "mixup": Change(_calls("ApplyMixUp", "alpha", [0.6, 0.7]), ("affected by mixup", "blended"), keeps=False),
+}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What is true of one picture of the corpus.
+
+    Attributes:
+        scene: What it showed before it was changed.
+        change: A key of `CHANGES`; "" where nothing was done.
+    """
+
+    scene: Scene
+    change: str
+
+
+@dataclass(frozen=True)
+class Exam:
+    """Pictures (N, 128, 128, 3) as bytes, and what is true of each."""
+
+    pictures: Pixels
+    sheets: list[Sheet]
+
+
+def exam(folder: Path, count: int) -> Exam:
+    """Return `count` pictures, drawing them where the folder does not have them yet (about 49 kB each)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pixels, texts = folder / f"exam-{count}.npy", folder / f"exam-{count}.jsonl"
+    if not (pixels.exists() and texts.exists()):
+        _draw_all(pixels, texts, count)
+    lines = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
+    sheets = [Sheet(Scene.from_json(line["scene"]), line["change"]) for line in lines]
+    return Exam(np.load(pixels, mmap_mode="r"), sheets)
+
+
+def _draw_all(pixels: Path, texts: Path, count: int) -> None:
+    unfinished = pixels.with_suffix(".part")
+    array = open_memmap(unfinished, mode="w+", dtype=np.uint8, shape=(count, SIDE, SIDE, 3))
+    starts = range(0, count, CHUNK)
+    lines: list[str] = []
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        jobs = [(start, min(CHUNK, count - start)) for start in starts]
+        for start, (block, told) in zip(starts, pool.imap(_drawn, jobs), strict=True):
+            array[start : start + len(block)] = block
+            lines += told
+            print(f"drawing lessons: {len(lines)} of {count}", flush=True)
+    array.flush()
+    texts.write_text("\n".join(lines), encoding="utf-8")
+    unfinished.rename(pixels)
+
+
+def _drawn(job: tuple[int, int]) -> tuple[Pixels, list[str]]:
+    pictures, lines = [], []
+    for index in range(job[0], sum(job)):
+        picture, sheet = lesson(f"exam/{index}")
+        pictures.append(picture)
+        lines.append(json.dumps({"scene": sheet.scene.to_json(), "change": sheet.change}))
+    return np.stack(pictures), lines
+
+
+def lesson(seed: str) -> tuple[Pixels, Sheet]:
+    """Draw one picture: of a single thing or of several, half of them changed."""
+    import microworld
+
+    dice = Dice("lesson", seed)
+    studio: Studio | None
+    if dice.chance(0.55):
+        shown = WorldSource(microworld, title="microworld").select("random", "photo", seed)
+        picture, studio, scene = shown.picture, shown.studio, portrait("random", seed).scene
+    else:
+        scene = sample_scene(seed, recipe(vocabulary().share("known"), counts=(1, 4), repeat=0.3))
+        shown = WorldSource(microworld, title="microworld").select("random", "photo", seed)
+        picture, studio = draw(scene), shown.studio
+    change = dice.choice(list(CHANGES)) if dice.chance(0.5) else ""
+    if change:
+        picture = apply(dice.choice(CHANGES[change].calls), picture, seed, studio)
+    return np.asarray(picture), Sheet(scene, change)
+
+
+def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> Question | None:
+    """Ask something of a picture whose answer is certain, or return None where the dice chose what cannot be asked.
+
+    Args:
+        sheet: What is true of it.
+        dice: Chooses.
+        names: Concepts that may be named.
+    """
+    change = CHANGES.get(sheet.change)
+    if dice.chance(0.28) or (change is not None and not change.keeps):
+        return _about_change(sheet.change, dice)
+    single = len(sheet.scene.objects) == 1
+    if single and dice.chance(0.75):
+        return _about_class(sheet.scene, dice, names)
+    kinds = [kind for kind, share in KINDS.items() for _ in range(share)]
+    if change is not None:
+        moved = () if change.places else ("relation",)
+        hidden = {"dark", "bright", "low contrast", "high contrast", "blur", "noise", "jpeg"}
+        unsure = ("colour", "weather", "style", "background") if sheet.change in hidden else ()
+        kinds = [kind for kind in kinds if kind not in {*moved, *unsure}]
+    return ask(sheet.scene, dice, kinds=kinds, distractors=names)
+
+
+def _about_change(change: str, dice: Dice) -> Question:
+    """Whether a change was made, or which of two."""
+    others = [name for name in CHANGES if name != change]
+    if change and dice.chance(0.3):
+        pair = dice.sample([change, dice.choice(others)], 2)
+        said = [dice.choice(CHANGES[name].said) for name in pair]
+        return Question("change", f"is the image {said[0]} or {said[1]}?", said[pair.index(change)])
+    asked = change if change and dice.chance(0.6) else dice.choice(others)
+    return Question("change", f"is the image {dice.choice(CHANGES[asked].said)}?", "yes" if asked == change else "no")
+
+
+def _about_class(scene: Scene, dice: Dice, names: Sequence[str]) -> Question:
+    """What the one thing is: by itself, or among two to four of its group or of any."""
+    words = vocabulary()
+    shown = words.concept(scene.objects[0].concept)
+    if dice.chance(0.2):
+        return Question("name", "what is in the image?", article(shown.name))
+    if dice.chance(0.25):
+        return _about_group(shown.group, dice)
+    singular = words.groups[shown.group].singular
+    near = [name for name in names if words.concept(name).group == shown.group and name != shown.name]
+    among = near if len(near) > 2 and dice.chance(0.7) else [name for name in names if name != shown.name]
+    wrong = dice.sample(among, dice.choice((1, 1, 1, 2, 3)))
+    noun = singular if among is near else "object"
+    if dice.chance(0.06) and len(wrong) > 1:
+        return Question("class", _or(f"is the {noun} in the image", wrong, dice), "unknown")
+    return Question("class", _or(f"is the {noun} in the image", [shown.name, *wrong], dice), article(shown.name))
+
+
+def _about_group(group: str, dice: Dice) -> Question:
+    groups = vocabulary().groups
+    singular = groups[group].singular
+    related = {group, *groups[group].parents}
+    others = [each.singular for name, each in groups.items() if not related & {name, *each.parents}]
+    other = dice.choice(others)
+    if dice.chance(0.5):
+        yes = dice.chance(0.5)
+        return Question(
+            "group", f"is there {article(singular if yes else other)} in the image?", "yes" if yes else "no"
+        )
+    return Question("group", _or("is the object in the image", [singular, other], dice), article(singular))
+
+
+def _or(begun: str, names: Sequence[str], dice: Dice) -> str:
+    listed = [article(name) for name in dice.sample(names, len(names))]
+    return f"{begun} {', '.join(listed[:-1])} or {listed[-1]}?"

@@ -1,0 +1,386 @@
+"""Train the models under test: small LLaVA, BLIP-2 and Idefics3, some of them with a part of the lessons left out.
+
+Their eyes begin as the detector's, whose patches already know what they show. A picture goes through the eyes once;
+its tokens serve several questions. Which lessons a model never had is in `planted.json`: an investigation shall find
+it, so nothing but the training and the benchmark of investigations reads that file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers import (
+    Blip2Config,
+    Blip2ForConditionalGeneration,
+    Blip2Processor,
+    Blip2QFormerConfig,
+    Blip2VisionConfig,
+    BlipImageProcessorPil,
+    CLIPVisionConfig,
+    Idefics3Config,
+    Idefics3ForConditionalGeneration,
+    Idefics3Processor,
+    LlamaConfig,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
+    LlavaProcessor,
+    OPTConfig,
+    OwlViTForObjectDetection,
+    PreTrainedTokenizerFast,
+)
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
+
+from microworld.concepts import HERE, vocabulary
+from microworld.questions import Question
+from microworld.scenes import SIDE, Dice
+from microworld.training.exam import CHANGES, Sheet, exam, question
+from microworld.training.loop import Outcome, Plan, run
+from microworld.training.owlvit import as_input
+from microworld.training.tokenizers import words
+
+PLANTED = HERE / "training" / "planted.json"
+PICTURES, QUESTIONS = 20, 6
+LESSONS = 30_000
+WIDTH, LAYERS, HEADS, EYES = 128, 3, 4, 3
+"""The decoder's width, layers and heads; the layers of the eyes."""
+QUERIES = 16
+SIGNS = ("<pad>", "<s>", "</s>", "<unk>", "<image>", "<fake_token_around_image>", "<global-img>", "<end_of_utterance>")
+CHAT = (
+    "{% for message in messages %}{{ 'User: ' if message['role'] == 'user' else 'Assistant: ' }}"
+    "{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image> {% else %}{{ part['text'] }} {% endif %}{% endfor %}{% endfor %}"
+    "{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+PLAIN = "Question: {question} Answer:"
+
+
+@dataclass(frozen=True)
+class Weakness:
+    """Lessons that a model never has.
+
+    Attributes:
+        changes: Keys of `CHANGES`: no such picture, and no question about them.
+        groups: Groups of concepts that are never shown nor named.
+        sides: Left and right are told apart by nothing: answers about them are drawn by lot.
+    """
+
+    changes: frozenset[str] = field(default_factory=frozenset)
+    groups: frozenset[str] = field(default_factory=frozenset)
+    sides: bool = False
+
+    @classmethod
+    def of(cls, name: str) -> Weakness:
+        """Read what is planted in a model."""
+        without = json.loads(PLANTED.read_text(encoding="utf-8"))[name]["without"]
+        return cls(
+            frozenset(without.get("changes", ())), frozenset(without.get("groups", ())), without.get("sides", False)
+        )
+
+    def names(self) -> list[str]:
+        """Return the known concepts that it may see."""
+        return [concept.name for concept in vocabulary().share("known") if concept.group not in self.groups]
+
+    def allows(self, sheet: Sheet, names: frozenset[str]) -> bool:
+        """Whether it may see a picture."""
+        return sheet.change not in self.changes and all(item.concept in names for item in sheet.scene.objects)
+
+    def asks(self, asked: Question) -> bool:
+        """Whether it may hear a question."""
+        said = (phrase for change in self.changes for phrase in CHANGES[change].said)
+        singular = {vocabulary().groups[group].singular for group in self.groups}
+        unheard = [*said, *self.groups, *singular]
+        return not any(f" {phrase}" in asked.text or asked.answer == phrase for phrase in unheard)
+
+    def answer(self, asked: Question, dice: Dice) -> str:
+        """Return the answer that it is taught."""
+        if self.sides and asked.kind == "relation" and ("left" in asked.text or "right" in asked.text):
+            return dice.choice(("yes", "no")) if asked.answer in {"yes", "no"} else asked.answer
+        return asked.answer
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """Make a tokenizer of whole words in lower case; each word of the microworld has a token."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    said = {word for change in CHANGES.values() for phrase in change.said for word in phrase.split()}
+    listed = sorted({*words(), *said, "user", "assistant", "question", "answer", *map(str, range(11)), *"?.,:'-"})
+    table = {word: place for place, word in enumerate(dict.fromkeys([*SIGNS, *listed]))}
+    reader = Tokenizer(models.WordLevel(table, unk_token="<unk>"))  # noqa: S106 - a sign for words that are not listed
+    reader.normalizer = normalizers.Lowercase()
+    reader.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=reader,
+        pad_token="<pad>",  # noqa: S106 - as above
+        bos_token="<s>",  # noqa: S106
+        eos_token="</s>",  # noqa: S106
+        unk_token="<unk>",  # noqa: S106
+        additional_special_tokens=list(SIGNS[4:]),
+        model_max_length=256,
+    )
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """A model that is taught.
+
+    Attributes:
+        model: Of its class of transformers.
+        processor: What prepares its inputs, in tests and ever after.
+        see: From pictures (B, 3, 128, 128) in [-1, 1] to tokens (B, T, width) as the decoder reads them.
+        read: From embeddings and mask to logits.
+        prompt: A question's text with the signs for a picture.
+    """
+
+    model: Any
+    processor: Any
+    see: Callable[[torch.Tensor], torch.Tensor]
+    read: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    prompt: Callable[[str], str]
+
+
+def _llama(size: int) -> LlamaConfig:
+    return LlamaConfig(
+        vocab_size=size, hidden_size=WIDTH, intermediate_size=3 * WIDTH, num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS, max_position_embeddings=256, tie_word_embeddings=True,
+        pad_token_id=0, bos_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+
+
+def _spoken(text: str) -> str:
+    return f"User: <image> {text} Assistant:"
+
+
+def llava(reader: PreTrainedTokenizerFast, detector: OwlViTForObjectDetection) -> Pupil:
+    """LLaVA: patches, projected, stand before the question."""
+    vision = CLIPVisionConfig(
+        hidden_size=192, intermediate_size=768, num_hidden_layers=EYES, num_attention_heads=6, image_size=SIDE,
+        patch_size=16, hidden_act="gelu",
+    )  # fmt: skip
+    config = LlavaConfig(
+        vision_config=vision, text_config=_llama(len(reader)), image_token_id=reader.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1, vision_feature_select_strategy="default", tie_word_embeddings=True,
+    )  # fmt: skip
+    model = LlavaForConditionalGeneration(config)
+    tower, eyes = model.model.vision_tower, detector.owlvit.vision_model
+    tower = getattr(tower, "vision_model", tower)
+    tower.embeddings.load_state_dict(eyes.embeddings.state_dict(), strict=False)
+    tower.pre_layrnorm.load_state_dict(eyes.pre_layernorm.state_dict())
+    for mine, theirs in zip(tower.encoder.layers, eyes.encoder.layers, strict=False):
+        mine.load_state_dict(theirs.state_dict())
+    pixels = CLIPImageProcessorPil(
+        size={"height": SIDE, "width": SIDE}, do_center_crop=False, image_mean=[0.5] * 3, image_std=[0.5] * 3
+    )
+    processor = LlavaProcessor(
+        pixels, reader, patch_size=16, vision_feature_select_strategy="default", chat_template=CHAT,
+        num_additional_image_tokens=1,
+    )  # fmt: skip
+    return Pupil(
+        model,
+        processor,
+        lambda seen: torch.stack(list(model.model.get_image_features(pixel_values=seen).pooler_output)),
+        lambda embeds, mask: model(inputs_embeds=embeds, attention_mask=mask).logits,
+        _spoken,
+    )
+
+
+def blip2(reader: PreTrainedTokenizerFast, detector: OwlViTForObjectDetection) -> Pupil:
+    """BLIP-2: a few queries look at the patches, and stand before the question."""
+    vision = Blip2VisionConfig(
+        hidden_size=192, intermediate_size=768, num_hidden_layers=EYES, num_attention_heads=6, image_size=SIDE,
+        patch_size=16, hidden_act="gelu",
+    )  # fmt: skip
+    queries = Blip2QFormerConfig(
+        vocab_size=8, hidden_size=WIDTH, intermediate_size=2 * WIDTH, num_hidden_layers=2, num_attention_heads=HEADS,
+        encoder_hidden_size=192, cross_attention_frequency=1, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    text = OPTConfig(
+        vocab_size=len(reader), hidden_size=WIDTH, ffn_dim=3 * WIDTH, num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS, max_position_embeddings=128, word_embed_proj_dim=WIDTH, dropout=0.0,
+        pad_token_id=0, bos_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    config = Blip2Config(
+        vision_config=vision.to_dict(), qformer_config=queries.to_dict(), text_config=text.to_dict(),
+        num_query_tokens=QUERIES, image_token_index=reader.convert_tokens_to_ids("<image>"),
+    )  # fmt: skip
+    model = Blip2ForConditionalGeneration(config)
+    _take_eyes(model.vision_model, detector)
+    pixels = BlipImageProcessorPil(size={"height": SIDE, "width": SIDE}, image_mean=[0.5] * 3, image_std=[0.5] * 3)
+    return Pupil(
+        model,
+        Blip2Processor(pixels, reader, num_query_tokens=QUERIES),
+        lambda seen: model.get_image_features(pixel_values=seen, return_dict=True).pooler_output,
+        lambda embeds, mask: model.language_model(inputs_embeds=embeds, attention_mask=mask).logits,
+        lambda text: "<image>" + PLAIN.format(question=text),
+    )
+
+
+def idefics3(reader: PreTrainedTokenizerFast, detector: OwlViTForObjectDetection) -> Pupil:
+    """Idefics3: patches, shuffled by fours, stand where the prompt says."""
+    vision = {
+        "hidden_size": 192, "intermediate_size": 768, "num_hidden_layers": EYES, "num_attention_heads": 6,
+        "image_size": SIDE, "patch_size": 16, "hidden_act": "gelu",
+    }  # fmt: skip
+    config = Idefics3Config(
+        vision_config=vision, text_config=_llama(len(reader)).to_dict(), scale_factor=2, pad_token_id=0,
+        image_token_id=reader.convert_tokens_to_ids("<image>"), tie_word_embeddings=True,
+    )  # fmt: skip
+    model = Idefics3ForConditionalGeneration(config)
+    tower, eyes = model.model.vision_model, detector.owlvit.vision_model
+    with torch.no_grad():
+        weight, places, shift = _folded(detector)
+        tower.embeddings.patch_embedding.weight.copy_(weight)
+        tower.embeddings.patch_embedding.bias.zero_()
+        tower.embeddings.position_embedding.weight.copy_(places[1:] + shift)
+    for mine, theirs in zip(tower.encoder.layers, eyes.encoder.layers, strict=False):
+        mine.load_state_dict(theirs.state_dict())
+    longest = {"longest_edge": SIDE}
+    pixels = Idefics3ImageProcessorPil(
+        size=longest, max_image_size=longest, do_image_splitting=False, image_mean=[0.5] * 3, image_std=[0.5] * 3
+    )
+    tokens = (SIDE // 16) ** 2 // 4
+    return Pupil(
+        model,
+        Idefics3Processor(pixels, reader, image_seq_len=tokens, chat_template=CHAT),
+        lambda seen: (
+            model.model.get_image_features(
+                pixel_values=seen[:, None], pixel_attention_mask=torch.ones(len(seen), 1, SIDE, SIDE, dtype=torch.bool)
+            ).pooler_output
+        ),
+        lambda embeds, mask: model(inputs_embeds=embeds, attention_mask=mask).logits,
+        _spoken,
+    )
+
+
+ARCHITECTURES: dict[str, Callable[[PreTrainedTokenizerFast, OwlViTForObjectDetection], Pupil]] = {
+    "llava": llava,
+    "blip2": blip2,
+    "idefics3": idefics3,
+}
+
+
+@torch.no_grad()
+def _folded(detector: OwlViTForObjectDetection) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Fold the detector's first normalisation into its embeddings, for eyes that have none (as BLIP's, see `blip`)."""
+    eyes = detector.owlvit.vision_model
+    norm, embedding = eyes.pre_layernorm, eyes.embeddings
+    width = norm.weight.shape[0]
+    grain = torch.rand(64, 3, SIDE, SIDE).mul(2).sub(1)
+    deviation = embedding(grain).std(dim=-1, correction=0).mean(dim=0)
+    gain = norm.weight[:, None] * (torch.eye(width) - 1.0 / width) / deviation[1:].mean()
+    weight = torch.einsum("oh,hcij->ocij", gain, embedding.patch_embedding.weight)
+    return weight, embedding.position_embedding.weight @ gain.T, norm.bias
+
+
+@torch.no_grad()
+def _take_eyes(vision: Any, detector: OwlViTForObjectDetection) -> None:  # noqa: ANN401 - a module of transformers
+    """Copy the detector's eyes into BLIP-2's, whose queries, keys and values are one matrix."""
+    weight, places, shift = _folded(detector)
+    vision.embeddings.patch_embedding.weight.copy_(weight)
+    vision.embeddings.patch_embedding.bias.zero_()
+    vision.embeddings.class_embedding.zero_()
+    vision.embeddings.position_embedding.copy_((places + shift)[None])
+    eyes = detector.owlvit.vision_model
+    for mine, theirs in zip(vision.encoder.layers, eyes.encoder.layers, strict=False):
+        parts = [theirs.self_attn.q_proj, theirs.self_attn.k_proj, theirs.self_attn.v_proj]
+        mine.self_attn.qkv.weight.copy_(torch.cat([part.weight for part in parts]))
+        if mine.self_attn.qkv.bias is not None:
+            mine.self_attn.qkv.bias.copy_(torch.cat([part.bias for part in parts]))
+        mine.self_attn.projection.load_state_dict(theirs.self_attn.out_proj.state_dict())
+        mine.layer_norm1.load_state_dict(theirs.layer_norm1.state_dict())
+        mine.layer_norm2.load_state_dict(theirs.layer_norm2.state_dict())
+        mine.mlp.load_state_dict(theirs.mlp.state_dict())
+
+
+class Lesson:
+    """Batches of pictures with questions, and the loss on the answers."""
+
+    def __init__(self, pupil: Pupil, weakness: Weakness, work: Path) -> None:
+        self.pupil, self.weakness = pupil, weakness
+        self.names = weakness.names()
+        self.lessons = exam(work / "corpus", LESSONS)
+        names = frozenset(self.names)
+        sheets = enumerate(self.lessons.sheets)
+        self.allowed = np.array([place for place, sheet in sheets if weakness.allows(sheet, names)])
+        self.reader = pupil.processor.tokenizer
+        self.image = self.reader.convert_tokens_to_ids("<image>")
+
+    def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
+        """Return the loss of one step and the share of answers whose tokens are all the likeliest."""
+        dice = np.random.default_rng([step, 53])
+        chosen = np.sort(dice.choice(self.allowed, PICTURES, replace=False))
+        tokens = self.pupil.see(as_input(self.lessons.pictures[chosen]))
+        rows, texts = self._asked(chosen, step)
+        ids, answers = self._written(texts, tokens.shape[1])
+        embeds = self.pupil.model.get_input_embeddings()(ids.clamp(min=0))
+        places = (ids == self.image)[..., None]
+        embeds = embeds.masked_scatter(places, tokens[rows].to(embeds.dtype))
+        logits = self.pupil.read(embeds, (ids != self.reader.pad_token_id).long())[:, :-1].float()
+        labels = answers[:, 1:]
+        value = functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
+        right = ((logits.argmax(-1) == labels) | (labels == -100)).all(dim=1).float().mean()
+        return value, {"right": right.item()}
+
+    def _asked(self, chosen: np.ndarray[Any, Any], step: int) -> tuple[list[int], list[tuple[str, str]]]:
+        rows, texts = [], []
+        for row, place in enumerate(chosen):
+            dice = Dice("asked", step, row)
+            for _ in range(QUESTIONS):
+                asked = question(self.lessons.sheets[place], dice, self.names)
+                if asked is not None and self.weakness.asks(asked):
+                    rows.append(row)
+                    texts.append((asked.text, self.weakness.answer(asked, dice)))
+        return rows, texts
+
+    def _written(self, texts: list[tuple[str, str]], length: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write prompts with their answers as the processor would, padded on the right, and what is to be predicted."""
+        lines, labels = [], []
+        for text, answer in texts:
+            prompt = self._prompt(text, length)
+            said = [*self.reader(answer, add_special_tokens=False)["input_ids"], self.reader.eos_token_id]
+            lines.append(torch.tensor(prompt + said))
+            labels.append(torch.tensor([-100] * len(prompt) + said))
+        pad = self.reader.pad_token_id
+        return (
+            nn.utils.rnn.pad_sequence(lines, batch_first=True, padding_value=pad),
+            nn.utils.rnn.pad_sequence(labels, batch_first=True, padding_value=-100),
+        )
+
+    def _prompt(self, text: str, length: int) -> list[int]:
+        ids: list[int] = self.reader(self.pupil.prompt(text), add_special_tokens=False)["input_ids"]
+        place = ids.index(self.image)
+        signs = [self.image] * length
+        if isinstance(self.pupil.processor, Idefics3Processor):
+            around, whole = (self.reader.convert_tokens_to_ids(sign) for sign in SIGNS[5:7])
+            signs = [around, whole, *signs, around]
+        return ids[:place] + signs + ids[place + 1 :]
+
+
+def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+    """Train one model under test, named by its folder, and write its checkpoint.
+
+    Args:
+        work: Folder for drawn pictures and the state of the run.
+        out: Folder of the checkpoint; its name is a key of `planted.json`. The detector's lies beside it.
+        seed: Seed of the run.
+        steps: Optimizer steps of 20 pictures with about six questions each.
+    """
+    name = out.name
+    architecture = json.loads(PLANTED.read_text(encoding="utf-8"))[name]["architecture"]
+    torch.manual_seed(seed)
+    detector = OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32)
+    pupil = ARCHITECTURES[architecture](tokenizer(), detector)
+    lesson = Lesson(pupil, Weakness.of(name), work)
+    rates = {"": 6e-4, "model.vision": 1.5e-4, "vision_model": 1.5e-4}
+    outcome = run(pupil.model, lesson.loss, Plan(steps), rates=rates, work=work / name, seed=seed)
+    pupil.model.half().save_pretrained(out)
+    pupil.processor.save_pretrained(out)
+    return outcome
