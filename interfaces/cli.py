@@ -302,7 +302,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _run(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        status = _tell("Interrupted; `snellen threads` lists what can be resumed.", status=_INTERRUPTED)
+        goes_on = (
+            "repeat the command to go on"
+            if words[:1] == ["evaluate"]
+            else "`snellen threads` lists what can be resumed"
+        )
+        status = _tell(f"Interrupted; {goes_on}.", status=_INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

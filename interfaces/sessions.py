@@ -141,6 +141,7 @@ async def correct(
         _check_region(region, state)
         context = await asyncio.to_thread(make_context, profile or state.profile, folder)
         _check_understood(feedback, context)
+        _check_bearing(feedback, state)
         await tell(graph, ask_config(name), expected=expected, correction=says.strip(), region=region, approve=approve)
         yield Started(thread=name, state=await _state(graph, name), resumed=True)
         async for event in _followed(graph, name, context, decide):
@@ -318,6 +319,22 @@ def _check_understood(feedback: Feedback, context: Context) -> None:
             'the left"), or give --answer.'
         )
         raise BadInput(msg)
+
+
+def _check_bearing(feedback: Feedback, state: AskState) -> None:
+    """Refuse words about a thing where the answer is none: any other answer would be taken for right."""
+    from nodes.agreement import bears_on
+    from nodes.reasoning.corrections import read_correction
+    from tools.values import from_json
+
+    said = feedback.correction or ""
+    if feedback.expected or feedback.region or bears_on(read_correction(said), from_json(state.answer)):
+        return
+    msg = (
+        f"The answer was {str(from_json(state.answer))[:40]!r}, and {said[:80]!r} does not say what it should be: give "
+        "--answer; where a thing was taken for another, show it with --region and --label."
+    )
+    raise BadInput(msg)
 
 
 def _check_region(region: Region | None, state: AskState) -> None:

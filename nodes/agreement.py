@@ -81,6 +81,18 @@ def contradiction(feedback: Feedback) -> str:
     return ""
 
 
+def bears_on(correction: Correction, answer: object) -> bool:
+    """Tell whether what a correction says of things says anything of an answer.
+
+    That a thing is none, or that there is another, changes pictures, counts, lists and "no"; a colour is none the
+    righter for being another one.
+    """
+    if not isinstance(answer, str) or not (correction.absent or correction.present):
+        return True
+    words = {singular(_bare(part)) for part in answer.split(",")}
+    return bool(words & {"yes", "no", correction.absent})
+
+
 def agrees(answer: object, expected: str) -> bool:
     """Tell whether an answer says the same as the expected one.
 

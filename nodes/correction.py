@@ -38,6 +38,9 @@ Again = Literal["plan", "write", "run"]
 
 ENOUGH: Final = 24
 """Prompts of one concept after which a tool is not taught it again: more of the same would not help."""
+SURE: Final = 0.5
+"""From this certainty on, an answer that reflection inferred, and nobody gave, is taught to VQA: nothing is held out
+that could disprove it."""
 MAX_FAULTY_BYTES: Final = 2_000
 """For the steps of one wrong answer that were found at fault."""
 MAX_LESSONS_BYTES: Final = 6_000
@@ -112,6 +115,8 @@ def _needs(critique: Critique, state: AskState, context: Context) -> list[Need]:
     hopeless = {_key(one.need) for one in map(Learned.from_json, state.learned) if one.trouble}
     found: dict[tuple[str, ...], Need] = {}
     for fault in critique.faults:
+        if fault.tool == "VQA" and critique.certainty < SURE and not feedback_of(state).expected:
+            continue
         if fault.place == "tool" and fault.tool in POOL_OF_TOOL:
             for need in _needs_of(fault, state, context):
                 found.setdefault(_key(need), need)

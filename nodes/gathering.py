@@ -138,7 +138,7 @@ class _Gathering:
         return self._collected(
             parts.each(lambda scene: Example(scene.picture, self.concept, scene.boxes)),
             self._other_scenes(source).each(lambda scene: Example(scene.picture, self.concept)),
-            source=found[0].origin,
+            source=_origin(found, source),
         )
 
     def outlines(self) -> Collected:
@@ -150,7 +150,7 @@ class _Gathering:
         if not parts.validation:
             return self._too_few(found, "annotated scenes with masks", source)
         return self._collected(
-            parts.each(_outlined), self._other_scenes(source).each(_outlined), source=found[0].origin
+            parts.each(_outlined), self._other_scenes(source).each(_outlined), source=_origin(found, source)
         )
 
     def pictures(self) -> Collected:
@@ -162,7 +162,10 @@ class _Gathering:
         if not parts.validation:
             return self._too_few(found, "pictures", source)
         others = _halved([source.found(name, _OF_EACH, seed=self.seed) for name in self.related])
-        return self._collected(parts.each(self._shown), others.each(self._shown), source=found[0].origin)
+        if not others.training and not self.related and POOL_OF_TOOL[self.need.tool] == "CLIP":
+            msg = f"Nothing else is at hand to tell {self.concept!r} from: put folders of other things beside its own."
+            return Collected(self.need, trouble=msg)
+        return self._collected(parts.each(self._shown), others.each(self._shown), source=_origin(found, source))
 
     def _other_scenes(self, source: AnnotatedSource) -> Split[Annotated]:
         found = [source.annotated(name, _OF_EACH, seed=self.seed) for name in self.related]
@@ -194,6 +197,12 @@ class _Gathering:
             else f"There are no {what} of {self.concept!r} in {source}: name a folder that has some (--pictures)."
         )
         return Collected(self.need, trouble=msg)
+
+
+def _origin(found: Sequence[Item], source: AnnotatedSource | PictureSource) -> str:
+    """Return where pictures are from, for people: what all of them say, or the source that holds their files."""
+    said = {one.origin for one in found}
+    return said.pop() if len(said) == 1 else str(source)
 
 
 def _halved(found: Sequence[Sequence[Item]]) -> Split[Item]:

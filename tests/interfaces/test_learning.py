@@ -273,7 +273,7 @@ class TestPictures:
         said = say("learn", "space shuttle", "--pictures", str(tmp_path / "mine"))
 
         assert "learn space shuttle (CLASSIFY)" in said
-        assert "2 pictures to learn from, 1 to prove it on, 2 of other things" in said
+        assert "2 pictures to learn from, 1 to prove it on, 4 of other things" in said
         assert {row[:2] for row in rows(home)} == {("CLIP", "space shuttle")}
 
     def test_a_folder_of_pictures_is_of_the_concept_and_of_nothing_else(

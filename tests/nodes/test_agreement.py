@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from nodes.agreement import agreement, closeness
+from nodes.agreement import agreement, bears_on, closeness
+from nodes.reasoning.corrections import read_correction
 from nodes.reasoning.critique import Feedback
 from tools.program import StepRecord
 from tools.values import Picture, Region, to_json
@@ -50,6 +51,25 @@ def judged(feedback: Feedback, before: Any, after: Any) -> bool:
 )
 def test_an_answer_is_judged_by_the_feedback(feedback: Feedback, before: Any, after: Any, agrees: bool) -> None:
     assert judged(feedback, before, after) is agrees
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "bears"),
+    [
+        ("that is not a house", "purple", False),
+        ("there is also a cat on the left", "purple", False),
+        ("that is not a flamingo", "flamingo", True),
+        ("that is not a flamingo", "a flamingo", True),
+        ("that is not a cat", "dog, cats", True),
+        ("there is also a cat on the left", "no", True),
+        ("that is not a cat", 3, True),
+        ("that is not a cat", Picture("drawn", 100, 100), True),
+        ("that is wrong", "purple", True),
+        ("it should be green", "purple", True),
+    ],
+)
+def test_words_about_things_say_nothing_of_other_answers(said: str, answer: object, bears: bool) -> None:
+    assert bears_on(read_correction(said), answer) is bears
 
 
 @pytest.mark.parametrize(

@@ -157,15 +157,13 @@ class Expansion:
         """Taught concepts that may be taken for this one: of its group first, then of groups beside it, then any.
 
         Returns:
-            At most ``count`` names, always the same; none where nothing is known of the concept.
+            At most ``count`` names, always the same; any, where nothing is known of the concept.
         """
         wanted = next((each for each in self.concepts if each.name == concept), None)
-        if wanted is None:
-            return []
-        groups = self._groups_of(wanted)
+        groups = self._groups_of(wanted) if wanted else frozenset()
 
         def distance(other: Concept) -> tuple[int, str]:
-            shared = 0 if other.group == wanted.group else 1 if groups & self._groups_of(other) else 2
+            shared = 2 if not groups & self._groups_of(other) else int(wanted is None or other.group != wanted.group)
             return shared, hashlib.sha256(f"{concept} {other.name}".encode()).hexdigest()
 
         others = (each for each in self.concepts if each.taught and each.name != concept)

@@ -163,6 +163,13 @@ class TestCoco:
         with pytest.raises(BadInput, match="not in COCO's form"):
             CocoFolder(self.write(folder, **changes), open_picture=read_picture).annotated("dog", 5)
 
+    def test_single_entries_that_cannot_be_read_are_passed_over(self, folder: Path) -> None:
+        annotations = [None, "text", {"id": 3}, {"image_id": 1, "category_id": 6, "bbox": [1, 1, 4, 4]}]
+        images = [{"id": 1, "file_name": "a.png"}, {"file_name": "b.png"}, 7]
+        written = self.write(folder, annotations=annotations, images=images)
+
+        assert len(CocoFolder(written, open_picture=read_picture).annotated("dog", 5)) == 1
+
     @pytest.mark.parametrize("box", [None, "large", [1, 2], [0, 0, 0, 5], [float("inf"), 0, 1, 1], [50, 50, 5, 5]])
     def test_boxes_that_show_nothing_are_passed_over(self, folder: Path, box: object) -> None:
         annotations = [{"image_id": 1, "category_id": 6, "bbox": box}]

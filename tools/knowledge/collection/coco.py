@@ -140,9 +140,12 @@ class CocoFolder:
         try:
             table = json.loads(self._file.read_bytes())
             return {
-                "images": {str(one["id"]): one for one in table["images"]},
+                "images": {str(one["id"]): one for one in _readable(table["images"], "id")},
                 "categories": [(int(one["id"]), _names(one)) for one in table["categories"]],
-                "annotations": [(str(one["image_id"]), int(one["category_id"]), one) for one in table["annotations"]],
+                "annotations": [
+                    (str(one["image_id"]), int(one["category_id"]), one)
+                    for one in _readable(table["annotations"], "image_id", "category_id")
+                ],
             }
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             msg = f"{self._file} is not in COCO's form ({type(error).__name__}: {error}): it needs {_FORM}."
@@ -219,6 +222,17 @@ def _annotation_file(place: Path) -> Path:
     trouble = several if files else "no JSON file, and neither has its folder annotations: add COCO's instances file"
     msg = f"{place} has {trouble}."
     raise BadInput(msg)
+
+
+def _readable(entries: Sequence[Any], *keys: str) -> list[dict[str, Any]]:
+    """Pass over entries that cannot be read, as over broken pictures, but not over all of them."""
+    found = [
+        one for one in entries if isinstance(one, dict) and all(isinstance(one.get(key), int | str) for key in keys)
+    ]
+    if entries and not found:
+        msg = f"none of {len(entries)} entries has {' and '.join(keys)}"
+        raise ValueError(msg)
+    return found
 
 
 def _names(category: Mapping[str, Any]) -> list[str]:
