@@ -74,7 +74,8 @@ LEARNING: Sequence[Column] = (
     ("gain, points", lambda one: f"**{gained(one, 'all')}**"),
     ("known concepts, before", lambda one: figure(one, "known_before")),
     ("change, points", lambda one: gained(one, "known")),
-    ("lessons wrong / mended", lambda one: f"{one['lessons']['wrong']} / {one['lessons']['mended']}"),
+    ("lessons", lambda one: str(one["train"])),
+    ("of them wrong / mended", lambda one: f"{one['lessons']['wrong']} / {one['lessons']['mended']}"),
     ("prompts kept / discarded", lambda one: f"{one['prompts_kept']} / {one['prompts_discarded']}"),
     ("minutes", lambda one: f"{one['seconds'] / 60:.0f}"),
 )
