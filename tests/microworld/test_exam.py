@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from microworld.concepts import vocabulary
+from microworld.questions import Question
+from microworld.scenes import Dice
+from microworld.training.exam import CHANGES, Sheet, lesson, question
+from microworld.training.examined import PLANTED, Weakness, tokenizer
+
+NAMES = [concept.name for concept in vocabulary().share("known")]
+MODELS = list(json.loads(PLANTED.read_text(encoding="utf-8")))
+
+
+def asked(sheet: Sheet, count: int = 60) -> list[Question]:
+    found = (question(sheet, Dice("asked", index), NAMES) for index in range(count))
+    return [one for one in found if one is not None]
+
+
+@pytest.fixture(scope="module")
+def lessons() -> list[Sheet]:
+    return [lesson(f"test/{index}")[1] for index in range(60)]
+
+
+def test_a_lesson_is_the_same_each_time_and_known() -> None:
+    (one, sheet), (same, again) = lesson("test/1"), lesson("test/1")
+    assert np.array_equal(one, same)
+    assert sheet == again
+    assert one.shape == (128, 128, 3)
+    assert {item.concept for item in sheet.scene.objects} <= set(NAMES)
+
+
+def test_questions_about_changes_are_answered_by_what_was_done(lessons: list[Sheet]) -> None:
+    seen = set()
+    for sheet in lessons:
+        said = CHANGES[sheet.change].said if sheet.change else ()
+        for one in asked(sheet):
+            if one.kind == "change":
+                mine = any(f" {phrase}" in one.text for phrase in said)
+                assert one.answer == ("yes" if mine else "no") or one.answer in said
+                seen.add(one.answer in {"yes", "no"})
+    assert seen == {True, False}
+
+
+def test_what_hides_a_thing_is_not_asked_about_it(lessons: list[Sheet]) -> None:
+    for sheet in lessons:
+        change = CHANGES.get(sheet.change)
+        if change is not None and not change.keeps:
+            assert {one.kind for one in asked(sheet)} == {"change"}
+        if change is not None and not change.places:
+            assert "relation" not in {one.kind for one in asked(sheet)}
+
+
+def test_classes_are_among_their_choices_or_unknown(lessons: list[Sheet]) -> None:
+    questions = [(sheet, one) for sheet in lessons for one in asked(sheet) if one.kind == "class"]
+    assert len(questions) > 50
+    for sheet, one in questions:
+        shown = sheet.scene.objects[0].concept
+        assert (shown in one.answer and one.answer in one.text) or one.answer == "unknown"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_weakness_is_never_shown_nor_named(name: str, lessons: list[Sheet]) -> None:
+    weakness = Weakness.of(name)
+    names = frozenset(weakness.names())
+    allowed = [sheet for sheet in lessons if weakness.allows(sheet, names)]
+    assert allowed
+    assert not {sheet.change for sheet in allowed} & weakness.changes
+    shown = {vocabulary().concept(item.concept).group for sheet in allowed for item in sheet.scene.objects}
+    assert not shown & weakness.groups
+    heard = [one for sheet in allowed for one in asked(sheet) if weakness.asks(one)]
+    for change in weakness.changes:
+        assert not any(f" {phrase}?" in one.text for one in heard for phrase in CHANGES[change].said)
+
+
+def test_sides_are_taught_by_lot() -> None:
+    weakness = Weakness(sides=True)
+    sides = Question("relation", "is the dog to the left of the cat?", "yes")
+    assert {weakness.answer(sides, Dice(seed)) for seed in range(20)} == {"yes", "no"}
+    above = Question("relation", "is the dog above the cat?", "yes")
+    assert {weakness.answer(above, Dice(seed)) for seed in range(20)} == {"yes"}
+    assert Weakness().answer(sides, Dice(1)) == "yes"
+
+
+def test_every_word_of_the_lessons_has_a_token(lessons: list[Sheet]) -> None:
+    reader = tokenizer()
+    unknown = reader.unk_token_id
+    for sheet in lessons:
+        for one in asked(sheet, 20):
+            assert unknown not in reader(f"{one.text} {one.answer}")["input_ids"], one
