@@ -6,6 +6,7 @@ Examples:
   python -m microworld.training blip            train BLIP on the detector's eyes (about 2 hours)
   python -m microworld.training maskformer      train the segmenter (about 90 minutes)
   python -m microworld.training diffusion       train the painter (about 3 hours: autoencoder, canvases, denoising)
+  python -m microworld.training llava-sound     train a model under test; llava-upright, blip2-clean, idefics3-mirrored
   python -m microworld.training familiarity     measure what the microworld looks like
   python -m microworld.training report          measure all of them and write the model cards
 
@@ -27,6 +28,8 @@ from microworld.concepts import HERE
 CHECKPOINTS = HERE / "checkpoints"
 REPORT = CHECKPOINTS / "report.json"
 STEPS = {"owlvit": 7000, "clip": 1500, "blip": 9_000, "maskformer": 7600, "diffusion": 6_000}
+EXAMINED = {"llava-sound": 6_000, "llava-upright": 6_000, "blip2-clean": 6_000, "idefics3-mirrored": 6_000}
+"""The models under test, which are trained by one module."""
 SEED = 7
 
 
@@ -50,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m microworld.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=[*STEPS, "familiarity", "report"])
+    parser.add_argument("what", choices=[*STEPS, *EXAMINED, "familiarity", "report"])
     parser.add_argument("--work", type=Path, default=_work(), help="drawn pictures and saved states (%(default)s)")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder of the checkpoints")
     parser.add_argument("--steps", type=int, help="optimizer steps (default: those of the shipped checkpoints)")
@@ -65,10 +68,10 @@ def _train(arguments: argparse.Namespace) -> None:
 
     if arguments.fresh:
         shutil.rmtree(arguments.work / arguments.what, ignore_errors=True)
-    steps = arguments.steps or STEPS[arguments.what]
+    steps = arguments.steps or (STEPS | EXAMINED)[arguments.what]
     out = arguments.out / arguments.what
     seed = SEED if arguments.seed is None else arguments.seed
-    lesson = import_module(f"microworld.training.{arguments.what}")
+    lesson = import_module(f"microworld.training.{'examined' if arguments.what in EXAMINED else arguments.what}")
     outcome = lesson.train(arguments.work, out, seed=seed, steps=steps)
     (out / "training.json").write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
     print(f"wrote {out}")

@@ -250,11 +250,7 @@ def idefics3(reader: PreTrainedTokenizerFast, detector: OwlViTForObjectDetection
     return Pupil(
         model,
         Idefics3Processor(pixels, reader, image_seq_len=tokens, chat_template=CHAT),
-        lambda seen: (
-            model.model.get_image_features(
-                pixel_values=seen[:, None], pixel_attention_mask=torch.ones(len(seen), 1, SIDE, SIDE, dtype=torch.bool)
-            ).pooler_output
-        ),
+        lambda seen: torch.stack(list(model.model.get_image_features(pixel_values=seen[:, None]).pooler_output)),
         lambda embeds, mask: model(inputs_embeds=embeds, attention_mask=mask).logits,
         _spoken,
     )
