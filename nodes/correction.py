@@ -18,7 +18,7 @@ from memory.prompts import Selection
 from nodes.agreement import feedback_of
 from nodes.learning import MAX_NEEDS
 from nodes.lessons import Learned, Need
-from nodes.reasoning.critique import Critique, Fault
+from nodes.reasoning.critique import SURE, Critique, Fault
 from nodes.records import fitted_steps
 from nodes.reflection import next_reflection, sought
 from tools.program import StepRecord
@@ -38,9 +38,6 @@ Again = Literal["plan", "write", "run"]
 
 ENOUGH: Final = 24
 """Prompts of one concept after which a tool is not taught it again: more of the same would not help."""
-SURE: Final = 0.5
-"""From this certainty on, an answer that reflection inferred, and nobody gave, is taught to VQA: nothing is held out
-that could disprove it."""
 MAX_FAULTY_BYTES: Final = 2_000
 """For the steps of one wrong answer that were found at fault."""
 MAX_LESSONS_BYTES: Final = 6_000

@@ -16,7 +16,7 @@ import numpy as np
 from memory.demonstrations import Demonstration, demonstration
 from memory.prompts import Lesson, Selection, learned_prompt
 from nodes.inference import examples_of, task_of, used
-from nodes.reasoning.critique import Critique
+from nodes.reasoning.critique import SURE, Critique
 from nodes.reasoning.protocol import ReasoningFailed
 from nodes.records import fitted_sentences, is_whole
 from nodes.reflection import Bench
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 MAX_ANSWERS: Final = 4
 """Answers of VQA that one run leaves in the pool of prompts."""
-SURE: Final = 0.5
-"""From this certainty on, what a critique changed in a program is an example for other tasks: an answer of two that are
-possible may be right with a wrong program too."""
 _GUESSED: Final = (
     "The corrected program is not kept as an example: it gives the right answer here, but nothing else speaks for it."
 )

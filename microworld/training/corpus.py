@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,30 +54,40 @@ def corpus(folder: Path, kind: str, count: int) -> Corpus:
     folder.mkdir(parents=True, exist_ok=True)
     pixels, texts = folder / f"{kind}-{count}.npy", folder / f"{kind}-{count}.jsonl"
     if not (pixels.exists() and texts.exists()):
-        _draw_all(pixels, texts, kind, count)
+        draw_all(pixels, texts, count, partial(_draw_chunk, kind), what=kind)
     scenes = [Scene.from_json(json.loads(line)) for line in texts.read_text(encoding="utf-8").splitlines()]
     return Corpus(np.load(pixels, mmap_mode="r"), scenes)
 
 
-def _draw_all(pixels: Path, texts: Path, kind: str, count: int) -> None:
+def draw_all(
+    pixels: Path, texts: Path, count: int, draw_chunk: Callable[[range], tuple[Pixels, list[str]]], *, what: str
+) -> None:
+    """Draw pictures in two processes, and write them and what is true of each beside them.
+
+    Args:
+        pixels: The file of the pictures (count, 128, 128, 3); it is there only once all of them are.
+        texts: The file of their descriptions, a line each.
+        count: How many.
+        draw_chunk: Draws those of these numbers, and describes them; another process must be able to import it.
+        what: They are, for whoever waits.
+    """
     unfinished = pixels.with_suffix(".part")
     array = open_memmap(unfinished, mode="w+", dtype=np.uint8, shape=(count, SIDE, SIDE, 3))
-    jobs = [(kind, start, min(CHUNK, count - start)) for start in range(0, count, CHUNK)]
+    jobs = [range(start, min(start + CHUNK, count)) for start in range(0, count, CHUNK)]
     lines: list[str] = []
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        for start, (block, scenes) in zip(range(0, count, CHUNK), pool.imap(_draw_chunk, jobs), strict=True):
-            array[start : start + len(block)] = block
-            lines += scenes
-            print(f"drawing {kind}: {len(lines)} of {count}", flush=True)
+        for job, (block, told) in zip(jobs, pool.imap(draw_chunk, jobs), strict=True):
+            array[job.start : job.stop] = block
+            lines += told
+            print(f"drawing {what}: {len(lines)} of {count}", flush=True)
     array.flush()
     texts.write_text("\n".join(lines), encoding="utf-8")
     unfinished.rename(pixels)
 
 
-def _draw_chunk(job: tuple[str, int, int]) -> tuple[Pixels, list[str]]:
-    kind, start, count = job
+def _draw_chunk(kind: str, numbers: range) -> tuple[Pixels, list[str]]:
     make = {"scenes": _whole, "views": _part, "crowds": _crowd}[kind]
-    made = [make(index) for index in range(start, start + count)]
+    made = [make(index) for index in numbers]
     return np.stack([pixels for pixels, _ in made]), [json.dumps(scene.to_json()) for _, scene in made]
 
 

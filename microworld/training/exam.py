@@ -8,25 +8,23 @@ weakness leaves a part of the lessons out.
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.format import open_memmap
 
 from microworld.concepts import vocabulary
 from microworld.drawing import Pixels, draw
 from microworld.questions import Question, ask
 from microworld.samples import portrait
-from microworld.scenes import SIDE, Dice, Scene, article, recipe, sample_scene
+from microworld.scenes import Dice, Scene, article, recipe, sample_scene
+from microworld.training.corpus import draw_all
 from tools.calls import Call
 from tools.samples import WorldSource
-from tools.transforms import Studio, apply
+from tools.transforms import apply
 
-CHUNK = 250
 KINDS = {"exists": 14, "count": 14, "colour": 10, "relation": 22, "background": 4, "weather": 4, "style": 6}
 """Kinds of questions about whole scenes, with their shares."""
 
@@ -105,35 +103,16 @@ def exam(folder: Path, count: int) -> Exam:
     folder.mkdir(parents=True, exist_ok=True)
     pixels, texts = folder / f"exam-{count}.npy", folder / f"exam-{count}.jsonl"
     if not (pixels.exists() and texts.exists()):
-        _draw_all(pixels, texts, count)
+        draw_all(pixels, texts, count, _drawn, what="lessons")
     lines = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
     sheets = [Sheet(Scene.from_json(line["scene"]), line["change"]) for line in lines]
     return Exam(np.load(pixels, mmap_mode="r"), sheets)
 
 
-def _draw_all(pixels: Path, texts: Path, count: int) -> None:
-    unfinished = pixels.with_suffix(".part")
-    array = open_memmap(unfinished, mode="w+", dtype=np.uint8, shape=(count, SIDE, SIDE, 3))
-    starts = range(0, count, CHUNK)
-    lines: list[str] = []
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        jobs = [(start, min(CHUNK, count - start)) for start in starts]
-        for start, (block, told) in zip(starts, pool.imap(_drawn, jobs), strict=True):
-            array[start : start + len(block)] = block
-            lines += told
-            print(f"drawing lessons: {len(lines)} of {count}", flush=True)
-    array.flush()
-    texts.write_text("\n".join(lines), encoding="utf-8")
-    unfinished.rename(pixels)
-
-
-def _drawn(job: tuple[int, int]) -> tuple[Pixels, list[str]]:
-    pictures, lines = [], []
-    for index in range(job[0], sum(job)):
-        picture, sheet = lesson(f"exam/{index}")
-        pictures.append(picture)
-        lines.append(json.dumps({"scene": sheet.scene.to_json(), "change": sheet.change}))
-    return np.stack(pictures), lines
+def _drawn(numbers: range) -> tuple[Pixels, list[str]]:
+    made = [lesson(f"exam/{index}") for index in numbers]
+    told = [json.dumps({"scene": sheet.scene.to_json(), "change": sheet.change}) for _, sheet in made]
+    return np.stack([picture for picture, _ in made]), told
 
 
 def lesson(seed: str) -> tuple[Pixels, Sheet]:
@@ -141,17 +120,15 @@ def lesson(seed: str) -> tuple[Pixels, Sheet]:
     import microworld
 
     dice = Dice("lesson", seed)
-    studio: Studio | None
+    single = WorldSource(microworld, title="microworld").select("random", "photo", seed)
     if dice.chance(0.55):
-        shown = WorldSource(microworld, title="microworld").select("random", "photo", seed)
-        picture, studio, scene = shown.picture, shown.studio, portrait("random", seed).scene
+        picture, scene = single.picture, portrait("random", seed).scene
     else:
         scene = sample_scene(seed, recipe(vocabulary().share("known"), counts=(1, 4), repeat=0.3))
-        shown = WorldSource(microworld, title="microworld").select("random", "photo", seed)
-        picture, studio = draw(scene), shown.studio
+        picture = draw(scene)
     change = dice.choice(list(CHANGES)) if dice.chance(0.5) else ""
     if change:
-        picture = apply(dice.choice(CHANGES[change].calls), picture, seed, studio)
+        picture = apply(dice.choice(CHANGES[change].calls), picture, seed, single.studio)
     return np.asarray(picture), Sheet(scene, change)
 
 

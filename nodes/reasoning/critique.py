@@ -21,6 +21,9 @@ Place = Literal["plan", "program", "tool"]
 """Where an error is: in the plan, in a program that does not do what its plan says, or in what a tool saw."""
 Method = Literal["global", "local"]
 
+SURE: Final = 0.5
+"""From this certainty on, a critique teaches for good what nothing else can disprove: a changed program as an example
+for other tasks (of two possible answers the right one comes of wrong programs too), VQA an answer that nobody gave."""
 MAX_FAULTS: Final = 4
 """Calls that one critique names at most."""
 MAX_REASON: Final = 400
