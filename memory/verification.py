@@ -208,11 +208,18 @@ def _adopt(pool: PromptPool, found: Verification) -> None:
             found.note("lost", path, "the file of prompts is damaged, and so was the database that knew more of it")
             path.unlink()
             continue
-        with pool.database() as rows, rows.atomic():
-            there = prompt_rows.known(rows, [one.row.id for one in prompts])
-            if not there:
-                prompt_rows.insert(rows, placed(prompts), path.stem)
+        _take_in(pool, path, prompts)
     _drop_indexes(pool)
+
+
+def _take_in(pool: PromptPool, path: Path, prompts: list[LearnedPrompt], *, insert: bool = True) -> bool:
+    """Read the rows of a block from itself, unless some of them are known; return whether they were not."""
+    with pool.database() as rows, rows.atomic():
+        if prompt_rows.known(rows, [one.row.id for one in prompts]):
+            return False
+        if insert:
+            prompt_rows.insert(rows, placed(prompts), path.stem)
+    return True
 
 
 def _drop_indexes(pool: PromptPool) -> None:
@@ -291,7 +298,7 @@ def _check_strays(pool: PromptPool, found: Verification) -> None:
     with pool.database() as rows:
         used = prompt_rows.blocks_in_use(rows)
     unknown = sorted(path for path in pool.blocks.glob("*/[!.]*.safetensors") if path.stem not in used)
-    orphans = [path for path in unknown if not _taken_in(pool, path, found)]
+    orphans = [path for path in unknown if not _was_lost(pool, path, found)]
     if found.repaired and len(orphans) < len(unknown):
         _drop_indexes(pool)
     for path in sorted([*pool.blocks.glob("*/.*"), *orphans]):
@@ -304,16 +311,11 @@ def _check_strays(pool: PromptPool, found: Verification) -> None:
             path.unlink(missing_ok=True)
 
 
-def _taken_in(pool: PromptPool, path: Path, found: Verification) -> bool:
-    """Whether a block's prompts are all unknown; then its rows are read from it."""
+def _was_lost(pool: PromptPool, path: Path, found: Verification) -> bool:
+    """Whether a block is whole and its prompts are unknown; then its rows are read from it."""
     prompts = _whole_block(path)
-    if prompts is None:
+    if prompts is None or not _take_in(pool, path, prompts, insert=found.repaired):
         return False
-    with pool.database() as rows, rows.atomic():
-        if prompt_rows.known(rows, [one.row.id for one in prompts]):
-            return False
-        if found.repaired:
-            prompt_rows.insert(rows, placed(prompts), path.stem)
     found.note("rebuilt", path, f"the database did not know its {len(prompts)} prompts; their rows are read from it")
     return True
 
