@@ -21,10 +21,10 @@ from nodes.lessons import Learned, Need
 from nodes.reasoning.critique import SURE, Critique, Fault
 from nodes.records import fitted_steps
 from nodes.reflection import next_reflection, sought
+from tools.loading import fingerprint
 from tools.program import StepRecord
 from tools.tuning import POOL_OF_TOOL, POOLS
 from tools.values import Picture, from_json
-from tools.vision.loading import fingerprint
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime

@@ -17,8 +17,8 @@ from memory.drafts import Draft, DraftKey
 from memory.prompts import Lesson, Selection, learned_prompt
 from nodes.gathering import gather_for
 from nodes.lessons import Collected, Learned, Need, StoredExample
+from tools.loading import fingerprint
 from tools.tuning import POOL_OF_TOOL, POOLS, Instance, Progress, TunedPrompt, tune, tuner_of, validate
-from tools.vision.loading import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

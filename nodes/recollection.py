@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profiles.errors import SnellenError
+from tools.loading import fingerprint
 from tools.tuning import POOLS, Candidates
-from tools.vision.loading import fingerprint
 
 if TYPE_CHECKING:
     import numpy as np

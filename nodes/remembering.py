@@ -21,10 +21,10 @@ from nodes.reasoning.protocol import ReasoningFailed
 from nodes.records import fitted_sentences, is_whole
 from nodes.reflection import Bench
 from profiles.errors import SnellenError
+from tools.loading import fingerprint
 from tools.program import StepRecord
 from tools.tuning import POOLS, Example, tuner_of
 from tools.values import Picture, from_json
-from tools.vision.loading import fingerprint
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime

@@ -9,10 +9,12 @@ from __future__ import annotations
 from profiles.errors import BadInput, SnellenError
 from profiles.profile import (
     CaptionModel,
+    CheckpointUnderTest,
     ClipModel,
     ClipTuning,
     CollectionSettings,
     EmbeddingModel,
+    EndpointUnderTest,
     FamiliaritySettings,
     LimitSettings,
     LocModel,
@@ -43,10 +45,12 @@ from profiles.profile import (
 __all__ = [
     "BadInput",
     "CaptionModel",
+    "CheckpointUnderTest",
     "ClipModel",
     "ClipTuning",
     "CollectionSettings",
     "EmbeddingModel",
+    "EndpointUnderTest",
     "FamiliaritySettings",
     "LimitSettings",
     "LocModel",

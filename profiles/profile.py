@@ -10,9 +10,9 @@ import importlib.util
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from profiles.errors import BadInput, SnellenError
 
@@ -25,6 +25,11 @@ INSTALLED_ROOT = PACKAGE_FOLDER.parent
 
 ModelKey = Literal["loc", "vqa", "caption", "match", "seg", "clip", "replace", "embedding"]
 Precision = Literal["auto", "float32", "bfloat16"]
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+"""How profiles call a model under test."""
+TESTED = "tested."
+"""Keys of models under test begin with this, followed by their names."""
 
 _SOURCE_KEYS = ("folder", "id", "revision", "package")
 
@@ -183,6 +188,39 @@ _KEY_OF: dict[type[BaseModel], ModelKey] = {
     EmbeddingModel: "embedding",
 }
 _Entry = TypeVar("_Entry", bound=ModelSettings | EmbeddingModel)
+
+
+class CheckpointUnderTest(ModelSettings):
+    """``[tested.NAME]``: a checkpoint that investigations examine."""
+
+    class_name: str = Field(alias="class", pattern=r"CLIPModel|AutoModelFor\w{1,40}|\w{1,40}ForConditionalGeneration")
+    pictures: int = Field(default=1, ge=1, le=16)
+    """How many pictures it reads at once."""
+    sentence: str = "{choice}"
+    """What a contrastive model compares with the picture, made of a ``{question}`` and one ``{choice}``."""
+    bits: Literal[8] | None = None
+    """Read the weights in so many bits (with ``bitsandbytes``, on CUDA); without it, as ``dtype`` says."""
+    batch: int = Field(default=8, ge=1)
+    """Questions that are computed at once, at most."""
+
+
+class EndpointUnderTest(_Settings):
+    """``[tested.NAME]``: a model behind an OpenAI-compatible endpoint that investigations examine."""
+
+    url: str = Field(pattern=r"https?://.+")
+    """Such as ``http://localhost:8000/v1``."""
+    model: str = Field(min_length=1)
+    """Its name there."""
+    key: str = Field(default="OPENAI_API_KEY", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
+    """The environment variable with the key; where that is not set, none is sent."""
+    offer: Literal["tokens", "letters", "answer"] | None = None
+    """What rankings rest on (see ``tools.models.endpoint``); without it, the best that the endpoint tells."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Seconds for one reply."""
+    at_once: int = Field(default=4, ge=1)
+    """Requests under way at a time."""
+    pictures: int = Field(default=2, ge=1, le=16)
+    """How many pictures a question may have."""
 
 
 class LimitSettings(_Settings):
@@ -427,6 +465,8 @@ class Profile(_Settings):
     threads: int | None = Field(default=None, ge=1)
     """Threads of torch on the CPU; without it, torch decides."""
     models: ModelTable = ModelTable()
+    tested: dict[Name, CheckpointUnderTest | EndpointUnderTest] = Field(default_factory=dict)
+    """The models that investigations examine."""
     limits: LimitSettings = LimitSettings()
     reasoner: ReasonerSettings = ReasonerSettings()
     tuning: TuningSettings = TuningSettings()
@@ -490,15 +530,26 @@ class Profile(_Settings):
         beside = self.path.parent / path
         return beside if beside.exists() else INSTALLED_ROOT / path
 
-    def source(self, key: ModelKey) -> Source:
-        """Where the model of an entry is read from.
+    def settings(self, key: str) -> ModelSettings | EmbeddingModel:
+        """The settings of a model: by its name in ``[models]``, or "tested.NAME".
+
+        Raises:
+            SnellenError: The profile has no such entry, or it is no model that is read from a disk or a hub.
+        """
+        found: Any = self.tested.get(key.removeprefix(TESTED)) if key.startswith(TESTED) else None
+        if not key.startswith(TESTED):
+            found = getattr(self.models, key)
+        if not isinstance(found, ModelSettings | EmbeddingModel):
+            raise self._missing(key)
+        return found
+
+    def source(self, key: str) -> Source:
+        """Where the model of an entry is read from; keys are those of `settings`.
 
         Raises:
             SnellenError: The profile has no such entry, or its folder or package is not there.
         """
-        settings: ModelSettings | EmbeddingModel | None = getattr(self.models, key)
-        if settings is None:
-            raise self._missing(key)
+        settings = self.settings(key)
         if isinstance(settings, EmbeddingModel) and settings.package is not None:
             return Source(str(self._inside_package(settings.package, settings.folder or ".")), None, local=True)
         if settings.folder is None:
@@ -506,7 +557,7 @@ class Profile(_Settings):
         folder = self.resolve(settings.folder)
         if not folder.is_dir():
             msg = (
-                f"The folder {folder} does not exist: it is models.{key}.folder in {self.path}; "
+                f"The folder {folder} does not exist: it is {table(key)}.folder in {self.path}; "
                 f"correct it, or name an id instead (see docs/profiles.md)."
             )
             raise SnellenError(msg)
@@ -514,7 +565,7 @@ class Profile(_Settings):
 
     def _missing(self, key: str) -> SnellenError:
         msg = (
-            f"The profile {self.name!r} has no checkpoint for this: set [models.{key}] in {self.path} "
+            f"The profile {self.name!r} has no checkpoint for this: set [{table(key)}] in {self.path} "
             f"to a folder or an id, or use another profile (see docs/profiles.md)."
         )
         return SnellenError(msg)
@@ -528,6 +579,11 @@ class Profile(_Settings):
             )
             raise SnellenError(msg)
         return Path(spec.submodule_search_locations[0]) / folder
+
+
+def table(key: str) -> str:
+    """Name the table of a profile's file that a key of `Profile.settings` stands for: ``models.loc``."""
+    return key if key.startswith(TESTED) else f"models.{key}"
 
 
 def profile_names() -> list[str]:

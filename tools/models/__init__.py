@@ -5,6 +5,7 @@ from tools.models.endpoint import EndpointModel, EndpointSettings
 from tools.models.local import LocalModel
 from tools.models.model import RATINGS, Basis, Card, ModelUnderTest, Question, Ranking, rate
 from tools.models.ranking import rank, rank_plainly
+from tools.models.tested import model_under_test
 
 __all__ = [
     "RATINGS",
@@ -17,6 +18,7 @@ __all__ = [
     "ModelUnderTest",
     "Question",
     "Ranking",
+    "model_under_test",
     "rank",
     "rank_plainly",
     "rate",

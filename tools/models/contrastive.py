@@ -9,31 +9,27 @@ from profiles.errors import BadInput, SnellenError
 from tools.models.model import Card, Question, Ranking
 
 if TYPE_CHECKING:
+    import PIL.Image
     import torch
+
+    from tools.loading import Checkpoint
 
 
 class ContrastiveModel:
     """A model with two encoders, such as `CLIPModel`.
 
     Args:
-        model: In eval mode, on its device.
-        processor: Reads pictures and texts for it.
+        checkpoint: The model, in eval mode, with what reads pictures and texts for it.
         card: What it is.
         sentence: How a question and one of its choices become a text.
         batch: How many pictures or texts are computed at once, at most.
     """
 
     def __init__(
-        self,
-        model: Any,  # noqa: ANN401 - any class with get_text_features and get_image_features
-        processor: Any,  # noqa: ANN401 - as above
-        card: Card,
-        *,
-        sentence: str = "{question} {choice}",
-        batch: int = 64,
+        self, checkpoint: Checkpoint, card: Card, *, sentence: str = "{question} {choice}", batch: int = 64
     ) -> None:
-        self._model, self._processor, self._sentence, self._batch = model, processor, sentence, batch
-        self._card = card
+        self._checkpoint, self._card = checkpoint, card
+        self._sentence, self._batch = sentence, batch
 
     @property
     def card(self) -> Card:
@@ -51,7 +47,7 @@ class ContrastiveModel:
         ]
         texts = self._encoded(list(dict.fromkeys(sentences)), self._texts)
         rows = dict(zip(dict.fromkeys(sentences), texts, strict=True))
-        pictures = self._encoded([question.pictures[0].convert("RGB") for question in questions], self._pictures)
+        pictures = self._encoded([question.pictures[0] for question in questions], self._pictures)
         found, at = [], 0
         for question, picture in zip(questions, pictures, strict=True):
             own = [rows[sentence] for sentence in sentences[at : at + len(question.choices)]]
@@ -71,30 +67,23 @@ class ContrastiveModel:
     def _scores(self, picture: torch.Tensor, texts: Sequence[torch.Tensor]) -> list[float]:
         import torch
 
-        scale = self._model.logit_scale.exp().float().cpu()
+        scale = self._checkpoint.model.logit_scale.exp().float().cpu()
         scores: list[float] = (scale * (torch.stack(list(texts)) @ picture)).log_softmax(dim=0).tolist()
         return scores
 
     def _encoded(self, items: Sequence[Any], encode: Any) -> list[torch.Tensor]:  # noqa: ANN401 - pictures or texts
-        import torch
-
         found: list[torch.Tensor] = []
-        with torch.inference_mode():
+        with self._checkpoint.inference():
             for begun in range(0, len(items), self._batch):
                 features = encode(list(items[begun : begun + self._batch])).pooler_output.float().cpu()
                 found.extend(features / features.norm(dim=-1, keepdim=True))
         return found
 
     def _texts(self, texts: list[str]) -> Any:  # noqa: ANN401 - an output of transformers
-        longest = int(self._model.config.text_config.max_position_embeddings)
-        read = self._processor.tokenizer(
-            texts, padding=True, truncation=True, max_length=longest, return_tensors="pt"
-        ).to(self._model.device)
-        return self._model.get_text_features(input_ids=read["input_ids"], attention_mask=read["attention_mask"])
+        return self._checkpoint.model.get_text_features(**self._checkpoint.tokens(texts))
 
-    def _pictures(self, pictures: list[Any]) -> Any:  # noqa: ANN401 - as above
-        read = self._processor.image_processor(images=pictures, return_tensors="pt")["pixel_values"]
-        return self._model.get_image_features(pixel_values=read.to(self._model.device, self._model.dtype))
+    def _pictures(self, pictures: list[PIL.Image.Image]) -> Any:  # noqa: ANN401 - as above
+        return self._checkpoint.model.get_image_features(pixel_values=self._checkpoint.pixels(pictures))
 
 
 def _check(name: str, question: Question) -> None:

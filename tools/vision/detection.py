@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tools.loading import load_checkpoint
 from tools.tuning.injection import query_prompts
 from tools.tuning.prompts import Candidates, PromptSource, ensemble
-from tools.vision.loading import load_checkpoint
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from profiles import SnellenError
+from tools.loading import device_and_dtype, quietly, reading
 from tools.tuning.injection import word_vectors
 from tools.tuning.prompts import PromptSource, ensemble, similar_enough
-from tools.vision.loading import device_and_dtype, quietly, reading
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,9 +8,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tools.loading import load_checkpoint
 from tools.tuning.injection import answer_prompts
 from tools.tuning.prompts import PromptSource, ensemble, similar_enough
-from tools.vision.loading import load_checkpoint
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tools.loading import load_checkpoint
 from tools.tuning.injection import Overheard, extra_queries, overhearing
 from tools.tuning.prompts import PromptSource, ensemble, similar_enough
-from tools.vision.loading import load_checkpoint
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tools.loading import Checkpoint, load_checkpoint
 from tools.tuning.injection import deep_prompts
-from tools.vision.loading import Checkpoint, load_checkpoint
 
 if TYPE_CHECKING:
     import numpy as np

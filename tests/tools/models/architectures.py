@@ -15,7 +15,6 @@ from transformers import (
     Blip2VisionConfig,
     CLIPConfig,
     CLIPModel,
-    CLIPProcessor,
     CLIPVisionConfig,
     Idefics3Config,
     Idefics3ForConditionalGeneration,
@@ -31,6 +30,7 @@ from transformers import (
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 
+from tools.loading import Checkpoint
 from tools.models import Card, ContrastiveModel, LocalModel
 
 VOCABULARY = 100
@@ -159,4 +159,5 @@ def contrastive() -> ContrastiveModel:
     square = {"height": SIDE, "width": SIDE}
     pixels = CLIPImageProcessorPil(size=square, crop_size=square, do_center_crop=False)
     card = Card("clip", "0" * 16, "CLIPModel", 1, "similarity", pictures=1, answers=False)
-    return ContrastiveModel(model.eval(), CLIPProcessor(pixels, tokenizer()), card)
+    checkpoint = Checkpoint(model.eval(), tokenizer(), pixels, torch.device("cpu"), torch.float32)
+    return ContrastiveModel(checkpoint, card)

@@ -11,10 +11,10 @@ import pytest
 
 from profiles import Profile, SnellenError, load_profile
 from tests.tools.tuning.conftest import Learned, noise, settings
+from tools.loading import fingerprint
 from tools.tuning import tuner_of
 from tools.vision import Expansion, Models
 from tools.vision.expansion import Concept
-from tools.vision.loading import fingerprint
 
 PICTURES = [noise(1), noise(2)]
 

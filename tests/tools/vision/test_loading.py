@@ -13,9 +13,10 @@ import pytest
 
 import tools.editing.replace as replace_tool
 from profiles import Profile, SnellenError, load_profile
+from tools import loading
 from tools.registry import ToolContext
 from tools.values import Picture, PictureStore, Region
-from tools.vision import Models, loading, segment
+from tools.vision import Models, segment
 
 PICTURE = PIL.Image.new("RGB", (40, 30), "white")
 
@@ -114,7 +115,7 @@ def test_threads_that_start_together_load_one_model(hub_profile: Profile, monkey
 
     def counted(profile: Profile, key: str) -> object:
         loads.append(key)
-        return load(profile, key)  # type: ignore[arg-type]
+        return load(profile, key)
 
     monkeypatch.setattr("tools.vision.similarity.load_checkpoint", counted)
     models = Models(hub_profile)

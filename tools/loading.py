@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from profiles import SnellenError
+from profiles.profile import table
 
 if TYPE_CHECKING:
     import PIL.Image
     import torch
 
-    from profiles import ModelKey, ModelSettings, Profile, Source
+    from profiles import Profile, Source
 
 _LOADING = threading.RLock()
 """transformers keeps its verbosity in globals: one checkpoint is read at a time."""
@@ -83,8 +84,8 @@ def device_and_dtype(profile: Profile) -> tuple[torch.device, torch.dtype]:
     return device, dtype
 
 
-def fingerprint(profile: Profile, key: ModelKey) -> str:
-    """Which weights ``models.<key>`` means, in 16 hexadecimal digits: its class, its configuration and its weights.
+def fingerprint(profile: Profile, key: str) -> str:
+    """Which weights a key means, in 16 hexadecimal digits: its class, its configuration and its weights.
 
     Prompts belong to the checkpoint that they were tuned on, and are of no use to another. A folder that was copied
     or moved keeps its fingerprint.
@@ -96,18 +97,18 @@ def fingerprint(profile: Profile, key: ModelKey) -> str:
     folder = Path(source.location) if source.local else _downloaded(profile, key, source)
     files = [file for file in sorted(folder.rglob("*")) if _WEIGHTS_OR_SHAPE.fullmatch(file.name) and file.is_file()]
     stamps = tuple((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files)
-    return _digest(getattr(profile.models, key).class_name, str(folder), stamps)
+    return _digest(profile.settings(key).class_name, str(folder), stamps)
 
 
-def _downloaded(profile: Profile, key: ModelKey, source: Source) -> Path:
+def _downloaded(profile: Profile, key: str, source: Source) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(source.location, revision=source.revision, local_files_only=True))
     except (OSError, ValueError) as error:
         msg = (
-            f"models.{key} in {profile.path} is not downloaded yet, so its prompts cannot be told from others': "
-            f"use the tool once with a network, or set models.{key}.folder (see docs/profiles.md)."
+            f"{table(key)} in {profile.path} is not downloaded yet, so its prompts cannot be told from others': "
+            f"use the tool once with a network, or set {table(key)}.folder (see docs/profiles.md)."
         )
         raise SnellenError(msg) from error
 
@@ -123,8 +124,8 @@ def _digest(class_name: str, folder: str, stamps: tuple[tuple[str, int, int], ..
     return digest.hexdigest()[:16]
 
 
-def load_checkpoint(profile: Profile, key: ModelKey, *, text: bool = True) -> Checkpoint:
-    """Read the checkpoint of ``models.<key>`` with a ``transformers`` class.
+def load_checkpoint(profile: Profile, key: str, *, text: bool = True) -> Checkpoint:
+    """Read the checkpoint of a key with a ``transformers`` class.
 
     ``HF_HUB_OFFLINE`` is respected; a local folder never touches the network. Pictures are prepared by the PIL
     image processors, so torchvision is not needed.
@@ -137,27 +138,61 @@ def load_checkpoint(profile: Profile, key: ModelKey, *, text: bool = True) -> Ch
     Raises:
         SnellenError: There is no such entry, or it cannot be read; the sentence names the key and the remedy.
     """
+    with reading(profile, key, profile.source(key)):
+        transformers = importlib.import_module("transformers")
+        model, device, dtype = load_model(profile, key)
+        location, options = _options(profile.source(key))
+        processor = transformers.AutoImageProcessor.from_pretrained(location, backend="pil", **options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(location, **options) if text else None
+    return Checkpoint(model, tokenizer, processor, device, dtype)
+
+
+def load_whole(profile: Profile, key: str, **options: Any) -> tuple[Any, Any]:  # noqa: ANN401 - from_pretrained's
+    """Read a model with the processor that goes with it: what knows its prompts as well as its pictures.
+
+    Args:
+        profile: Names the class, the source, the device and the dtype.
+        key: The entry under ``[tested]``.
+        options: What else ``from_pretrained`` of the model is to be told.
+
+    Raises:
+        SnellenError: There is no such entry, or it cannot be read; the sentence names the key and the remedy.
+    """
+    with reading(profile, key, profile.source(key)):
+        transformers = importlib.import_module("transformers")
+        model, _, _ = load_model(profile, key, **options)
+        location, where = _options(profile.source(key))
+        return model, transformers.AutoProcessor.from_pretrained(location, backend="pil", **where)
+
+
+def load_model(profile: Profile, key: str, **options: Any) -> tuple[Any, torch.device, torch.dtype]:  # noqa: ANN401
+    """Read the weights of a key: the model in eval mode, where it is, and how precisely it computes.
+
+    Raises:
+        SnellenError: The profile asks for CUDA on a machine without it.
+        Exception: Whatever ``from_pretrained`` raises; see `reading`.
+    """
     import torch
 
-    source = profile.source(key)
-    settings: ModelSettings = getattr(profile.models, key)
+    class_name = profile.settings(key).class_name
     device, dtype = device_and_dtype(profile)
     if profile.threads is not None and device.type == "cpu":
         torch.set_num_threads(profile.threads)
-    with reading(profile, key, source):
-        transformers = importlib.import_module("transformers")
-        options: dict[str, Any] = {"revision": source.revision, "local_files_only": source.local or _offline()}
-        model, report = getattr(transformers, settings.class_name).from_pretrained(
-            source.location, dtype=dtype, output_loading_info=True, **options
-        )
-        _refuse_random_weights(model, report, settings.class_name)
-        processor = transformers.AutoImageProcessor.from_pretrained(source.location, backend="pil", **options)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(source.location, **options) if text else None
-    return Checkpoint(model.to(device).eval(), tokenizer, processor, device, dtype)
+    location, where = _options(profile.source(key))
+    model, report = getattr(importlib.import_module("transformers"), class_name).from_pretrained(
+        location, dtype=dtype, output_loading_info=True, **where, **options
+    )
+    _refuse_random_weights(model, report, class_name)
+    # Weights of eight bits are where they were read to, and cannot be moved.
+    return (model if options else model.to(device)).eval(), device, dtype
+
+
+def _options(source: Source) -> tuple[str, dict[str, Any]]:
+    return source.location, {"revision": source.revision, "local_files_only": source.local or _offline()}
 
 
 @contextmanager
-def reading(profile: Profile, key: ModelKey, source: Source) -> Iterator[None]:
+def reading(profile: Profile, key: str, source: Source) -> Iterator[None]:
     """Read one checkpoint at a time, and turn whatever goes wrong into one sentence for the user."""
     try:
         with _LOADING, quietly():
@@ -168,7 +203,7 @@ def reading(profile: Profile, key: ModelKey, source: Source) -> Iterator[None]:
         # from_pretrained raises OSError, ValueError, KeyError, TypeError, SafetensorError, JSON and HTTP errors:
         # for the user all of them mean that this folder or id is not what the profile says.
         msg = (
-            f"models.{key} in {profile.path} cannot be loaded from {source.location} ({_reason(error)}): "
+            f"{table(key)} in {profile.path} cannot be loaded from {source.location} ({_reason(error)}): "
             f"{_remedy(source, key)} (see docs/profiles.md)."
         )
         raise SnellenError(msg) from error
@@ -183,8 +218,8 @@ def _remedy(source: Source, key: str) -> str:
     if source.local:
         return "check that the folder holds what save_pretrained wrote for this class: config, weights, processor files"
     if _offline():
-        return f"unset HF_HUB_OFFLINE to download it, or set models.{key}.folder to a folder that holds it"
-    return f"check the network and the id, or set models.{key}.folder to a folder that holds it"
+        return f"unset HF_HUB_OFFLINE to download it, or set {table(key)}.folder to a folder that holds it"
+    return f"check the network and the id, or set {table(key)}.folder to a folder that holds it"
 
 
 def _offline() -> bool:
