@@ -11,70 +11,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from microworld.concepts import vocabulary
-from microworld.drawing import Pixels, draw
+from microworld.drawing import Pixels
 from microworld.questions import Question, ask
-from microworld.samples import portrait
+from microworld.samples import Portrait, portrait
 from microworld.scenes import Dice, Scene, article, recipe, sample_scene
 from microworld.training.corpus import draw_all
-from tools.calls import Call
-from tools.samples import WorldSource
-from tools.transforms import apply
+from tools.samples import WorldStudio
+from tools.transforms import DATA_TYPES, apply
 
 KINDS = {"exists": 14, "count": 14, "colour": 10, "relation": 22, "background": 4, "weather": 4, "style": 6}
 """Kinds of questions about whole scenes, with their shares."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """Something that is done to a picture.
-
-    Attributes:
-        calls: The transform, in several strengths.
-        said: How one asks whether it was done: "is the image …?".
-        keeps: Whether the picture still shows what it showed, apart from where things are.
-        places: Whether things are still where they were.
-    """
-
-    calls: tuple[Call, ...]
-    said: tuple[str, ...]
-    keeps: bool = True
-    places: bool = True
-
-
-def _calls(name: str, key: str, values: Sequence[Any], **others: Any) -> tuple[Call, ...]:  # noqa: ANN401 - arguments
-    return tuple(Call(name=name, arguments={key: value, **others}) for value in values)
-
-
-CHANGES: dict[str, Change] = {
-    "left": Change(_calls("RotateImage", "angle", [-90]), ("rotated to the left", "turned to the left"), places=False),
-    "right": Change(
-        _calls("RotateImage", "angle", [90]), ("rotated to the right", "turned to the right"), places=False
-    ),
-    "upside down": Change(
-        _calls("RotateImage", "angle", [180]), ("upside down", "rotated by 180 degrees"), places=False
-    ),
-    "tilted": Change(_calls("RotateImage", "angle", [-45, -30, 30, 45]), ("tilted", "at an angle"), places=False),
-    "noise": Change(
-        _calls("AddGaussianNoise", "variance_factor", [1.4, 1.7, 2.0]), ("noisy", "affected by gaussian noise")
-    ),
-    "jpeg": Change(_calls("AddJPEGCompression", "target_psnr", [20.0, 23.0, 26.0]), ("affected by jpeg compression",)),
-    "blur": Change(_calls("DefocusBlurImage", "blur_factor", [8.0, 15.0, 30.0]), ("blurred", "affected by blur")),
-    "dark": Change(_calls("ChangeBrightness", "brightness_factor", [0.25, 0.4]), ("dark", "of low brightness")),
-    "bright": Change(_calls("ChangeBrightness", "brightness_factor", [1.8, 2.5]), ("bright", "of high brightness")),
-    "low contrast": Change(_calls("ChangeContrast", "contrast_factor", [0.25, 0.4]), ("of low contrast",)),
-    "high contrast": Change(_calls("ChangeContrast", "contrast_factor", [2.0, 3.0]), ("of high contrast",)),
-    "zoom": Change(_calls("ZoomAtRandomPosition", "zoom_factor", [2.0, 3.0]), ("zoomed in",), keeps=False),
-    "shuffle": Change(
-        _calls("CropRandomShuffleAndRecompose", "grid_size", [2, 3, 4]), ("shuffled", "cut into parts"), keeps=False
-    ),
-    "cutmix": Change(_calls("ApplyCutMix", "alpha", [1.0]), ("affected by cutmix",), keeps=False),
-    "mixup": Change(_calls("ApplyMixUp", "alpha", [0.6, 0.7]), ("affected by mixup", "blended"), keeps=False),
-}
+EDITS = {"EditImageStyle", "EditImageWeather"}
+"""Changes after which the scene itself is another."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +35,7 @@ class Sheet:
 
     Attributes:
         scene: What it showed before it was changed.
-        change: A key of `CHANGES`; "" where nothing was done.
+        change: A key of `DATA_TYPES`; "" where nothing was done.
     """
 
     scene: Scene
@@ -120,16 +72,20 @@ def lesson(seed: str) -> tuple[Pixels, Sheet]:
     import microworld
 
     dice = Dice("lesson", seed)
-    single = WorldSource(microworld, title="microworld").select("random", "photo", seed)
-    if dice.chance(0.55):
-        picture, scene = single.picture, portrait("random", seed).scene
-    else:
-        scene = sample_scene(seed, recipe(vocabulary().share("known"), counts=(1, 4), repeat=0.3))
-        picture = draw(scene)
-    change = dice.choice(list(CHANGES)) if dice.chance(0.5) else ""
+    drawn = portrait("random", seed) if dice.chance(0.55) else Portrait("", _several(seed))
+    picture, change = drawn.picture(), dice.choice(list(DATA_TYPES)) if dice.chance(0.5) else ""
     if change:
-        picture = apply(dice.choice(CHANGES[change].calls), picture, seed, single.studio)
-    return np.asarray(picture), Sheet(scene, change)
+        call = dice.choice(DATA_TYPES[change].calls)
+        picture = apply(call, picture, seed, WorldStudio(microworld, drawn))
+        if call.name in EDITS:
+            drawn = drawn.restyled(**call.arguments)
+    return np.asarray(picture), Sheet(drawn.scene, change)
+
+
+def _several(seed: str) -> Scene:
+    """One to four things, in the plain style and clear weather: others are changes."""
+    among = vocabulary().share("known")
+    return sample_scene(seed, recipe(among, counts=(1, 4), repeat=0.3, styles=("flat",), weathers=("clear",)))
 
 
 def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> Question | None:
@@ -140,7 +96,7 @@ def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> Question | None:
         dice: Chooses.
         names: Concepts that may be named.
     """
-    change = CHANGES.get(sheet.change)
+    change = DATA_TYPES.get(sheet.change)
     if dice.chance(0.28) or (change is not None and not change.keeps):
         return _about_change(sheet.change, dice)
     single = len(sheet.scene.objects) == 1
@@ -149,21 +105,22 @@ def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> Question | None:
     kinds = [kind for kind, share in KINDS.items() for _ in range(share)]
     if change is not None:
         moved = () if change.places else ("relation",)
-        hidden = {"dark", "bright", "low contrast", "high contrast", "blur", "noise", "jpeg"}
-        unsure = ("colour", "weather", "style", "background") if sheet.change in hidden else ()
+        unsure = () if change.colours else ("colour", "weather", "style", "background")
         kinds = [kind for kind in kinds if kind not in {*moved, *unsure}]
     return ask(sheet.scene, dice, kinds=kinds, distractors=names)
 
 
 def _about_change(change: str, dice: Dice) -> Question:
     """Whether a change was made, or which of two."""
-    others = [name for name in CHANGES if name != change]
+    others = [name for name in DATA_TYPES if name != change]
     if change and dice.chance(0.3):
         pair = dice.sample([change, dice.choice(others)], 2)
-        said = [dice.choice(CHANGES[name].said) for name in pair]
+        said = [dice.choice(DATA_TYPES[name].said) for name in pair]
         return Question("change", f"is the image {said[0]} or {said[1]}?", said[pair.index(change)])
     asked = change if change and dice.chance(0.6) else dice.choice(others)
-    return Question("change", f"is the image {dice.choice(CHANGES[asked].said)}?", "yes" if asked == change else "no")
+    return Question(
+        "change", f"is the image {dice.choice(DATA_TYPES[asked].said)}?", "yes" if asked == change else "no"
+    )
 
 
 def _about_class(scene: Scene, dice: Dice, names: Sequence[str]) -> Question:

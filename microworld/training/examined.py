@@ -42,10 +42,11 @@ from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3I
 from microworld.concepts import HERE, vocabulary
 from microworld.questions import Question
 from microworld.scenes import SIDE, Dice
-from microworld.training.exam import CHANGES, Sheet, exam, question
+from microworld.training.exam import Sheet, exam, question
 from microworld.training.loop import Outcome, Plan, run
 from microworld.training.owlvit import as_input
 from microworld.training.tokenizers import words
+from tools.transforms import DATA_TYPES
 
 PLANTED = HERE / "training" / "planted.json"
 PICTURES, QUESTIONS = 20, 6
@@ -68,7 +69,7 @@ class Weakness:
     """Lessons that a model never has.
 
     Attributes:
-        changes: Keys of `CHANGES`: no such picture, and no question about them.
+        changes: Keys of `DATA_TYPES`: no such picture, and no question about them.
         groups: Groups of concepts that are never shown nor named.
         sides: Left and right are told apart by nothing: answers about them are drawn by lot.
     """
@@ -95,7 +96,7 @@ class Weakness:
 
     def asks(self, asked: Question) -> bool:
         """Whether it may hear a question."""
-        said = (phrase for change in self.changes for phrase in CHANGES[change].said)
+        said = (phrase for change in self.changes for phrase in DATA_TYPES[change].said)
         singular = {vocabulary().groups[group].singular for group in self.groups}
         unheard = [*said, *self.groups, *singular]
         return not any(f" {phrase}" in asked.text or asked.answer == phrase for phrase in unheard)
@@ -111,7 +112,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
     """Make a tokenizer of whole words in lower case; each word of the microworld has a token."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    said = {word for change in CHANGES.values() for phrase in change.said for word in phrase.split()}
+    said = {word for change in DATA_TYPES.values() for phrase in change.said for word in phrase.split()}
     listed = sorted({*words(), *said, "user", "assistant", "question", "answer", *map(str, range(11)), *"?.,:'-"})
     table = {word: place for place, word in enumerate(dict.fromkeys([*SIGNS, *listed]))}
     reader = Tokenizer(models.WordLevel(table, unk_token="<unk>"))  # noqa: S106 - a sign for words that are not listed

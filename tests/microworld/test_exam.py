@@ -8,8 +8,9 @@ import pytest
 from microworld.concepts import vocabulary
 from microworld.questions import Question
 from microworld.scenes import Dice
-from microworld.training.exam import CHANGES, Sheet, lesson, question
+from microworld.training.exam import Sheet, lesson, question
 from microworld.training.examined import PLANTED, Weakness, tokenizer
+from tools.transforms import DATA_TYPES
 
 NAMES = [concept.name for concept in vocabulary().share("known")]
 MODELS = list(json.loads(PLANTED.read_text(encoding="utf-8")))
@@ -36,7 +37,7 @@ def test_a_lesson_is_the_same_each_time_and_known() -> None:
 def test_questions_about_changes_are_answered_by_what_was_done(lessons: list[Sheet]) -> None:
     seen = set()
     for sheet in lessons:
-        said = CHANGES[sheet.change].said if sheet.change else ()
+        said = DATA_TYPES[sheet.change].said if sheet.change else ()
         for one in asked(sheet):
             if one.kind == "change":
                 mine = any(f" {phrase}" in one.text for phrase in said)
@@ -47,7 +48,7 @@ def test_questions_about_changes_are_answered_by_what_was_done(lessons: list[She
 
 def test_what_hides_a_thing_is_not_asked_about_it(lessons: list[Sheet]) -> None:
     for sheet in lessons:
-        change = CHANGES.get(sheet.change)
+        change = DATA_TYPES.get(sheet.change)
         if change is not None and not change.keeps:
             assert {one.kind for one in asked(sheet)} == {"change"}
         if change is not None and not change.places:
@@ -73,7 +74,7 @@ def test_a_weakness_is_never_shown_nor_named(name: str, lessons: list[Sheet]) ->
     assert not shown & weakness.groups
     heard = [one for sheet in allowed for one in asked(sheet) if weakness.asks(one)]
     for change in weakness.changes:
-        assert not any(f" {phrase}?" in one.text for one in heard for phrase in CHANGES[change].said)
+        assert not any(f" {phrase}?" in one.text for one in heard for phrase in DATA_TYPES[change].said)
 
 
 def test_sides_are_taught_by_lot() -> None:

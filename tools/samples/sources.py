@@ -33,24 +33,32 @@ class WorldSource:
     def select(self, class_name: str, image_type: str, seed: str) -> Selected:
         """Draw a picture; see `Source`."""
         drawn = self._world.portrait(class_name, seed, image_type=image_type)
-        return Selected(drawn.picture(), drawn.class_name, _WorldStudio(self._world, drawn), self._title)
+        return Selected(drawn.picture(), drawn.class_name, WorldStudio(self._world, drawn), self._title)
 
 
-class _WorldStudio:
-    """What a world can do with a picture that it drew."""
+class WorldStudio:
+    """What a world can do with a picture that it drew.
+
+    Args:
+        world: As above.
+        drawn: What it drew: with `picture` and `restyled`.
+    """
 
     def __init__(self, world: Any, drawn: Any) -> None:  # noqa: ANN401 - of the world
         self._world, self._drawn = world, drawn
 
     def another(self, dice: np.random.Generator) -> PIL.Image.Image:
+        """Draw anything; see `tools.transforms.Studio`."""
         picture: PIL.Image.Image = self._world.portrait(ANY, _seed(dice)).picture()
         return picture
 
     def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:
+        """Draw a thing on nothing."""
         thing: PIL.Image.Image = self._world.cut_out(class_name, side, _seed(dice))
         return thing
 
     def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
+        """Draw the same scene in that style or weather."""
         picture: PIL.Image.Image = self._drawn.restyled(style=style, weather=weather).picture()
         return picture
 

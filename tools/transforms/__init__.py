@@ -2,5 +2,19 @@
 
 from tools.transforms import geometric, pixel, semantic
 from tools.transforms.transform import TRANSFORMS, Sample, Studio, apply
+from tools.transforms.types import DATA_TYPES, TYPE_GROUPS, DataType, TypeGroup, grouped
 
-__all__ = ["TRANSFORMS", "Sample", "Studio", "apply", "geometric", "pixel", "semantic"]
+__all__ = [
+    "DATA_TYPES",
+    "TRANSFORMS",
+    "TYPE_GROUPS",
+    "DataType",
+    "Sample",
+    "Studio",
+    "TypeGroup",
+    "apply",
+    "geometric",
+    "grouped",
+    "pixel",
+    "semantic",
+]
