@@ -3,9 +3,10 @@
 The rest of Snellen reaches it only through a profile (`Profile.world()`), and only by the names exported here.
 """
 
+from microworld.arrangements import members
 from microworld.facts import list_names
 from microworld.library import FoundPicture, LibraryScene, pictures, scenes
-from microworld.samples import Portrait, cut_out, members, portrait
+from microworld.samples import Portrait, cut_out, portrait
 from microworld.tasks import (
     FAMILIES,
     SHARES,

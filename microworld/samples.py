@@ -1,21 +1,18 @@
-"""Pictures of a class for experiments: one thing each, in a style and a weather that can be changed afterwards."""
+"""Pictures for experiments, in a style and a weather that can be changed afterwards."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 from PIL import Image
 
+from microworld.arrangements import arranged, members, read
 from microworld.concepts import Share, vocabulary
 from microworld.drawing import draw, sprite
-from microworld.scenes import STYLES, WEATHERS, Dice, Scene, recipe, sample_scene
+from microworld.scenes import COLOURLESS_STYLES, STYLES, WEATHERS, Dice, Scene
 from profiles.errors import BadInput
-
-ANY = "random"
-"""Asks for any class at all (APEX, section 3.4)."""
 
 _STYLE_WORDS = {
     "photo": "flat", "photograph": "flat", "photography": "flat", "picture": "flat", "image": "flat",
@@ -28,10 +25,10 @@ _WEATHER_WORDS = {"rain": "rainy", "snow": "snowy", "fog": "foggy", "sun": "sunn
 
 @dataclass(frozen=True)
 class Portrait:
-    """A picture of one thing.
+    """A picture that was asked for.
 
     Attributes:
-        class_name: The concept that it shows.
+        class_name: What it shows: a concept, or an arrangement of several in words.
         scene: All that is true of it.
     """
 
@@ -57,21 +54,24 @@ class Portrait:
 
 
 def portrait(class_name: str, seed: str, *, image_type: str = "photo", share: Share = "known") -> Portrait:
-    """Draw one thing of a class on some background, in clear weather.
+    """Draw what a description says, on some background, in clear weather.
 
     Args:
-        class_name: A concept, a group of them ("birds", "bird"), or "random".
+        class_name: A concept, a group of them ("birds", "bird"), "random", or an arrangement of them: "two dogs",
+            "a red car", "a dog to the left of a cat".
         seed: The same arguments give the same picture.
         image_type: A style; "photo" is the plain one.
         share: Which concepts groups and "random" stand for; a concept may be any.
 
     Raises:
-        BadInput: There is no such class, or no such style.
+        BadInput: There is no such class or style, or it cannot be drawn.
     """
     style = _read("style", image_type, STYLES, _STYLE_WORDS)
-    name = Dice("portrait", seed).choice(members(class_name, share=share))
-    scene = sample_scene(f"portrait/{seed}", recipe([name], counts=(1, 1), styles=(style,), weathers=("clear",)))
-    return Portrait(name, scene)
+    wanted = read(class_name, share=share)
+    if style in COLOURLESS_STYLES and any(part.tint for part in wanted.parts):
+        msg = f"There is no color in the style {style!r}: leave out one of the two in {class_name[:80]!r}."
+        raise BadInput(msg)
+    return Portrait(*arranged(wanted, seed, style=style))
 
 
 def cut_out(class_name: str, side: int, seed: str, *, share: Share = "known") -> Image.Image:
@@ -84,28 +84,6 @@ def cut_out(class_name: str, side: int, seed: str, *, share: Share = "known") ->
     concept = vocabulary().concept(dice.choice(members(class_name, share=share)))
     colour, opacity = sprite(dice.choice(concept.files), side)
     return Image.fromarray(np.concatenate([colour, opacity], axis=2).astype(np.uint8))
-
-
-def members(class_name: str, *, share: Share = "known") -> tuple[str, ...]:
-    """Return the concepts that a class stands for.
-
-    Raises:
-        BadInput: There is no such class.
-    """
-    known, asked = vocabulary(), " ".join(class_name.casefold().split())
-    asked = asked.removeprefix("a ").removeprefix("an ").removeprefix("the ")
-    if asked == ANY:
-        return tuple(concept.name for concept in known.share(share))
-    if any(concept.name == asked for concept in known.concepts):
-        return (asked,)
-    groups = {name: group for group in known.groups.values() for name in (group.name, group.singular)}
-    if asked in groups:
-        found = known.members(groups[asked].name)
-        return tuple(concept.name for concept in found if concept in known.share(share))
-    near = get_close_matches(asked, [*(concept.name for concept in known.concepts), *groups], n=3)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    msg = f"The microworld has no class {class_name[:80]!r}.{hint}"
-    raise BadInput(msg)
 
 
 def _read(kind: str, words: str, known: Sequence[str], synonyms: dict[str, str]) -> str:

@@ -321,7 +321,7 @@ def _free_square(name: str, placed: list[SceneObject], dice: Dice, *, small: flo
 def sample_object(name: str, left: int, top: int, side: int, size: Size, dice: Dice) -> SceneObject:
     """Draw an object's picture, tint and direction for a given square."""
     concept = vocabulary().concept(name)
-    tint = dice.choice(tuple(TINTS)) if dice.chance(0.35) and _tintable(name) else ""
+    tint = dice.choice(tuple(TINTS)) if dice.chance(0.35) and tintable(name) else ""
     return SceneObject(name, dice.choice(concept.files), left, top, side, size, tint, dice.chance(0.5))
 
 
@@ -334,6 +334,6 @@ def _apart(left: int, top: int, side: int, other: SceneObject) -> bool:
     )
 
 
-def _tintable(name: str) -> bool:
-    """A red tint on a green apple would make its own name false."""
+def tintable(name: str) -> bool:
+    """Whether a thing may be tinted: a red tint on a green apple would make its own name false."""
     return not {"red", "green", "orange", "blue"} & set(name.split())

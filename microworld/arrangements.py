@@ -1,0 +1,213 @@
+"""Pictures by description: so many things, of a color, beside one another ("two dogs", "a red car left of a tree")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from typing import Final
+
+from microworld.concepts import Share, plural, vocabulary
+from microworld.scenes import (
+    MAX_OBJECTS,
+    NUMBERS,
+    TINTS,
+    Dice,
+    Relation,
+    Scene,
+    article,
+    recipe,
+    relation_holds,
+    sample_scene,
+    tintable,
+)
+from profiles.errors import BadInput
+
+ANY: Final = "random"
+"""Asks for any class at all (APEX, section 3.4)."""
+
+_RELATIONS: Final[dict[str, Relation]] = {
+    "to the left of": "left", "left of": "left", "to the right of": "right", "right of": "right", "above": "above",
+    "over": "above", "below": "below", "under": "below",
+}  # fmt: skip
+_BESIDE: Final = re.compile(rf"^(.+?) (?:is )?({'|'.join(sorted(_RELATIONS, key=len, reverse=True))}|and) (.+)$")
+_COUNTED: Final = re.compile(rf"^({'|'.join([*NUMBERS[1:], *map(str, range(1, MAX_OBJECTS + 1))])}) (.+)$")
+_TINTED: Final = re.compile(rf"^({'|'.join(TINTS)}) (.+)$")
+_TRIES: Final = 400
+"""Scenes that are looked at for one in which the things stand as they shall."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Things of one kind.
+
+    Attributes:
+        asked: How they were called.
+        names: The concepts that are meant, from which the dice choose.
+        count: How many there are.
+        tint: A key of `TINTS`, or "" for any color.
+        alike: Whether all of them are of one concept.
+    """
+
+    asked: str
+    names: tuple[str, ...]
+    count: int = 1
+    tint: str = ""
+    alike: bool = True
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What a picture shall show: one part or two.
+
+    Attributes:
+        parts: In the order of the description.
+        relation: Where the first part is, seen from the second; "" where that is left open.
+    """
+
+    parts: tuple[Part, ...]
+    relation: Relation | None = None
+
+
+def read(words: str, *, share: Share = "known") -> Arrangement:
+    """Read a description.
+
+    Args:
+        words: Such as "dog", "birds", "two red cars", "a dog to the left of a cat", "random".
+        share: Which concepts groups and "random" stand for; a concept may be any.
+
+    Raises:
+        BadInput: It cannot be understood, or not be drawn.
+    """
+    asked = " ".join(words.casefold().split())
+    beside = None if _is_class(_taken_apart(asked)[-1]) else _BESIDE.match(asked)
+    texts = [beside[1], beside[3]] if beside else [asked]
+    parts = tuple(_part(text, share) for text in texts)
+    relation = _RELATIONS.get(beside[2]) if beside else None
+    if relation is not None and any(part.count > 1 for part in parts):
+        msg = f"The microworld draws one thing {beside[2] if beside else ''} one other, not {words[:80]!r}."
+        raise BadInput(msg)
+    if sum(part.count for part in parts) > MAX_OBJECTS:
+        msg = f"The microworld draws at most {MAX_OBJECTS} things, not {words[:80]!r}."
+        raise BadInput(msg)
+    return Arrangement(parts, relation)
+
+
+def arranged(wanted: Arrangement, seed: str, *, style: str = "flat") -> tuple[str, Scene]:
+    """Draw a scene of an arrangement, in clear weather.
+
+    Args:
+        wanted: What it shall show.
+        seed: The same arguments give the same scene.
+        style: One of `STYLES`.
+
+    Returns:
+        What it shows in words, and the scene.
+
+    Raises:
+        BadInput: No place was found for everything.
+    """
+    dice = Dice("arrangement", seed)
+    chosen: list[list[str]] = []
+    for part in wanted.parts:
+        taken = {name for names in chosen for name in names}
+        among = [name for name in part.names if name not in taken] or list(part.names)
+        chosen.append(
+            [dice.choice(among)] * part.count if part.alike else [dice.choice(among) for _ in range(part.count)]
+        )
+    required = [name for names in chosen for name in names]
+    tints = [part.tint for part in wanted.parts for _ in range(part.count)]
+    how = recipe(required, required=tuple(required), counts=(1, 1), styles=(style,), weathers=("clear",))
+    for attempt in range(_TRIES):
+        scene = sample_scene(f"arrangement/{seed}/{attempt}", how)
+        things = tuple(
+            replace(thing, tint=tint or thing.tint) for thing, tint in zip(scene.objects, tints, strict=False)
+        )
+        placed = len(things) == len(required)
+        if placed and (wanted.relation is None or relation_holds(things[0], wanted.relation, things[1])):
+            return _said(wanted, chosen), replace(scene, objects=things)
+    msg = f"The microworld finds no place for {_said(wanted, chosen)}."
+    raise BadInput(msg)
+
+
+def members(class_name: str, *, share: Share = "known") -> tuple[str, ...]:
+    """Return the concepts that a class stands for.
+
+    Raises:
+        BadInput: There is no such class.
+    """
+    known, asked = vocabulary(), _plain(class_name)
+    if asked == ANY:
+        return tuple(concept.name for concept in known.share(share))
+    classes = _classes()
+    if asked in classes and classes[asked] not in known.groups:
+        return (classes[asked],)
+    if asked in classes:
+        found = known.members(classes[asked])
+        return tuple(concept.name for concept in found if concept in known.share(share))
+    near = get_close_matches(asked, classes, n=3)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    msg = f"The microworld has no class {class_name[:80]!r}.{hint}"
+    raise BadInput(msg)
+
+
+def _part(text: str, share: Share) -> Part:
+    count, alike, tint, rest = _taken_apart(text)
+    part = _of(rest, share)
+    part = replace(part, count=count, tint=tint, alike=alike or part.alike)
+    if not tint:
+        return part
+    names = tuple(name for name in part.names if tintable(name))
+    if not names:
+        msg = f"The microworld draws no {tint} {rest[:80]}: its name says another color."
+        raise BadInput(msg)
+    return replace(part, names=names)
+
+
+def _taken_apart(text: str) -> tuple[int, bool, str, str]:
+    """Return how many there are, whether they are alike, their color, and the class; names may begin with a color."""
+    count, tint, rest = 1, "", _plain(text)
+    if not _is_class(rest) and (found := _COUNTED.match(rest)):
+        count, rest = NUMBERS.index(found[1]) if found[1] in NUMBERS else int(found[1]), found[2]
+    alike, rest = rest.startswith("identical "), rest.removeprefix("identical ")
+    if not _is_class(rest) and (found := _TINTED.match(rest)):
+        tint, rest = found[1], found[2]
+    return count, alike, tint, rest
+
+
+def _of(text: str, share: Share) -> Part:
+    names = members(text, share=share)
+    return Part(_plain(text), names, alike=_plain(text) == ANY or len(names) == 1)
+
+
+def _said(wanted: Arrangement, chosen: list[list[str]]) -> str:
+    texts = []
+    for part, names in zip(wanted.parts, chosen, strict=True):
+        name = names[0] if len(set(names)) == 1 else part.asked
+        tinted = f"{part.tint} {name if part.count == 1 else plural(name)}".strip()
+        texts.append(article(tinted) if part.count == 1 else f"{NUMBERS[part.count]} {tinted}")
+    if len(texts) == 1:
+        return chosen[0][0] if texts[0] == article(chosen[0][0]) else texts[0]
+    words = {"left": "to the left of", "right": "to the right of"}
+    between = words.get(wanted.relation, wanted.relation) if wanted.relation else "and"
+    return f"{texts[0]} {between} {texts[1]}"
+
+
+def _plain(text: str) -> str:
+    asked = " ".join(text.casefold().split())
+    return asked.removeprefix("a ").removeprefix("an ").removeprefix("the ")
+
+
+def _is_class(text: str) -> bool:
+    return _plain(text) == ANY or _plain(text) in _classes()
+
+
+@cache
+def _classes() -> dict[str, str]:
+    """Every name of a class, singular and plural, with the concept or group that it means; concepts come first."""
+    known = vocabulary()
+    names = {name: group.name for group in known.groups.values() for name in (group.singular, group.name)}
+    for concept in known.concepts:
+        names[plural(concept.name)] = names[concept.name] = concept.name
+    return names

@@ -1,0 +1,86 @@
+"""Pictures by description."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microworld.arrangements import read
+from microworld.concepts import plural, vocabulary
+from microworld.samples import portrait
+from microworld.scenes import NUMBERS, TINTS, article, relation_holds, tintable
+from profiles.errors import BadInput
+
+NAMES = st.sampled_from([concept.name for concept in vocabulary().share("known")])
+SEEDS = st.integers(0, 10**6).map(str)
+
+
+@settings(max_examples=40)
+@given(NAMES, st.integers(1, 5), st.sampled_from(["", *TINTS]), SEEDS)
+def test_so_many_of_a_colour_are_drawn(name: str, count: int, tint: str, seed: str) -> None:
+    tinted = f"{tint} {name if count == 1 else plural(name)}".strip()
+    words = article(tinted) if count == 1 else f"{NUMBERS[count]} {tinted}"
+    if tint and not tintable(name):
+        with pytest.raises(BadInput, match="another color"):
+            portrait(words, seed)
+        return
+    drawn = portrait(words, seed)
+    assert [thing.concept for thing in drawn.scene.objects] == [name] * count
+    assert not tint or {thing.tint for thing in drawn.scene.objects} == {tint}
+    assert drawn.class_name in {words, name}
+    assert portrait(words, seed) == drawn
+
+
+@settings(max_examples=40)
+@given(NAMES, NAMES, st.sampled_from(["left", "right", "above", "below"]), SEEDS)
+def test_things_stand_as_they_shall(one: str, other: str, relation: str, seed: str) -> None:
+    words = {"left": "to the left of", "right": "to the right of"}.get(relation, relation)
+    drawn = portrait(f"{article(one)} {words} {article(other)}", seed)
+    first, second = drawn.scene.objects
+    assert (first.concept, second.concept) == (one, other)
+    assert relation_holds(first, relation, second)  # type: ignore[arg-type]
+
+
+def test_groups_are_of_several_kinds_and_identical_things_of_one() -> None:
+    birds = [portrait("three birds", str(seed)).scene.objects for seed in range(8)]
+    assert all(len(things) == 3 for things in birds)
+    assert any(len({thing.concept for thing in things}) > 1 for things in birds)
+    same = [portrait("three identical birds", str(seed)).scene.objects for seed in range(8)]
+    assert all(len({thing.concept for thing in things}) == 1 for things in same)
+    assert len({things[0].concept for things in same}) > 1
+    two = [portrait("random and random", str(seed)).scene.objects for seed in range(8)]
+    assert all(one.concept != other.concept for one, other in two)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("guitr", "Did you mean guitar"),
+        ("eight dogs", "no class 'eight dogs'"),
+        ("four dogs and four cats", "at most 7 things"),
+        ("two dogs left of a cat", "one thing left of one other"),
+        ("a red green apple", "another color"),
+        ("a dog and", "no class"),
+        ("", "no class"),
+        ("a dog " * 400, "no class"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(words: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        portrait(words, "1")
+
+
+def test_there_is_no_colour_in_a_sketch() -> None:
+    with pytest.raises(BadInput, match="There is no color in the style 'sketch'"):
+        portrait("a red dog", "1", image_type="sketch")
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=60))
+def test_any_words_are_read_or_refused(words: str) -> None:
+    try:
+        wanted = read(words)
+    except BadInput:
+        return
+    assert all(part.names for part in wanted.parts)
