@@ -100,6 +100,8 @@ def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> Question | None:
     if dice.chance(0.28) or (change is not None and not change.keeps):
         return _about_change(sheet.change, dice)
     single = len(sheet.scene.objects) == 1
+    if dice.chance(0.04):
+        return _about_number(sheet.scene, dice)
     if single and dice.chance(0.75):
         return _about_class(sheet.scene, dice, names)
     kinds = [kind for kind, share in KINDS.items() for _ in range(share)]
@@ -121,6 +123,15 @@ def _about_change(change: str, dice: Dice) -> Question:
     return Question(
         "change", f"is the image {dice.choice(DATA_TYPES[asked].said)}?", "yes" if asked == change else "no"
     )
+
+
+def _about_number(scene: Scene, dice: Dice) -> Question:
+    """Whether there are several things, alike or different."""
+    shown = {thing.concept for thing in scene.objects}
+    how = dice.choice(("", "identical ", "different "))
+    several = len(scene.objects) > 1
+    true = several and (not how or (len(shown) == 1) == (how == "identical "))
+    return Question("number", f"are there several {how}objects in the image?", "yes" if true else "no")
 
 
 def _about_class(scene: Scene, dice: Dice, names: Sequence[str]) -> Question:

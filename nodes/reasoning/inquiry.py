@@ -1,0 +1,264 @@
+"""An investigation as data: designs of experiments, what their trials say, the report (APEX, sections 3.1 to 3.3).
+
+All of it is plain, bounded JSON: it travels in checkpoints, and parts of it are written by language models.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from profiles.errors import BadInput
+from tools.calls import Call
+from tools.samples import SELECTS
+from tools.transforms import TRANSFORMS
+
+MAX_EXPERIMENTS: Final = 5
+"""Experiments that are designed at most, unless the user says otherwise (APEX, section 3.4)."""
+MAX_CHOICES: Final = 20
+UNKNOWN: Final = "unknown"
+"""The choice by which a model abstains (APEX, section 3.2)."""
+MARGIN: Final = 0.1
+"""A model is robust that loses at most so much of its accuracy."""
+
+Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+Verdict = Literal["yes", "no", "open"]
+"""Whether a claim holds; "open" while the evidence does not say."""
+
+IDENTITY: Final = Call(name="Identity")
+
+
+class _Record(BaseModel):
+    """Frozen; what a language model adds of its own is an error that it is told of."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Arm(_Record):
+    """An answer, and the tools that make pictures of which it is the right one."""
+
+    answer: Short
+    select: Call
+    transform: Call = IDENTITY
+    question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
+    """What is asked about these pictures, where it is not the question of the whole experiment."""
+
+
+class Claim(_Record):
+    """A statement about models that trials can prove or refute: that a mean is above a threshold.
+
+    The mean of what, over pictures of all arms alike, says the kind:
+
+    ability  whether the model is right
+    plain    whether it is right about the pictures before they were transformed
+    drop     whether it is right about a picture before it was transformed, less whether it is afterwards
+    better   whether it is right, less whether the other model is
+    """
+
+    kind: Literal["ability", "plain", "drop", "better"]
+    model: Name
+    other: Annotated[str, StringConstraints(max_length=64)] = ""
+    """The model that it is compared with."""
+    threshold: float = Field(ge=-1, le=1)
+
+    @model_validator(mode="after")
+    def _compared(self) -> Self:
+        if (self.kind == "better") != bool(self.other) or self.other == self.model:
+            msg = "a claim that a model is better names another one, and no other claim does"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def low(self) -> float:
+        """The least that an observation can be; the most is 1."""
+        return 0.0 if self.kind in {"ability", "plain"} else -1.0
+
+
+class Design(_Record):
+    """An experiment before it is run (APEX, section 3.2)."""
+
+    difficulty: int = Field(ge=1, le=5)
+    """From 1, which any model should manage, to 5."""
+    purpose: Sentence
+    """What it isolates: what differs between its pictures, and what does not."""
+    skill: Sentence
+    """What is asked for, as in "good at …": "telling birds from vehicles"."""
+    condition: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+    """Under which it is asked for: "in pictures that are rotated to the left"."""
+    question: Sentence
+    arms: list[Arm] = Field(min_length=2, max_length=40)
+    unknown: bool = False
+    """Whether a model may abstain."""
+    paired: bool = False
+    """Whether the same is asked about the pictures before they were transformed."""
+    claims: list[Claim] = Field(min_length=1, max_length=24)
+
+    @property
+    def classes(self) -> list[str]:
+        """The right answers, each once, in the order of the arms."""
+        return list(dict.fromkeys(arm.answer for arm in self.arms))
+
+    @property
+    def choices(self) -> list[str]:
+        """What models choose from."""
+        return [*self.classes, *([UNKNOWN] if self.unknown else [])]
+
+    def asked(self, arm: Arm) -> str:
+        """Return what is asked about the pictures of an arm."""
+        return arm.question or self.question
+
+
+def halfway(choices: int) -> float:
+    """Return the accuracy halfway between guessing among so many choices and always being right."""
+    return (1 + 1 / choices) / 2
+
+
+def checked(design: Design, models: list[str]) -> Design:
+    """Return a design with the arguments of all its tools, defaults filled in.
+
+    Args:
+        design: As it was written.
+        models: The models that are examined.
+
+    Raises:
+        BadInput: It names a tool, an argument or a model that there is not, its classes are not balanced, or it cannot
+            prove what it claims. The message is for whoever wrote it.
+    """
+    classes = design.classes
+    if not 2 <= len(classes) <= MAX_CHOICES - design.unknown:  # noqa: PLR2004 - with one answer nothing is asked
+        msg = f"an experiment needs 2 to {MAX_CHOICES} different answers, not {len(classes)}"
+        raise BadInput(msg)
+    if any(name.casefold() == UNKNOWN for name in classes) or len({name.casefold() for name in classes}) < len(classes):
+        msg = f"the answers must differ, and none may be {UNKNOWN!r}: that choice is added by itself"
+        raise BadInput(msg)
+    numbers = {name: sum(arm.answer == name for arm in design.arms) for name in classes}
+    if len(set(numbers.values())) > 1:
+        said = ", ".join(f"{number} of {name!r}" for name, number in numbers.items())
+        msg = f"every answer needs the same number of arms, so that classes are balanced; there are {said}"
+        raise BadInput(msg)
+    if not design.paired and any(claim.kind in {"plain", "drop"} for claim in design.claims):
+        msg = "claims about pictures before they were transformed need `paired`"
+        raise BadInput(msg)
+    if design.paired and all(arm.transform.name == "Identity" for arm in design.arms):
+        msg = "a paired experiment transforms its pictures"
+        raise BadInput(msg)
+    strangers = {name for claim in design.claims for name in (claim.model, claim.other) if name} - set(models)
+    if strangers:
+        msg = f"no model {min(strangers)!r} is examined; there are {', '.join(models)}"
+        raise BadInput(msg)
+    arms = [
+        arm.model_copy(update={"select": SELECTS.read(arm.select), "transform": TRANSFORMS.read(arm.transform)})
+        for arm in design.arms
+    ]
+    return design.model_copy(update={"arms": arms})
+
+
+class Result(_Record):
+    """What one model did with the pictures of an experiment; see `tools.scoring.ChoiceMetrics`."""
+
+    model: Name
+    plain: bool
+    """Whether with those before they were transformed."""
+    n: int
+    average: float
+    interval: tuple[float, float]
+    by_class: dict[str, float]
+    abstention: float | None
+    invalid: float
+    informedness: float | None
+
+
+class Finding(_Record):
+    """What the trials say about a claim so far."""
+
+    claim: Claim
+    n: int = 0
+    """Observations."""
+    mean: float = 0.0
+    interval: tuple[float, float] = (-1.0, 1.0)
+    """Means that are not ruled out, at the error rate that the claim was given."""
+    logarithm: float = -math.log(2)
+    """Of the evidence for a verdict, `tools.scoring.Evidence.strength`."""
+    verdict: Verdict = "open"
+    trouble: str = ""
+    """Why it cannot be examined, if so."""
+
+
+class Experiment(_Record):
+    """An experiment that was begun."""
+
+    design: Design
+    rounds: int = 0
+    """Pictures of each arm."""
+    rejected: int = 0
+    """Pictures that did not show what they should, and were replaced."""
+    results: list[Result] = Field(default_factory=list)
+    findings: list[Finding] = Field(default_factory=list)
+    stopped: str = ""
+    """Why no more pictures were made."""
+    recap: str = ""
+    interpretation: str = ""
+
+    @property
+    def images(self) -> int:
+        """Pictures that were selected."""
+        return self.rounds * len(self.design.arms)
+
+
+class Budget(_Record):
+    """What an investigation may use."""
+
+    experiments: int = Field(default=MAX_EXPERIMENTS, ge=1, le=20)
+    images: int = Field(default=2_000, ge=2, le=1_000_000)
+    """Pictures that are selected, of all experiments together."""
+    trials: int = Field(default=40_000, ge=1)
+    """Questions put to models."""
+    seconds: float = Field(default=3_600, gt=0)
+    """Spent on measuring."""
+    tokens: int = Field(default=200_000, ge=0)
+    """Of the chat model that designs and discusses, if there is one."""
+
+
+class Answer(_Record):
+    """The answer to the query for one model, or for a comparison of two."""
+
+    about: Annotated[str, StringConstraints(max_length=160)]
+    says: Verdict
+    sentence: Annotated[str, StringConstraints(max_length=400)]
+
+
+class Report(_Record):
+    """What an investigation knows: the read-write buffer of APEX (section 3.1)."""
+
+    version: Literal[1] = 1
+    query: str
+    models: list[Name]
+    alpha: float = Field(gt=0, lt=1)
+    seed: int
+    budget: Budget = Budget()
+    experiments: list[Experiment] = Field(default_factory=list)
+    questions: list[str] = Field(default_factory=list)
+    """What remains open."""
+    notes: list[str] = Field(default_factory=list)
+    """What cannot be examined, and other things to know before believing it."""
+    answers: list[Answer] = Field(default_factory=list)
+    conclusion: str = ""
+    trials: int = 0
+    """Questions that were put to models."""
+    seconds: float = 0.0
+    """Spent on measuring."""
+    tokens: int = 0
+
+    @property
+    def images(self) -> int:
+        """Pictures that were selected."""
+        return sum(experiment.images for experiment in self.experiments)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings of all experiments."""
+        return [finding for experiment in self.experiments for finding in experiment.findings]
