@@ -135,5 +135,52 @@ class LearnState:
     """What came of the needs of this run and of earlier ones of the same thread (``Learned`` in JSON form)."""
 
 
-STATE_TYPES: tuple[type, ...] = (AskState, LearnState)
+@dataclass(frozen=True, kw_only=True)
+class InvestigateState:
+    """What one investigation knows about itself."""
+
+    investigation: str = ""
+    """Its id, under which its pictures are kept: the thread's."""
+
+    query: str = ""
+    """What the user wants to know about models, in their words."""
+
+    models: list[str] = field(default_factory=list)
+    """The models that may be examined, by their names in the profile."""
+
+    profile: str = "embedded"
+    """The profile the thread was begun with."""
+
+    alpha: float = 0.05
+    """The share of verdicts that may be wrong."""
+
+    budget: Json = field(default_factory=dict)
+    """What it may use (``nodes.reasoning.inquiry.Budget`` in JSON form)."""
+
+    seed: int = 0
+    """Chooses the pictures: another one asks the same of others."""
+
+    folder: str = ""
+    """A folder of the user's own pictures, with a folder for each class; empty takes what the profile draws."""
+
+    approve: bool = False
+    """Whether a person is asked before an experiment is run."""
+
+    report: Json = field(default_factory=dict)
+    """What is known (``nodes.reasoning.inquiry.Report`` in JSON form)."""
+
+    design: Json | None = None
+    """The experiment that was designed and not yet checked (``Design`` in JSON form)."""
+
+    refusals: list[str] = field(default_factory=list)
+    """What was wrong with the designs of the next experiment so far."""
+
+    designs: int = 0
+    """Times that the next experiment was begun from scratch."""
+
+    usage: dict[str, float] = field(default_factory=dict)
+    """What the Reasoner has used so far: calls, input and output tokens, cost."""
+
+
+STATE_TYPES: tuple[type, ...] = (AskState, LearnState, InvestigateState)
 """The classes that a checkpoint may bring back to life; every other one is refused."""

@@ -186,17 +186,23 @@ async def list_threads() -> list[ThreadSummary]:
     Raises:
         MemoryTrouble: the home cannot be used.
     """
-    from interfaces import learning
+    from interfaces import investigations, learning
     from memory.checkpoints import thread_graphs
     from memory.home import home
 
     folder = await asyncio.to_thread(home)
     graphs = await asyncio.to_thread(thread_graphs, folder)
-    async with threads.reading("ask", folder) as asking, threads.reading("learn", folder) as learner:
+    async with (
+        threads.reading("ask", folder) as asking,
+        threads.reading("learn", folder) as learner,
+        threads.reading("investigate", folder) as examiner,
+    ):
+        summaries = {
+            "learn": lambda name: learning.summary(learner, name),
+            "investigate": lambda name: investigations.summary(examiner, name),
+        }
         return [
-            await threads.listed(
-                name, graph, learning.summary(learner, name) if graph == "learn" else _summary(asking, name)
-            )
+            await threads.listed(name, graph, summaries.get(graph, lambda name: _summary(asking, name))(name))
             for name, graph in graphs.items()
         ]
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from graphs.states import Json
 
-GraphName = Literal["ask", "learn"]
+GraphName = Literal["ask", "learn", "investigate"]
 
 WAITING: Final = "waiting for approval"
 """The status of a thread that a person must decide about."""
@@ -51,7 +51,7 @@ class ThreadSummary:
     answer: object
     """The answer in JSON form, None where there is none (yet)."""
     graph: str = "ask"
-    """``ask`` or ``learn``."""
+    """``ask``, ``learn`` or ``investigate``."""
     outcome: str = ""
     """What came of learning, in words."""
 
@@ -104,17 +104,19 @@ async def graph_of(thread: str) -> GraphName:
 
     folder = await asyncio.to_thread(home)
     name = await known_thread(thread, folder)
-    return "learn" if (await asyncio.to_thread(thread_graphs, folder)).get(name) == "learn" else "ask"
+    found = (await asyncio.to_thread(thread_graphs, folder)).get(name)
+    return "learn" if found == "learn" else "investigate" if found == "investigate" else "ask"
 
 
 @asynccontextmanager
 async def reading(graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
     """Open a graph on the home's checkpoints."""
-    from graphs import ask, learn
+    from graphs import ask, investigate, learn
     from graphs.states import STATE_TYPES
     from memory.checkpoints import checkpoints
 
-    builder: Any = learn.builder if graph == "learn" else ask.builder
+    builders: dict[GraphName, Any] = {"ask": ask.builder, "learn": learn.builder, "investigate": investigate.builder}
+    builder = builders[graph]
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
         yield builder.compile(checkpointer=saver, name=graph)
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memory.demonstrations import DemonstrationPool
     from memory.drafts import Drafts
     from memory.prompts import PromptPool
+    from nodes.examination import Examination
     from nodes.reasoning.protocol import Reasoner
     from profiles import Profile
     from tools.knowledge.collection import AnnotatedSource, PictureSource
@@ -60,6 +61,9 @@ class Context:
     learning: Learning | None = None
     """What is needed to learn; None where this run learns nothing."""
 
+    examination: Examination | None = None
+    """What is needed to investigate; None where this run examines nothing."""
+
     profile: Profile | None = None
     """The checkpoints, device and limits in force; None takes the default limits."""
 
@@ -77,3 +81,14 @@ class Context:
             msg = "This run has no memory of prompts, so it cannot learn: begin it with one."
             raise SnellenError(msg)
         return self.learning
+
+    def examiner(self) -> Examination:
+        """Return what is needed to investigate.
+
+        Raises:
+            SnellenError: This run examines nothing.
+        """
+        if self.examination is None:
+            msg = "This run has no models to examine: begin it as an investigation."
+            raise SnellenError(msg)
+        return self.examination

@@ -422,6 +422,19 @@ class CollectionSettings(_Settings):
     """Related concepts that compete with the one that is learned; pictures of twice as many must not be spoilt."""
 
 
+class SampleSettings(_Settings):
+    """``[samples]``: where the pictures of experiments come from."""
+
+    generation: Literal["", "world", "painter"] = ""
+    """Who makes pictures of what is asked for: the profile's world, or ``models.replace``, which paints whole ones."""
+    retrieval: str = ""
+    """Where they are looked up: ``world``, or a folder with a folder of pictures for each class."""
+    size: int = Field(default=512, ge=64, le=2048, multiple_of=64)
+    """Pixels of a side of a painted picture."""
+    fits: float = Field(default=0.3, ge=0, le=1)
+    """The probability of its label, by ``models.match``, below which a made or edited picture is rejected."""
+
+
 class WorldSettings(_Settings):
     """``[world]``: the world that the checkpoints were trained on."""
 
@@ -471,6 +484,7 @@ class Profile(_Settings):
     reasoner: ReasonerSettings = ReasonerSettings()
     tuning: TuningSettings = TuningSettings()
     collection: CollectionSettings = CollectionSettings()
+    samples: SampleSettings = SampleSettings()
     world_settings: WorldSettings | None = Field(default=None, alias="world")
     familiarity: FamiliaritySettings | None = None
 

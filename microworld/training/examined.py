@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from torch.nn import functional
 from transformers import (
     Blip2Config,
@@ -54,6 +53,7 @@ LESSONS = 30_000
 WIDTH, LAYERS, HEADS, EYES = 128, 3, 4, 3
 """The decoder's width, layers and heads; the layers of the eyes."""
 QUERIES = 16
+_SILENT = -100
 SIGNS = ("<pad>", "<s>", "</s>", "<unk>", "<image>", "<fake_token_around_image>", "<global-img>", "<end_of_utterance>")
 CHAT = (
     "{% for message in messages %}{{ 'User: ' if message['role'] == 'user' else 'Assistant: ' }}"
@@ -137,14 +137,14 @@ class Pupil:
         model: Of its class of transformers.
         processor: What prepares its inputs, in tests and ever after.
         see: From pictures (B, 3, 128, 128) in [-1, 1] to tokens (B, T, width) as the decoder reads them.
-        read: From embeddings and mask to logits.
+        read: From embeddings, mask and positions to logits.
         prompt: A question's text with the signs for a picture.
     """
 
     model: Any
     processor: Any
     see: Callable[[torch.Tensor], torch.Tensor]
-    read: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    read: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
     prompt: Callable[[str], str]
 
 
@@ -188,7 +188,7 @@ def llava(reader: PreTrainedTokenizerFast, detector: OwlViTForObjectDetection) -
         model,
         processor,
         lambda seen: torch.stack(list(model.model.get_image_features(pixel_values=seen).pooler_output)),
-        lambda embeds, mask: model(inputs_embeds=embeds, attention_mask=mask).logits,
+        lambda embeds, mask, places: model(inputs_embeds=embeds, attention_mask=mask, position_ids=places).logits,
         _spoken,
     )
 
@@ -219,7 +219,9 @@ def blip2(reader: PreTrainedTokenizerFast, detector: OwlViTForObjectDetection) -
         model,
         Blip2Processor(pixels, reader, num_query_tokens=QUERIES),
         lambda seen: model.get_image_features(pixel_values=seen, return_dict=True).pooler_output,
-        lambda embeds, mask: model.language_model(inputs_embeds=embeds, attention_mask=mask).logits,
+        lambda embeds, mask, places: (
+            model.language_model(inputs_embeds=embeds, attention_mask=mask, position_ids=places).logits
+        ),
         lambda text: "<image>" + PLAIN.format(question=text),
     )
 
@@ -252,7 +254,7 @@ def idefics3(reader: PreTrainedTokenizerFast, detector: OwlViTForObjectDetection
         model,
         Idefics3Processor(pixels, reader, image_seq_len=tokens, chat_template=CHAT),
         lambda seen: torch.stack(list(model.model.get_image_features(pixel_values=seen[:, None]).pooler_output)),
-        lambda embeds, mask: model(inputs_embeds=embeds, attention_mask=mask).logits,
+        lambda embeds, mask, places: model(inputs_embeds=embeds, attention_mask=mask, position_ids=places).logits,
         _spoken,
     )
 
@@ -297,6 +299,23 @@ def _take_eyes(vision: Any, detector: OwlViTForObjectDetection) -> None:  # noqa
         mine.mlp.load_state_dict(theirs.mlp.state_dict())
 
 
+@dataclass(frozen=True)
+class Packed:
+    """Pictures, each with all its questions.
+
+    Attributes:
+        ids: Tokens (pictures, length), padded on the right.
+        labels: The tokens that are to be predicted, `_SILENT` elsewhere.
+        places: The position of each token.
+        mask: Which tokens (last axis) each token sees: (pictures, 1, length, length).
+    """
+
+    ids: torch.Tensor
+    labels: torch.Tensor
+    places: torch.Tensor
+    mask: torch.Tensor
+
+
 class Lesson:
     """Batches of pictures with questions, and the loss on the answers."""
 
@@ -309,47 +328,71 @@ class Lesson:
         self.allowed = np.array([place for place, sheet in sheets if weakness.allows(sheet, names)])
         self.reader = pupil.processor.tokenizer
         self.image = self.reader.convert_tokens_to_ids("<image>")
+        self.signs = {self.image, self.reader.convert_tokens_to_ids(SIGNS[5])}
 
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of one step and the share of answers whose tokens are all the likeliest."""
         dice = np.random.default_rng([step, 53])
         chosen = np.sort(dice.choice(self.allowed, PICTURES, replace=False))
         tokens = self.pupil.see(as_input(self.lessons.pictures[chosen]))
-        rows, texts = self._asked(chosen, step)
-        ids, answers = self._written(texts, tokens.shape[1])
-        embeds = self.pupil.model.get_input_embeddings()(ids.clamp(min=0))
-        places = (ids == self.image)[..., None]
-        embeds = embeds.masked_scatter(places, tokens[rows].to(embeds.dtype))
-        logits = self.pupil.read(embeds, (ids != self.reader.pad_token_id).long())[:, :-1].float()
-        labels = answers[:, 1:]
-        value = functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=-100)
-        right = ((logits.argmax(-1) == labels) | (labels == -100)).all(dim=1).float().mean()
+        batch = self.packed(self._asked(chosen, step), tokens.shape[1])
+        embeds = self.pupil.model.get_input_embeddings()(batch.ids)
+        embeds = embeds.masked_scatter((batch.ids == self.image)[..., None], tokens.to(embeds.dtype))
+        logits = self.pupil.read(embeds, batch.mask, batch.places)[:, :-1].float()
+        labels = batch.labels[:, 1:]
+        told = labels != _SILENT
+        value = functional.cross_entropy(logits[told], labels[told])
+        right = (logits[told].argmax(-1) == labels[told]).float().mean()
         return value, {"right": right.item()}
 
-    def _asked(self, chosen: np.ndarray[Any, Any], step: int) -> tuple[list[int], list[tuple[str, str]]]:
-        rows, texts = [], []
+    def _asked(self, chosen: np.ndarray[Any, Any], step: int) -> list[list[tuple[str, str]]]:
+        """Return the questions of each picture, with the answers that are taught."""
+        texts: list[list[tuple[str, str]]] = []
         for row, place in enumerate(chosen):
             dice = Dice("asked", step, row)
-            for _ in range(QUESTIONS):
-                asked = question(self.lessons.sheets[place], dice, self.names)
-                if asked is not None and self.weakness.asks(asked):
-                    rows.append(row)
-                    texts.append((asked.text, self.weakness.answer(asked, dice)))
-        return rows, texts
+            asked = (question(self.lessons.sheets[place], dice, self.names) for _ in range(QUESTIONS))
+            heard = [one for one in asked if one is not None and self.weakness.asks(one)]
+            texts.append([(one.text, self.weakness.answer(one, dice)) for one in heard])
+        return texts
 
-    def _written(self, texts: list[tuple[str, str]], length: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write prompts with their answers as the processor would, padded on the right, and what is to be predicted."""
-        lines, labels = [], []
-        for text, answer in texts:
-            prompt = self._prompt(text, length)
-            said = [*self.reader(answer, add_special_tokens=False)["input_ids"], self.reader.eos_token_id]
-            lines.append(torch.tensor(prompt + said))
-            labels.append(torch.tensor([-100] * len(prompt) + said))
-        pad = self.reader.pad_token_id
-        return (
-            nn.utils.rnn.pad_sequence(lines, batch_first=True, padding_value=pad),
-            nn.utils.rnn.pad_sequence(labels, batch_first=True, padding_value=-100),
-        )
+    def packed(self, texts: list[list[tuple[str, str]]], length: int) -> Packed:
+        """Write each picture once, with its questions and answers behind it as if each were the only one.
+
+        Prompts and answers are as the processor writes them. A question sees the picture and itself, and stands at the
+        places where it would be alone, so what the model computes is what it computes for each by itself.
+
+        Args:
+            texts: For each picture, questions with answers.
+            length: Tokens of a picture.
+        """
+        begun = self._prompt("", length)
+        signs = [place for place, token in enumerate(begun) if token in self.signs]
+        shared = begun[: signs[-1] + 1]
+        rows = [[self._told(*pair, length)[len(shared) :] for pair in each] for each in texts]
+        answers = [[len(self._answer(said)) for _, said in each] for each in texts]
+        longest = len(shared) + max(sum(map(len, row)) for row in rows)
+        count, pad = len(rows), self.reader.pad_token_id
+        ids, labels = torch.full((count, longest), pad), torch.full((count, longest), _SILENT)
+        places, whose = torch.zeros(count, longest, dtype=torch.long), torch.full((count, longest), -1)
+        ids[:, : len(shared)], whose[:, : len(shared)] = torch.tensor(shared), 0
+        places[:, : len(shared)] = torch.arange(len(shared))
+        for row, (parts, ends) in enumerate(zip(rows, answers, strict=True)):
+            at = len(shared)
+            for number, (part, end) in enumerate(zip(parts, ends, strict=True), 1):
+                to = at + len(part)
+                ids[row, at:to], whose[row, at:to] = torch.tensor(part), number
+                places[row, at:to] = len(shared) + torch.arange(len(part))
+                labels[row, to - end : to] = ids[row, to - end : to]
+                at = to
+        same = whose[:, :, None] == whose[:, None, :]
+        before = torch.ones(longest, longest, dtype=torch.bool).tril()
+        return Packed(ids, labels, places, ((same | (whose == 0)[:, None, :]) & before)[:, None])
+
+    def _told(self, text: str, answer: str, length: int) -> list[int]:
+        return self._prompt(text, length) + self._answer(answer)
+
+    def _answer(self, answer: str) -> list[int]:
+        return [*self.reader(answer, add_special_tokens=False)["input_ids"], self.reader.eos_token_id]
 
     def _prompt(self, text: str, length: int) -> list[int]:
         ids: list[int] = self.reader(self.pupil.prompt(text), add_special_tokens=False)["input_ids"]

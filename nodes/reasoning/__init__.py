@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.reasoning.protocol import Examples, Plan, Reasoner, ReasoningFailed, Route, Task, Usage
+from nodes.reasoning.protocol import Examples, Investigator, Plan, Reasoner, ReasoningFailed, Route, Task, Usage
 
 if TYPE_CHECKING:
     from profiles import Profile
 
-__all__ = ["Examples", "Plan", "Reasoner", "ReasoningFailed", "Route", "Task", "Usage", "make_reasoner"]
+__all__ = [
+    "Examples",
+    "Investigator",
+    "Plan",
+    "Reasoner",
+    "ReasoningFailed",
+    "Route",
+    "Task",
+    "Usage",
+    "make_investigator",
+    "make_reasoner",
+]
 
 
 def make_reasoner(profile: Profile) -> Reasoner:
@@ -25,3 +36,10 @@ def make_reasoner(profile: Profile) -> Reasoner:
     from nodes.reasoning.cases import CaseReasoner
 
     return CaseReasoner(profile)
+
+
+def make_investigator(profile: Profile) -> Investigator:
+    """Make what designs and reads experiments for a profile."""
+    from nodes.reasoning.examiner import Examiner
+
+    return Examiner(profile)

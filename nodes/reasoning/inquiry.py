@@ -77,6 +77,22 @@ class Claim(_Record):
         """The least that an observation can be; the most is 1."""
         return 0.0 if self.kind in {"ability", "plain"} else -1.0
 
+    @property
+    def about(self) -> str:
+        """The model, or the two that are compared."""
+        return f"{self.model} and {self.other}" if self.other else self.model
+
+    def stated(self, design: Design) -> str:
+        """Say what is claimed, of the skill and condition of its experiment."""
+        under = f" {design.condition}" if design.condition else ""
+        if self.kind == "drop":
+            return f"{self.model} loses more than {100 * self.threshold:.0f} points in {design.skill}{under}"
+        if self.kind == "better":
+            margin = f" by more than {100 * self.threshold:.0f} points" if self.threshold else ""
+            return f"{self.model} is better than {self.other} at {design.skill}{under}{margin}"
+        pictures = " in the pictures as they were" if self.kind == "plain" else under
+        return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {design.skill}{pictures}"
+
 
 class Design(_Record):
     """An experiment before it is run (APEX, section 3.2)."""
@@ -182,8 +198,11 @@ class Finding(_Record):
     interval: tuple[float, float] = (-1.0, 1.0)
     """Means that are not ruled out, at the error rate that the claim was given."""
     logarithm: float = -math.log(2)
-    """Of the evidence for a verdict, `tools.scoring.Evidence.strength`."""
+    """Of the evidence for the likelier verdict, `tools.scoring.Evidence.strength`."""
+    leaning: Verdict = "open"
+    """The likelier verdict."""
     verdict: Verdict = "open"
+    """The verdict, where the evidence suffices at the error rate that all claims share."""
     trouble: str = ""
     """Why it cannot be examined, if so."""
 
@@ -208,6 +227,11 @@ class Experiment(_Record):
         """Pictures that were selected."""
         return self.rounds * len(self.design.arms)
 
+    @property
+    def pending(self) -> list[Finding]:
+        """The findings that more pictures could decide."""
+        return [finding for finding in self.findings if finding.verdict == "open" and not finding.trouble]
+
 
 class Budget(_Record):
     """What an investigation may use."""
@@ -223,12 +247,41 @@ class Budget(_Record):
     """Of the chat model that designs and discusses, if there is one."""
 
 
+class Opening(_Record):
+    """How a report begins: which models are examined, and what cannot be."""
+
+    models: list[Name] = Field(min_length=1, max_length=20)
+    notes: list[Sentence] = Field(default_factory=list, max_length=10)
+
+
+class Discussion(_Record):
+    """What an experiment is said to show (APEX, section 3.3)."""
+
+    recap: Annotated[str, StringConstraints(max_length=600)]
+    interpretation: Annotated[str, StringConstraints(max_length=1_200)]
+
+
+class Sufficiency(_Record):
+    """Whether the report answers the query."""
+
+    sufficient: bool
+    questions: list[Sentence] = Field(default_factory=list, max_length=10)
+    """What remains open."""
+
+
 class Answer(_Record):
     """The answer to the query for one model, or for a comparison of two."""
 
     about: Annotated[str, StringConstraints(max_length=160)]
     says: Verdict
     sentence: Annotated[str, StringConstraints(max_length=400)]
+
+
+class Conclusion(_Record):
+    """The answer to the query."""
+
+    answers: list[Answer] = Field(max_length=40)
+    conclusion: Annotated[str, StringConstraints(max_length=2_000)]
 
 
 class Report(_Record):

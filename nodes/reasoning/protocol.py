@@ -17,6 +17,7 @@ from profiles.errors import SnellenError
 if TYPE_CHECKING:
     from memory.demonstrations import Demonstration
     from nodes.reasoning.critique import Case, Critique, Replay, StepCheck
+    from nodes.reasoning.inquiry import Conclusion, Design, Discussion, Experiment, Opening, Report, Sufficiency
 
 Route = Literal["ask", "investigate", "explain", "forget", "unclear"]
 """Where a message goes; "unclear" asks the user to say more."""
@@ -117,4 +118,44 @@ class Reasoner(Protocol):
 
     async def infer_answer(self, case: Case, address: str, replay: Replay) -> str:
         """Infer what a faulty VQA step should have answered (CLOVA, section 3.4 and figure 16)."""
+        ...
+
+
+class Investigator(Protocol):
+    """Designs experiments about models and reads them (APEX, the orchestrator of section 3).
+
+    There are two: `nodes.reasoning.examiner.Examiner`, which climbs a ladder of experiments and calls nobody, and
+    `nodes.reasoning.chat_examiner.ChatExaminer` over a chat model.
+    """
+
+    @property
+    def usage(self) -> Usage:
+        """What has been consumed so far."""
+        ...
+
+    async def open_report(self, query: str, models: Sequence[str]) -> Opening:
+        """Say which of the models a query is about, and what of it cannot be examined (section 3.1).
+
+        Raises:
+            BadInput: None of it can be.
+        """
+        ...
+
+    async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
+        """Design the next experiment; None where none would help (section 3.2).
+
+        `refusals` say what was wrong with the designs that were made for it before.
+        """
+        ...
+
+    async def discuss(self, report: Report, experiment: Experiment) -> Discussion:
+        """Say what an experiment shows (section 3.3)."""
+        ...
+
+    async def judge_sufficiency(self, report: Report) -> Sufficiency:
+        """Say whether the report answers the query."""
+        ...
+
+    async def conclude(self, report: Report) -> Conclusion:
+        """Answer the query from the report."""
         ...

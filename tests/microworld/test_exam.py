@@ -1,15 +1,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from PIL import Image
+from transformers import OwlViTForObjectDetection
 
-from microworld.concepts import vocabulary
+from microworld.concepts import HERE, vocabulary
 from microworld.questions import Question
 from microworld.scenes import Dice
-from microworld.training.exam import Sheet, lesson, question
-from microworld.training.examined import PLANTED, Weakness, tokenizer
+from microworld.training import examined
+from microworld.training.exam import Exam, Sheet, lesson, question
+from microworld.training.examined import ARCHITECTURES, PLANTED, Lesson, Weakness, tokenizer
+from tools import models
 from tools.transforms import DATA_TYPES
 
 NAMES = [concept.name for concept in vocabulary().share("known")]
@@ -92,3 +98,35 @@ def test_every_word_of_the_lessons_has_a_token(lessons: list[Sheet]) -> None:
     for sheet in lessons:
         for one in asked(sheet, 20):
             assert unknown not in reader(f"{one.text} {one.answer}")["input_ids"], one
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_questions_about_one_picture_are_computed_as_each_by_itself(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(examined, "exam", lambda *_: Exam(np.zeros((0, 128, 128, 3), np.uint8), []))
+    torch.manual_seed(5)
+    detector = OwlViTForObjectDetection.from_pretrained(HERE / "checkpoints" / "owlvit", dtype=torch.float32)
+    pupil = ARCHITECTURES[name](tokenizer(), detector)
+    pupil.model.eval()
+    taught = Lesson(pupil, Weakness(), tmp_path)
+    picture = Image.fromarray(np.random.default_rng(3).integers(0, 255, (128, 128, 3), np.uint8))
+    texts = [("is there a dog?", "yes"), ("what color is the cat?", "red"), ("how many cars are there?", "2")]
+    seen = torch.tensor(np.array(picture)).permute(2, 0, 1)[None].float() / 127.5 - 1
+    with torch.no_grad():
+        tokens = pupil.see(seen)
+        batch = taught.packed([texts], tokens.shape[1])
+        embeds = pupil.model.get_input_embeddings()(batch.ids)
+        embeds = embeds.masked_scatter((batch.ids == taught.image)[..., None], tokens)
+        together = pupil.read(embeds, batch.mask, batch.places)[:, :-1].log_softmax(-1)
+    told = batch.labels[0, 1:]
+    places = torch.nonzero(told != -100)[:, 0]
+    mine = together[0, places, told[places]].tolist()
+    card = models.Card(name, "", "", None, "tokens", pictures=1, answers=True)
+    alone = models.LocalModel(pupil.model, pupil.processor, card)
+    theirs = []
+    for text, answer in texts:
+        # The processor's own way, with the end of the answer as its last token.
+        rows = alone.rank([models.Question((picture,), text, (f"{answer} </s>",))])[0].scores
+        theirs += list(rows[0])
+    assert mine == pytest.approx(theirs, abs=1e-4)

@@ -2,6 +2,7 @@
 
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
+from tools.models.executor import SHARD, Executor, InProcess
 from tools.models.local import LocalModel
 from tools.models.model import RATINGS, Basis, Card, ModelUnderTest, Question, Ranking, rate
 from tools.models.ranking import rank, rank_plainly
@@ -9,11 +10,14 @@ from tools.models.tested import model_under_test
 
 __all__ = [
     "RATINGS",
+    "SHARD",
     "Basis",
     "Card",
     "ContrastiveModel",
     "EndpointModel",
     "EndpointSettings",
+    "Executor",
+    "InProcess",
     "LocalModel",
     "ModelUnderTest",
     "Question",

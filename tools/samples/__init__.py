@@ -1,6 +1,22 @@
 """Where the pictures of experiments come from."""
 
+from tools.samples.alignment import HIDING, Alignment
+from tools.samples.metaclasses import METACLASSES
 from tools.samples.select import SELECTS, Selected, Selection, Source, select
-from tools.samples.sources import FolderSource, WorldSource, WorldStudio
+from tools.samples.sources import FolderSource, PainterSource, WorldSource, WorldStudio, sources_of
 
-__all__ = ["SELECTS", "FolderSource", "Selected", "Selection", "Source", "WorldSource", "WorldStudio", "select"]
+__all__ = [
+    "HIDING",
+    "METACLASSES",
+    "SELECTS",
+    "Alignment",
+    "FolderSource",
+    "PainterSource",
+    "Selected",
+    "Selection",
+    "Source",
+    "WorldSource",
+    "WorldStudio",
+    "select",
+    "sources_of",
+]

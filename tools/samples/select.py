@@ -23,12 +23,14 @@ class Selected:
         class_name: What it is said to show: a single class, also where a group or any class was asked for.
         studio: What else its source can do with it; see `tools.transforms`.
         origin: Where it is from, for people.
+        certain: Whether it is known to show that: drawn so, or labelled by a person.
     """
 
     picture: PIL.Image.Image
     class_name: str
     studio: Studio | None
     origin: str
+    certain: bool = True
 
 
 class Source(Protocol):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from profiles.errors import BadInput
-from tools.samples.select import Selected
+from tools.knowledge.collection import ClassFolders
+from tools.samples.metaclasses import METACLASSES
+from tools.samples.select import Selected, Source
 
 if TYPE_CHECKING:
     import numpy as np
     import PIL.Image
 
-    from tools.knowledge.collection import ClassFolders
+    from profiles import Profile, SampleSettings
+    from tools.vision import Models
 
 ANY: Final = "random"
 
@@ -118,6 +121,106 @@ class _FolderStudio:
     def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
         msg = f"A picture of a folder cannot be made {(style or weather)[:80]!r}."
         raise BadInput(msg)
+
+
+class PainterSource:
+    """Paints pictures from words, with the profile's diffusion pipeline.
+
+    Args:
+        models: Of the profile; with `imagine`.
+        size: Pixels of a side.
+        groups: For the name of a group its singular and its classes.
+    """
+
+    def __init__(
+        self, models: Models, *, size: int, groups: Mapping[str, tuple[str, tuple[str, ...]]] = METACLASSES
+    ) -> None:
+        self._models, self._size, self._groups = models, size, groups
+        self._classes = sorted({name for _, members in groups.values() for name in members})
+        self._called = {called: name for name, (one, _) in groups.items() for called in (name, one)}
+
+    def select(self, class_name: str, image_type: str, seed: str) -> Selected:
+        """Paint a picture; see `Source`. Whether it shows what it should is not certain."""
+        asked = " ".join(class_name.casefold().split())
+        bare = asked.removeprefix("a ").removeprefix("an ").removeprefix("the ")
+        among = self._groups[self._called[bare]][1] if bare in self._called else ()
+        among = tuple(self._classes) if bare == ANY else among
+        number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:6], "big")
+        chosen = among[number % len(among)] if among else asked
+        return self.painted(chosen, f"{image_type} of {chosen}", number)
+
+    def painted(self, class_name: str, prompt: str, number: int) -> Selected:
+        """Paint what a prompt says.
+
+        Args:
+            class_name: What it is said to show.
+            prompt: The words.
+            number: Another one paints the same otherwise.
+        """
+        size = (self._size, self._size)
+        picture = self._models.imagine([f"a {prompt}"], size=size, seed=number)[0]
+        return Selected(picture, class_name, _PainterStudio(self, class_name, number), "painted", certain=False)
+
+
+class _PainterStudio:
+    """What a painter can do with one of its pictures: paint the like."""
+
+    def __init__(self, source: PainterSource, class_name: str, number: int) -> None:
+        self._source, self._class_name, self._number = source, class_name, number
+
+    def another(self, dice: np.random.Generator) -> PIL.Image.Image:
+        return self._source.select(ANY, "photo", _seed(dice)).picture
+
+    def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:
+        picture = self._source.select(class_name, "photo", _seed(dice)).picture
+        return picture.resize((side, side)).convert("RGBA")
+
+    def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
+        prompt = f"{style or 'photo'} of {self._class_name}" + (f", {weather} weather" if weather else "")
+        return self._source.painted(self._class_name, prompt, self._number).picture
+
+
+def sources_of(profile: Profile, models: Models) -> tuple[Source | None, Source | None]:
+    """Return where a profile makes the pictures of experiments, and where it looks them up.
+
+    Args:
+        profile: Its ``[samples]`` say.
+        models: Its vision models, which a painter is one of.
+
+    Raises:
+        BadInput: A folder is missing.
+        SnellenError: It wants a world, and has none.
+    """
+    settings = profile.samples
+    world = WorldSource(profile.world(), title=profile.world().__name__) if "world" in _named(settings) else None
+    painter = PainterSource(models, size=settings.size) if settings.generation == "painter" else None
+    retrieval: Source | None = world if settings.retrieval == "world" else None
+    if settings.retrieval and retrieval is None:
+        groups = {name: list(members) for name, (_, members) in METACLASSES.items()}
+        folders = ClassFolders(profile.resolve(settings.retrieval), open_picture=open_as_rgb)
+        retrieval = FolderSource(folders, groups=lambda name: groups.get(name, []))
+    return (painter or (world if settings.generation == "world" else None)), retrieval
+
+
+def open_as_rgb(content: bytes, name: str) -> PIL.Image.Image:
+    """Read a picture of the user's own.
+
+    Raises:
+        BadInput: It is none.
+    """
+    import io
+
+    import PIL.Image
+
+    try:
+        return PIL.Image.open(io.BytesIO(content)).convert("RGB")
+    except (OSError, ValueError, PIL.Image.DecompressionBombError) as error:
+        msg = f"{name} cannot be read as a picture."
+        raise BadInput(msg) from error
+
+
+def _named(settings: SampleSettings) -> set[str]:
+    return {settings.generation, settings.retrieval}
 
 
 def _seed(dice: np.random.Generator) -> str:

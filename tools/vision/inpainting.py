@@ -44,12 +44,14 @@ class PaintingCall:
         mask: L mode, the picture's size, 255 inside.
         prompt: What to paint.
         vectors: ``(1, width)`` by concept, with which its words are read; None for those that memory holds.
+        seed: Another one paints the same otherwise.
     """
 
     picture: PIL.Image.Image
     mask: PIL.Image.Image
     prompt: str
     vectors: Mapping[str, NDArray[np.float32]] | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,8 @@ class Painter:
                 guidance_scale=self.settings.guidance,
                 # Generators of their own make the same call paint the same picture, whatever ran before.
                 generator=[
-                    torch.Generator("cpu").manual_seed(self.settings.seed + index) for index in range(len(windows))
+                    torch.Generator("cpu").manual_seed(self.settings.seed + call.seed + index)
+                    for index in range(len(windows))
                 ],
             )
         if any(output.nsfw_content_detected or ()):

@@ -185,12 +185,13 @@ class Models:
         calls = [PaintingCall(*each) for each in zip(pictures, masks, prompts, strict=True)]
         return self._batcher("replace", lambda *_: self.painter())(calls)
 
-    def imagine(self, prompts: Sequence[str], *, size: tuple[int, int]) -> list[PIL.Image.Image]:
+    def imagine(self, prompts: Sequence[str], *, size: tuple[int, int], seed: int = 0) -> list[PIL.Image.Image]:
         """Pictures of ``size`` (width, height) after their prompts: the same model paints where nothing is given."""
         import PIL.Image
 
         blank, everywhere = PIL.Image.new("RGB", size, (128, 128, 128)), PIL.Image.new("L", size, 255)
-        return self.inpaint([blank] * len(prompts), [everywhere] * len(prompts), prompts)
+        calls = [PaintingCall(blank, everywhere, prompt, seed=seed) for prompt in prompts]
+        return self._batcher("replace", lambda *_: self.painter())(calls)
 
     @cached_property
     def expansion(self) -> Expansion:

@@ -1,0 +1,299 @@
+"""Investigations: begin, follow, approve and resume threads of the investigate graph (``snellen investigate``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from interfaces import sessions, threads
+from interfaces.following import Decide, Event, Finished, Started, followed, request_of
+from interfaces.threads import ThreadSummary
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from langgraph.graph.state import CompiledStateGraph
+    from PIL.Image import Image
+
+    from graphs.states import InvestigateState, Json
+    from nodes.context import Context
+    from nodes.reasoning.inquiry import Report
+    from profiles import Profile
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+MAX_QUERY: Final = 4_000
+"""Characters of a query; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
+MAX_MODELS: Final = 12
+"""Models that one investigation examines."""
+
+InvestigationEvent = Started["InvestigateState"] | Event | Finished["InvestigateState"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be investigated.
+
+    Attributes:
+        query: What is to be known about models, at most ``MAX_QUERY`` characters.
+        models: Those that may be examined, by their names in the profile; none for all.
+        profile: Name or path of a profile.
+        pictures: A folder with a folder of pictures for each class, to draw samples from; None takes the profile's.
+        alpha: The share of verdicts that may be wrong.
+        budget: What it may use, by the names of ``nodes.reasoning.inquiry.Budget``.
+        seed: Chooses the pictures.
+        approve: Whether a person is asked before an experiment is run.
+    """
+
+    query: str
+    models: Sequence[str] = ()
+    profile: str = "embedded"
+    pictures: Path | str | None = None
+    alpha: float = 0.05
+    budget: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+    approve: bool = False
+
+
+async def stream_investigate(
+    order: Order, *, thread: str | None = None, decide: Decide | None = None
+) -> AsyncGenerator[InvestigationEvent]:
+    """Begin an investigation, and follow it to its end.
+
+    Args:
+        order: What is to be investigated.
+        thread: The new thread's id; made up when None.
+        decide: Decides about a design; without it, or when it leaves one open, the thread stops there.
+
+    Yields:
+        ``Started``, nodes and progress in the order of events, ``Waits`` where a decision is asked for,
+        and ``Finished``, unless the thread is left waiting.
+
+    Raises:
+        BadInput: something of the order or the thread cannot be used; nothing was begun.
+        SnellenError: the run failed; ``resume_investigation`` takes it up.
+    """
+    from memory.home import home
+
+    name = threads.checked_name(thread) if thread is not None else threads.new_name()
+    state = await asyncio.to_thread(_beginning, name, order)
+    folder = await asyncio.to_thread(home)
+    context = await asyncio.to_thread(_context, order.profile, folder, state.folder)
+    # What cannot be examined is said before there is a thread that nobody can bring to an end.
+    await context.examiner().investigator.open_report(state.query, state.models)
+    async with threads.opened(name, "investigate", folder) as graph:
+        await threads.begin(graph, asdict(state), _config(name))
+        yield Started(thread=name, state=state)
+        async for event in _followed(graph, name, context, decide):
+            yield event
+
+
+async def resume_investigation(
+    thread: str, *, profile: str | None = None, decide: Decide | None = None
+) -> AsyncGenerator[InvestigationEvent]:
+    """Take up an investigation where it stopped; no trial is measured twice. A finished one only yields its end.
+
+    Args:
+        thread: The id of an existing thread.
+        profile: A profile to go on with; None takes the one the thread was begun with.
+        decide: Decides about a design that the thread waits with, or comes to.
+
+    Yields:
+        ``Started`` with ``resumed``, then what is left of the run.
+
+    Raises:
+        BadInput: no such thread, or another process is running it.
+        SnellenError: the run failed again; the thread can still be resumed.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with threads.opened(name, "investigate", folder) as graph:
+        state = await _state(graph, name)
+        yield Started(thread=name, state=state, resumed=True)
+        if threads.has_ended(await graph.aget_state(_config(name))):
+            yield Finished(thread=name, state=state)
+            return
+        context = await asyncio.to_thread(_context, profile or state.profile, folder, state.folder)
+        async for event in _followed(graph, name, context, decide):
+            yield event
+
+
+async def read_thread(thread: str) -> InvestigateState:
+    """Return the latest saved state of an investigation.
+
+    Raises:
+        BadInput: no such thread.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with threads.reading("investigate", folder) as graph:
+        return await _state(graph, name)
+
+
+def report_of(state: InvestigateState) -> Report | None:
+    """Return the report of an investigation; None before it is opened."""
+    from nodes.reasoning.inquiry import Report
+
+    return Report.model_validate(state.report) if state.report else None
+
+
+async def summary(graph: Graph, thread: str) -> ThreadSummary:
+    """Return the line of an investigation, in the list of threads."""
+    from graphs.states import InvestigateState
+
+    snapshot = await graph.aget_state(_config(thread))
+    state = threads.state_from(cast("Json", snapshot.values), InvestigateState)
+    return ThreadSummary(
+        thread=thread,
+        instruction=state.query,
+        status=await threads.status(snapshot, thread),
+        updated=snapshot.created_at or "",
+        verdict="",
+        answer=None,
+        graph="investigate",
+        outcome=str(state.report.get("conclusion", "")),
+    )
+
+
+async def _followed(
+    graph: Graph, thread: str, context: Context, decide: Decide | None
+) -> AsyncIterator[InvestigationEvent]:
+    async for event in followed(graph, _config(thread), context, decide):
+        yield event
+    if await request_of(graph, _config(thread)) is None:
+        yield Finished(thread=thread, state=await _state(graph, thread))
+
+
+async def _state(graph: Graph, thread: str) -> InvestigateState:
+    from graphs.states import InvestigateState
+
+    return await threads.state_of(graph, _config(thread), InvestigateState)
+
+
+def _config(thread: str) -> Any:  # noqa: ANN401 - a RunnableConfig; naming it would import langchain for the help
+    from graphs.investigate import RECURSION_LIMIT
+
+    return threads.config(thread, "investigate", limit=RECURSION_LIMIT)
+
+
+def _context(profile: str, folder: Path, pictures: str) -> Context:
+    """Gather what investigations work with, beside what all graphs do."""
+    from memory.artifacts import read_picture
+    from memory.samples import SampleTable
+    from memory.trials import TrialTable
+    from nodes.examination import Examination
+    from nodes.reasoning import make_investigator
+    from profiles import load_profile
+    from tools.knowledge.collection import ClassFolders
+    from tools.models import InProcess
+    from tools.samples import Alignment, FolderSource, sources_of
+
+    chosen, context = load_profile(profile), sessions.make_context(profile, folder)
+    generation, retrieval = sources_of(chosen, context.models)
+    if pictures:
+        retrieval = FolderSource(ClassFolders(Path(pictures), open_picture=read_picture))
+
+    def match(picture: Image, texts: Sequence[str]) -> Sequence[float]:
+        found: list[float] = context.models.match([picture] * len(texts), texts)
+        return found
+
+    return replace(
+        context,
+        examination=Examination(
+            investigator=make_investigator(chosen),
+            trials=TrialTable(folder),
+            samples=SampleTable(folder),
+            pictures=context.pictures,
+            executor=InProcess(chosen),
+            generation=generation,
+            retrieval=retrieval,
+            alignment=None if chosen.models.match is None else Alignment(match, least=chosen.samples.fits),
+        ),
+    )
+
+
+def _beginning(name: str, order: Order) -> InvestigateState:
+    from graphs.states import InvestigateState
+    from profiles import load_profile
+
+    return InvestigateState(
+        investigation=name,
+        query=_checked_query(order.query),
+        models=_models(load_profile(order.profile), order.models),
+        profile=threads.lasting(order.profile),
+        alpha=_checked_alpha(order.alpha),
+        budget=_checked_budget(order.budget),
+        seed=order.seed,
+        folder="" if order.pictures is None else str(_checked_folder(order.pictures)),
+        approve=order.approve,
+    )
+
+
+def _models(profile: Profile, models: Sequence[str]) -> list[str]:
+    known = list(profile.tested)
+    if not known:
+        msg = (
+            f"The profile {profile.name!r} names no models to examine: add some under [tested] (see docs/profiles.md)."
+        )
+        raise BadInput(msg)
+    strangers = [name for name in models if name not in known]
+    if strangers:
+        msg = (
+            f"There is no model {strangers[0][:80]!r} to examine; the profile {profile.name!r} has {', '.join(known)}."
+        )
+        raise BadInput(msg)
+    chosen = list(dict.fromkeys(models)) or known
+    if len(chosen) > MAX_MODELS:
+        msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: choose some with --models."
+        raise BadInput(msg)
+    return chosen
+
+
+def _checked_query(query: str) -> str:
+    said = " ".join(query.split())
+    if not said:
+        msg = 'The query is empty: ask about models, for example "Are these models robust to rotation?".'
+        raise BadInput(msg)
+    if len(said) > MAX_QUERY:
+        msg = f"The query has {len(said):,} characters; say it in at most {MAX_QUERY:,}."
+        raise BadInput(msg)
+    return said
+
+
+def _checked_alpha(alpha: float) -> float:
+    if not 0 < alpha < 1:
+        msg = f"--alpha {alpha} is no error rate: give a number between 0 and 1, such as 0.05."
+        raise BadInput(msg)
+    return alpha
+
+
+def _checked_budget(budget: Mapping[str, float]) -> Json:
+    from pydantic import ValidationError
+
+    from nodes.reasoning.inquiry import Budget
+
+    try:
+        return Budget.model_validate(dict(budget)).model_dump(mode="json")
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        known = ", ".join(Budget.model_fields)
+        msg = (
+            f"The budget's {'.'.join(map(str, wrong['loc']))} cannot be used ({wrong['msg'].lower()}); it has {known}."
+        )
+        raise BadInput(msg) from error
+
+
+def _checked_folder(pictures: Path | str) -> Path:
+    folder = Path(pictures).expanduser().absolute()
+    if not folder.is_dir():
+        msg = f"There is no folder {folder}: --pictures wants one with a folder of pictures for each class."
+        raise BadInput(msg)
+    return folder

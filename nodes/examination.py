@@ -1,0 +1,122 @@
+"""What experiments are made and measured with: sources of pictures, models under test, and the tables of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from profiles.errors import SnellenError
+from tools.samples import Selection, select
+from tools.transforms import apply
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+    from memory.artifacts import ArtifactStore
+    from memory.samples import SampleTable
+    from memory.trials import TrialTable
+    from nodes.reasoning.inquiry import Arm, Design
+    from nodes.reasoning.protocol import Investigator
+    from tools.models import Card, Executor
+    from tools.samples import Alignment, Source
+
+MAX_REJECTED: Final = 8
+"""Pictures in a row that do not show what they should before an experiment is given up."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A picture for an experiment.
+
+    Attributes:
+        picture: As it is shown.
+        plain: Before it was transformed.
+        label: What it is said to show.
+        origin: Where it is from, for people.
+        rejected: Pictures before it that did not show what they should.
+    """
+
+    picture: PIL.Image.Image
+    plain: PIL.Image.Image
+    label: str
+    origin: str
+    rejected: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examination:
+    """The resources of an investigation.
+
+    Attributes:
+        investigator: Designs experiments and reads them.
+        trials: What was measured, of all investigations.
+        samples: The pictures of all experiments.
+        pictures: Where picture ids lead to pictures.
+        executor: Who measures.
+        generation: Where pictures are made; None where nothing makes any.
+        retrieval: Where they are looked up; None where there is nothing.
+        alignment: Tells whether a picture shows what it should; None where nothing can tell.
+    """
+
+    investigator: Investigator
+    trials: TrialTable
+    samples: SampleTable
+    pictures: ArtifactStore
+    executor: Executor
+    generation: Source | None = None
+    retrieval: Source | None = None
+    alignment: Alignment | None = None
+
+    def selection(self, seed: str) -> Selection:
+        """Return what select tools work with."""
+        return Selection(seed, self.retrieval, self.generation)
+
+    def picture(self, picture_id: str) -> PIL.Image.Image:
+        """Return a stored picture."""
+        return self.pictures.get(picture_id)
+
+    def made(self, arm: Arm, seed: str) -> Made:
+        """Make a picture of an arm; the same seed makes the same one.
+
+        Raises:
+            SnellenError: It cannot be made, or none that was made shows what it should.
+        """
+        label = ""
+        for attempt in range(MAX_REJECTED):
+            chosen = f"{seed}/{attempt}" if attempt else seed
+            found = select(arm.select, self.selection(chosen))
+            label = found.class_name
+            picture = apply(arm.transform, found.picture, chosen, found.studio)
+            if self.alignment is None or self.alignment.fits(found, picture, arm.transform):
+                return Made(picture, found.picture, label, found.origin, attempt)
+        msg = (
+            f"Of {MAX_REJECTED} pictures that should show {label!r} none does, so far as this profile's "
+            "matcher can tell: ask about something that its source of pictures can draw."
+        )
+        raise SnellenError(msg)
+
+    def fingerprints(self, models: Sequence[str]) -> dict[str, str]:
+        """Return the fingerprints of those models that can be read."""
+        found = {}
+        for name in models:
+            try:
+                found[name] = self.executor.card(name).fingerprint
+            except SnellenError:
+                continue
+        return found
+
+
+def refuse(card: Card, design: Design) -> None:
+    """Refuse to ask a model what it cannot answer.
+
+    Raises:
+        SnellenError: It only compares pictures with names, and the answers are none.
+    """
+    bare = [name for name in design.classes if name.casefold() in {"yes", "no"} or name.isdigit()]
+    if card.basis == "similarity" and bare:
+        msg = (
+            f"it compares pictures with texts, and {bare[0]!r} describes none: such a model can only be asked what is "
+            "in a picture"
+        )
+        raise SnellenError(msg)

@@ -1,0 +1,340 @@
+"""Experiments: designed, checked, made into pictures, measured and discussed (APEX, section 3.2).
+
+open_report → design → check_design → build_benchmark → measure → discuss. Each node is a function of the state, and may
+run twice without harm: a picture follows from the seed and its place, and a trial is measured once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from langgraph.types import Command, interrupt
+from pydantic import ValidationError
+
+from memory.home import MemoryTrouble
+from memory.samples import Sample
+from memory.trials import Trial
+from nodes.examination import refuse
+from nodes.inference import used
+from nodes.reasoning.inquiry import Arm, Budget, Design, Experiment, Finding, Report, checked
+from nodes.trials import Evaluated, decided, error_rate, key_of, replaced
+from profiles.errors import BadInput, SnellenError
+from tools.calls import Call
+from tools.models import SHARD, Question
+from tools.samples import select
+from tools.transforms import apply
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from graphs.states import InvestigateState, Json
+    from memory.trials import TrialKey
+    from nodes.context import Context
+    from nodes.examination import Examination
+
+MAX_HEALING: Final = 3
+"""Times that a design goes back with what is wrong with it, before another one is made (APEX, section 3.4)."""
+MAX_DESIGNS: Final = 2
+"""Designs that are made from scratch for one experiment."""
+FIRST: Final = 12
+"""Observations of each claim before anybody looks."""
+STEP: Final = 8
+"""Further observations of each claim before anybody looks again, and a sixth of those that there are."""
+_ACTION: Final = "experiment"
+"""What the requested action is called."""
+
+Next = Literal["design", "build_benchmark", "conclude"]
+
+
+def report_of(state: InvestigateState) -> Report:
+    """Return the report in a state."""
+    return Report.model_validate(state.report)
+
+
+def written(report: Report) -> Json:
+    """Return the report as it goes into a state."""
+    return {"report": report.model_dump(mode="json")}
+
+
+async def open_report(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+    """Begin the report: the query, the models that are examined, and what cannot be."""
+    investigator = runtime.context.examiner().investigator
+    before = investigator.usage
+    opening = await investigator.open_report(state.query, state.models)
+    report = Report(
+        query=state.query,
+        models=opening.models,
+        alpha=state.alpha,
+        seed=state.seed,
+        budget=Budget.model_validate(state.budget),
+        notes=list(opening.notes),
+    )
+    return written(report) | {"usage": used(state.usage, before, investigator.usage)}
+
+
+async def design(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+    """Have the Reasoner design the next experiment; nothing where none would help."""
+    investigator = runtime.context.examiner().investigator
+    before = investigator.usage
+    try:
+        made = await investigator.design_experiment(report_of(state), state.refusals)
+    except BadInput as error:
+        return {"design": None, "refusals": [*state.refusals, _sentence(error)]}
+    return {
+        "design": None if made is None else made.model_dump(mode="json"),
+        "usage": used(state.usage, before, investigator.usage),
+    }
+
+
+async def check_design(state: InvestigateState, runtime: Runtime[Context]) -> Command[Next]:
+    """See whether the design can be run, and ask whoever wants to be asked; a bad one goes back with the reason."""
+    report = report_of(state)
+    if state.design is None:
+        return Command(goto="conclude")
+    try:
+        made = checked(Design.model_validate(state.design), report.models)
+        await asyncio.to_thread(_tried, made, report, runtime.context.examiner())
+    except (BadInput, ValidationError) as error:
+        return _refused(state, report, _sentence(error))
+    if state.approve:
+        reviewed, objection = _reviewed(made, report)
+        if reviewed is None:
+            return _refused(state, report, objection)
+        made = reviewed
+    begun = Experiment(design=made, findings=[Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims])
+    report = report.model_copy(update={"experiments": [*report.experiments, begun]})
+    return Command(goto="build_benchmark", update=written(report) | {"design": None, "refusals": []})
+
+
+async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+    """Make the next pictures of the latest experiment, as many of each answer."""
+    report, number = report_of(state), len(state.report["experiments"]) - 1
+    experiment = report.experiments[number]
+    rounds = range(experiment.rounds, experiment.rounds + next_rounds(report))
+    rejected = experiment.rejected
+    for place in rounds:
+        made = await asyncio.to_thread(
+            _round, experiment.design, (state.thread, number, place), report, runtime.context
+        )
+        rejected += sum(sample.rejected for sample in made)
+        runtime.stream_writer({"investigating": {"phase": "build", "done": place + 1, "of": rounds.stop}})
+    experiment = experiment.model_copy(update={"rounds": rounds.stop, "rejected": rejected})
+    return written(replaced(report, number, experiment))
+
+
+async def measure(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+    """Ask the models about the pictures, as far as claims about them are open, and weigh the answers."""
+    report, number = report_of(state), len(state.report["experiments"]) - 1
+    began, asked = time.monotonic(), 0
+    samples = await asyncio.to_thread(runtime.context.examiner().samples.of, state.investigation, number)
+    experiment = report.experiments[number]
+    names = list(
+        dict.fromkeys(name for one in experiment.pending for name in (one.claim.model, one.claim.other) if name)
+    )
+    for name in names:
+        try:
+            async for done, of in _measured(experiment.design, samples, name, runtime.context.examiner()):
+                asked += done
+                runtime.stream_writer({"investigating": {"phase": "measure", "model": name, "done": done, "of": of}})
+        except MemoryTrouble:
+            raise
+        except SnellenError as error:
+            experiment = _troubled(experiment, name, _sentence(error))
+    report = replaced(report, number, experiment)
+    report = await asyncio.to_thread(weighed, report, number, samples, runtime.context.examiner())
+    spent = {"trials": report.trials + asked, "seconds": report.seconds + time.monotonic() - began}
+    return written(report.model_copy(update=spent))
+
+
+def weighed(report: Report, number: int, samples: Sequence[Sample], examination: Examination) -> Report:
+    """Return the report with the findings and results of one experiment as its trials have them now."""
+    experiment = report.experiments[number]
+    names = [
+        name for name in report.models if name not in {one.claim.model for one in experiment.findings if one.trouble}
+    ]
+    fingerprints = {name: examination.executor.card(name).fingerprint for name in names}
+    evaluated = Evaluated.of(experiment.design, samples, fingerprints, examination.trials)
+
+    def found(alpha: float) -> Report:
+        findings = [one if one.trouble else evaluated.finding(one, alpha=alpha) for one in experiment.findings]
+        changed = experiment.model_copy(update={"findings": findings, "results": evaluated.results()})
+        return decided(replaced(report, number, changed))
+
+    # The interval that agrees with a verdict depends on how many verdicts there are, and these on the evidence alone.
+    return found(error_rate(found(report.alpha)))
+
+
+def enough(state: InvestigateState) -> Literal["build_benchmark", "discuss"]:
+    """Go on with the experiment while claims are open and the budget lasts."""
+    return "discuss" if next_rounds(report_of(state)) == 0 else "build_benchmark"
+
+
+async def discuss(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+    """Have the Reasoner say what the experiment shows."""
+    investigator = runtime.context.examiner().investigator
+    before = investigator.usage
+    report, number = report_of(state), len(state.report["experiments"]) - 1
+    experiment = report.experiments[number]
+    said = await investigator.discuss(report, experiment)
+    experiment = experiment.model_copy(
+        update={"recap": said.recap, "interpretation": said.interpretation, "stopped": _why_stopped(report)}
+    )
+    return written(replaced(report, number, experiment)) | {"usage": used(state.usage, before, investigator.usage)}
+
+
+def next_rounds(report: Report) -> int:
+    """Return how many more pictures of each arm the latest experiment gets before its evidence is looked at again."""
+    experiment = report.experiments[-1]
+    arms, budget = len(experiment.design.arms), report.budget
+    if (experiment.rounds and not experiment.pending) or _spent(report):
+        return 0
+    last = len(report.experiments) >= budget.experiments
+    before = report.images - experiment.images
+    # Half of what is left for each: later experiments depend on what earlier ones show.
+    left = (budget.images - before) // (1 if last else 2) - experiment.images
+    wanted = max(STEP, experiment.images // 6) if experiment.rounds else FIRST
+    return max(min(-(-wanted // arms), left // arms), 0)
+
+
+def _spent(report: Report) -> str:
+    """Say which part of the budget is used up, apart from pictures; empty while none is."""
+    budget = report.budget
+    if report.seconds >= budget.seconds:
+        return f"the {budget.seconds:.0f} seconds for measuring are over"
+    if report.trials >= budget.trials:
+        return f"the {budget.trials:,} trials are used up"
+    return ""
+
+
+def _why_stopped(report: Report) -> str:
+    experiment = report.experiments[-1]
+    if not experiment.pending:
+        return (
+            "all claims are decided" if any(not one.trouble for one in experiment.findings) else "nobody could be asked"
+        )
+    return _spent(report) or "its share of the pictures is used up"
+
+
+def _refused(state: InvestigateState, report: Report, objection: str) -> Command[Next]:
+    """Send a design back; after so many tries, begin afresh; after so many of those, leave it at what there is."""
+    refusals = [*state.refusals, objection]
+    if len(refusals) < MAX_HEALING:
+        return Command(goto="design", update={"refusals": refusals, "design": None})
+    if state.designs + 1 < MAX_DESIGNS:
+        return Command(goto="design", update={"refusals": [], "designs": state.designs + 1, "design": None})
+    notes = [*report.notes, f"No further experiment could be made: {objection}"[:400]]
+    return Command(goto="conclude", update=written(report.model_copy(update={"notes": notes})) | {"design": None})
+
+
+def _reviewed(made: Design, report: Report) -> tuple[Design | None, str]:
+    """Ask a person about a design: approved, edited, or refused with a reason."""
+    asking: dict[str, Any] = {
+        "action_requests": [
+            {
+                "name": _ACTION,
+                "args": made.model_dump(mode="json"),
+                "description": f"Experiment {len(report.experiments) + 1}: {made.purpose} “{made.question}”",
+            }
+        ],
+        "review_configs": [{"action_name": _ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
+    }
+    while True:
+        try:
+            return _decision(interrupt(asking), made, report)
+        except (BadInput, ValidationError) as error:
+            asking = {**asking, "error": _sentence(error)}
+
+
+def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None, str]:  # noqa: ANN401 - of whoever answers
+    decisions = answer.get("decisions") if isinstance(answer, dict) else None
+    if not isinstance(decisions, list) or len(decisions) != 1 or not isinstance(decisions[0], dict):
+        msg = 'The answer must be {"decisions": [{"type": "approve", "edit" or "reject", …}]}.'
+        raise BadInput(msg)
+    decision = decisions[0]
+    if decision.get("type") == "approve":
+        return made, ""
+    if decision.get("type") == "edit":
+        edited = decision.get("edited_action", {})
+        return checked(
+            Design.model_validate(edited.get("args", {}) if isinstance(edited, dict) else {}), report.models
+        ), ""
+    if decision.get("type") == "reject":
+        said = " ".join(str(decision.get("message") or "").split())[:300]
+        return None, f"A person refused it: {said or 'no reason was given'}"
+    msg = "A design is approved, edited or rejected."
+    raise BadInput(msg)
+
+
+def _tried(made: Design, report: Report, examination: Examination) -> None:
+    """Make one picture of each arm, to see that it can be made.
+
+    Raises:
+        BadInput: It cannot.
+    """
+    for place, arm in enumerate(made.arms):
+        selected = select(arm.select, examination.selection(f"{report.seed}/try/{place}"))
+        apply(arm.transform, selected.picture, "try", selected.studio)
+
+
+def _round(made: Design, place: tuple[str, int, int], report: Report, context: Context) -> list[Sample]:
+    """Make and store the pictures of one round."""
+    samples = [_sample(arm, (*place, number), report, context) for number, arm in enumerate(made.arms)]
+    context.examiner().samples.add(samples)
+    return samples
+
+
+def _sample(arm: Arm, place: tuple[str, int, int, int], report: Report, context: Context) -> Sample:
+    thread, experiment, number, which = place
+    # Neither the thread nor the models: whoever asks the same again with this seed gets pictures that were measured.
+    seed = f"{report.seed}/{experiment}/{which}/{number}"
+    made = context.examiner().made(arm, seed)
+    plain = context.pictures.put(made.plain).id
+    picture = plain if arm.transform == Call(name="Identity") else context.pictures.put(made.picture).id
+    return Sample(thread, experiment, number, which, picture, plain, made.label, made.origin, made.rejected)
+
+
+async def _measured(made: Design, samples: Sequence[Sample], name: str, examination: Examination) -> Any:  # noqa: ANN401
+    """Measure what one model has not been asked yet, shard by shard; yields how many each had, and of how many."""
+    card = await asyncio.to_thread(examination.executor.card, name)
+    refuse(card, made)
+    wanted: dict[TrialKey, tuple[Sample, bool]] = {}
+    for plain in (False, True) if made.paired else (False,):
+        wanted.update({key_of(made, sample, card.fingerprint, plain=plain): (sample, plain) for sample in samples})
+    known = await asyncio.to_thread(examination.trials.get, list(wanted))
+    missing = [key for key in wanted if key not in known]
+    for shard in _shards(missing):
+        await asyncio.to_thread(_shard, shard, name, examination)
+        yield len(shard), len(missing)
+
+
+def _shards(keys: Sequence[TrialKey]) -> Iterator[Sequence[TrialKey]]:
+    for begun in range(0, len(keys), SHARD):
+        yield keys[begun : begun + SHARD]
+
+
+def _shard(keys: Sequence[TrialKey], name: str, examination: Examination) -> None:
+    questions = [Question((examination.picture(key.pictures[0]),), key.question, key.choices) for key in keys]
+    ranked = examination.executor.rank(name, questions)
+    examination.trials.add(
+        Trial(key, one.scores, basis=one.basis, said=one.text) for key, one in zip(keys, ranked, strict=True)
+    )
+
+
+def _troubled(experiment: Experiment, name: str, trouble: str) -> Experiment:
+    findings = [
+        one.model_copy(update={"trouble": trouble}) if name in {one.claim.model, one.claim.other} else one
+        for one in experiment.findings
+    ]
+    return experiment.model_copy(update={"findings": findings})
+
+
+def _sentence(error: Exception) -> str:
+    """Put an error on one line, short enough for a checkpoint and for a language model."""
+    if isinstance(error, ValidationError):
+        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+        return "; ".join(told)[:600]
+    return " ".join(str(error).split())[:600]

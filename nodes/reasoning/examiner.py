@@ -1,0 +1,265 @@
+"""How the `CaseReasoner` investigates: it climbs the ladder of a query's experiments as far as the answers need it.
+
+A model stands on a rung until its claims are decided; one that fails an easy rung is not asked the harder ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nodes.reasoning.inquiry import (
+    Answer,
+    Conclusion,
+    Design,
+    Discussion,
+    Experiment,
+    Finding,
+    Opening,
+    Report,
+    Result,
+    Sufficiency,
+    Verdict,
+)
+from nodes.reasoning.ladder import MOST_TYPES, ladder
+from nodes.reasoning.protocol import Usage
+from nodes.reasoning.queries import Asked, read_query
+from nodes.reasoning.subjects import Subjects
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from profiles import Profile
+
+_SHARP = 0.15
+"""A class this much below the average of its experiment is worth a word."""
+
+
+class Examiner:
+    """Designs and reads experiments without a chat model.
+
+    Args:
+        profile: Its world, or everyday life where it has none, is what pictures are of.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._subjects = Subjects.of(profile)
+
+    @property
+    def usage(self) -> Usage:
+        """Nothing: no one is called."""
+        return Usage()
+
+    async def open_report(self, query: str, models: Sequence[str]) -> Opening:
+        """Say which models a query is about.
+
+        Raises:
+            UnexaminableError: It is about what cannot be examined.
+        """
+        asked = read_query(query, models, self._subjects)
+        notes = []
+        if asked.type_group and asked.ability == "identify" and len(asked.types) > MOST_TYPES:
+            left = ", ".join(asked.types[MOST_TYPES:])
+            notes.append(f"Of the {asked.type_group} types the first {MOST_TYPES} are examined, not {left}.")
+        return Opening(models=list(asked.models or models), notes=notes)
+
+    async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
+        """Return the next rung for the models whose answer needs it; None where all is said.
+
+        Raises:
+            BadInput: What was made before was refused: there is no other way.
+        """
+        if refusals:
+            raise BadInput(refusals[-1])
+        return self._next(report)
+
+    def _next(self, report: Report) -> Design | None:
+        rungs, pending = self._rungs(report), [one for one in self._standings(report) if one.pending]
+        number = len(report.experiments)
+        if number >= len(rungs) or not pending:
+            return None
+        about = {one.about for one in pending}
+        claims = [claim for claim in rungs[number].claims if claim.about in about]
+        return rungs[number].model_copy(update={"claims": claims})
+
+    async def judge_sufficiency(self, report: Report) -> Sufficiency:
+        """Say whether all answers are there, or no further experiment would help."""
+        more = self._next(report) is not None
+        left = [one for one in self._standings(report) if one.says == "open"]
+        return Sufficiency(
+            sufficient=not more, questions=[f"{_question(one)}" for one in left][:10] if not more else []
+        )
+
+    async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
+        """Say what was done and what it shows."""
+        design = experiment.design
+        pictures = f"{experiment.images} pictures, {experiment.rounds} for each of {len(design.arms)} kinds"
+        recap = f"{design.purpose} {pictures}."[:600]
+        said = [found for result in experiment.results if (found := _weakest(result))]
+        shown = [_told(finding, design) for finding in experiment.findings]
+        return Discussion(recap=recap, interpretation=" ".join([*shown, *said])[:1_200])
+
+    async def conclude(self, report: Report) -> Conclusion:
+        """Answer the query for every model."""
+        asked, standings = self._asked(report), self._standings(report)
+        answers = [
+            Answer(about=one.about, says=one.says, sentence=_answered(one, asked, self._reason(one, report)))
+            for one in standings
+        ]
+        return Conclusion(answers=answers, conclusion=" ".join(answer.sentence for answer in answers)[:2_000])
+
+    def _asked(self, report: Report) -> Asked:
+        return replace(read_query(report.query, report.models, self._subjects), models=tuple(report.models))
+
+    def _rungs(self, report: Report) -> list[Design]:
+        asked = self._asked(report)
+        rungs = ladder(asked, self._subjects, report.models)
+        # Two models that both manage the easy rung differ, if at all, on the hard one.
+        return rungs[::-1] if asked.compared else rungs
+
+    def _standings(self, report: Report) -> list[Standing]:
+        asked, rungs = self._asked(report), self._rungs(report)
+        about = list(dict.fromkeys(claim.about for claim in rungs[0].claims))
+        return [_standing(one, asked, report.experiments, len(rungs)) for one in about]
+
+    def _reason(self, standing: Standing, report: Report) -> str:
+        """What decided: the finding that says most, with its figures."""
+        found = [
+            (finding, experiment.design)
+            for experiment in report.experiments
+            for finding in experiment.findings
+            if finding.claim.about == standing.about and finding.claim.kind != "plain" and not finding.trouble
+        ]
+        if not found:
+            return ""
+        wanted = [pair for pair in found if pair[0].verdict == standing.decisive] or found
+        finding, design = max(wanted, key=lambda pair: pair[0].logarithm)
+        return _figures(finding, design)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a model stands, or two that are compared.
+
+    Attributes:
+        about: Whom it is about.
+        says: The answer so far.
+        pending: Whether a further rung may change it.
+        decisive: The verdict of the claims that the answer rests on.
+        moot: Why there is no answer, other than too little evidence.
+    """
+
+    about: str
+    says: Verdict
+    pending: bool
+    decisive: Verdict
+    moot: str = ""
+
+
+def _standing(about: str, asked: Asked, experiments: Sequence[Experiment], rungs: int) -> Standing:
+    left = len(experiments) < rungs
+    found = [[one for one in each.findings if one.claim.about == about] for each in experiments]
+    trouble = next((one.trouble for each in found for one in each if one.trouble), "")
+    if trouble:
+        return Standing(about, "open", pending=False, decisive="open", moot=trouble)
+    if asked.compared:
+        decided: Verdict = next((one.verdict for each in found for one in each if one.verdict != "open"), "open")
+        return Standing(about, decided, pending=left and decided == "open", decisive=decided)
+    if asked.robust:
+        return _robustness(about, found, left=left)
+    verdicts = [one.verdict for each in found for one in each]
+    together = asked.ability == "identify" and len(asked.types) > 1
+    if "no" in verdicts:
+        return Standing(about, "no", pending=together and left, decisive="no")
+    if "open" in verdicts:
+        return Standing(about, "open", pending=together and left, decisive="open")
+    says: Verdict = "yes" if verdicts and not left else "open"
+    return Standing(about, says, pending=left, decisive="yes")
+
+
+def _robustness(about: str, found: Sequence[Sequence[Finding]], *, left: bool) -> Standing:
+    for each in found:
+        drop = next((one.verdict for one in each if one.claim.kind == "drop"), "open")
+        plain = next((one.verdict for one in each if one.claim.kind == "plain"), "open")
+        if drop == "yes":
+            return Standing(about, "no", pending=False, decisive="yes")
+        if plain == "no":
+            moot = "it does not recognize enough in the pictures as they were to lose anything"
+            return Standing(about, "open", pending=False, decisive="open", moot=moot)
+        if drop == "open":
+            return Standing(about, "open", pending=False, decisive="open")
+    return Standing(about, "open" if left else "yes", pending=left, decisive="no")
+
+
+def _answered(standing: Standing, asked: Asked, reason: str) -> str:
+    who, what = standing.about, _what(asked)
+    because = f": {reason}" if reason else ""
+    if standing.moot:
+        return f"{who}: cannot be said, because {standing.moot}."[:400]
+    if asked.compared:
+        one, _, other = who.partition(" and ")
+        said = {
+            "yes": f"{one} is better than {other} at {what}",
+            "no": f"{other} is better than {one} at {what}",
+            "open": f"Which of {one} and {other} is better at {what} is not decided",
+        }[standing.says]
+        return f"{said}{because}."[:400]
+    if asked.robust:
+        said = {
+            "yes": f"{who} is robust to {what}",
+            "no": f"{who} is not robust to {what}",
+            "open": f"Whether {who} is robust to {what} is not decided",
+        }[standing.says]
+        return f"{said}{because}."[:400]
+    said = {
+        "yes": f"{who} is good at {what}",
+        "no": f"{who} is not good at {what}",
+        "open": f"Whether {who} is good at {what} is not decided",
+    }[standing.says]
+    return f"{said}{because}."[:400]
+
+
+def _what(asked: Asked) -> str:
+    types = f"{asked.type_group} changes" if asked.type_group else " and ".join(asked.types)
+    if asked.robust and not asked.compared:
+        return types + (f" of {asked.group}" if asked.group else "")
+    under = f" under {types}" if types and asked.ability != "identify" else ""
+    return {
+        "recognise": f"recognizing {asked.group or 'things'}",
+        "identify": f"identifying {types}",
+        "position": "telling where things are",
+        "count": f"counting {asked.group}".strip(),
+        "color": f"naming the color of {asked.group or 'things'}",
+        "several": "noticing several things",
+    }[asked.ability] + under
+
+
+def _question(standing: Standing) -> str:
+    return f"What holds for {standing.about} is not decided" + (f": {standing.moot}" if standing.moot else "") + "."
+
+
+def _figures(finding: Finding, design: Design) -> str:
+    low, high = finding.interval
+    under = f" {design.condition}" if design.condition else ""
+    if finding.claim.kind in {"drop", "better"}:
+        between = f"{100 * finding.mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+        kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
+        told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
+        return f"{told} in {design.skill}{under}"
+    return f"right in {100 * finding.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.skill}{under}"
+
+
+def _told(finding: Finding, design: Design) -> str:
+    if finding.trouble:
+        return f"{finding.claim.model}: {finding.trouble}"
+    holds = {"yes": "Yes", "no": "No", "open": "Not decided"}[finding.verdict]
+    return f"{finding.claim.stated(design)}? {holds}: {_figures(finding, design)}, n = {finding.n}."
+
+
+def _weakest(result: Result) -> str:
+    if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
+        return ""
+    name, share = min(result.by_class.items(), key=lambda pair: pair[1])
+    if result.average - share < _SHARP:
+        return ""
+    return f"{result.model} is weakest where the answer is {name!r}: {100 * share:.0f} %."

@@ -1,0 +1,84 @@
+"""Questions about models, as people ask them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.reasoning.queries import Asked, UnexaminableError, read_query
+from nodes.reasoning.subjects import Subjects
+from profiles import load_profile
+from tools.transforms import grouped
+
+MODELS = ["clip", "llava-sound", "llava-upright", "blip2-clean"]
+ROTATED = ("left rotation", "right rotation", "half turn")
+
+PIXEL = tuple(one.name for one in grouped("pixel"))
+STYLES = tuple(one.name for one in grouped("style"))
+
+
+@pytest.fixture(scope="module")
+def subjects() -> Subjects:
+    return Subjects.of(load_profile("embedded"))
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("Are these models robust to rotation?", Asked("recognise", types=ROTATED, robust=True)),
+        ("Is LLaVA-upright robust to left rotations?",
+         Asked("recognise", ("llava-upright",), types=("left rotation",), robust=True)),
+        ("Does noise hurt blip2 clean?", Asked("recognise", ("blip2-clean",), types=("Gaussian noise",), robust=True)),
+        ("Can models recognize birds?", Asked("recognise", group="birds")),
+        ("How well does clip know instruments?", Asked("recognise", ("clip",), "instruments")),
+        ("Can models recognize vehicles under pixel-type transformations?",
+         Asked("recognise", (), "vehicles", PIXEL, "pixel")),
+        ("Can models identify left rotation in images?", Asked("identify", types=("left rotation",))),
+        ("Can models identify style-type transformations?",
+         Asked("identify", types=STYLES, type_group="style")),
+        ("Does llava-sound notice when a picture is blurred?",
+         Asked("identify", ("llava-sound",), types=("defocus blur",))),
+        ("Can llava-sound tell left from right?", Asked("position", ("llava-sound",))),
+        ("Do the models understand spatial relations?", Asked("position")),
+        ("Can these models count?", Asked("count")),
+        ("Can blip2-clean count fruit?", Asked("count", ("blip2-clean",), "fruit")),
+        ("Can the models tell colors?", Asked("color")),
+        ("Which of clip and llava-sound is better at birds?",
+         Asked("recognise", ("clip", "llava-sound"), "birds", compared=True)),
+        ("Is llava-upright better than llava-sound at recognizing rotated vehicles?",
+         Asked("recognise", ("llava-upright", "llava-sound"), "vehicles", ROTATED, compared=True)),
+        ("Can models identify if several identical objects are present in images?", Asked("several")),
+        ("Can models still recognise animals when it snows?",
+         Asked("recognise", (), "animals", ("snowy weather",), robust=True)),
+    ],
+)  # fmt: skip
+def test_what_is_asked_is_read(query: str, asked: Asked, subjects: Subjects) -> None:
+    assert read_query(query, MODELS, subjects) == asked
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("", "The query is empty"),
+        ("   \n", "The query is empty"),
+        ("Can models read clocks?", "cannot be examined here"),
+        ("Is GPT-9 robust to noise?", "no model 'gpt-9'"),
+        ("Do you like me?", "cannot be examined here"),
+        ("DROP TABLE trials; --", "cannot be examined here"),
+        ("__import__('os').system('rm -rf /')", "cannot be examined here"),
+        ("robust " * 3000, "say it in at most"),
+    ],
+)
+def test_what_cannot_be_examined_is_said_with_what_can(query: str, says: str, subjects: Subjects) -> None:
+    with pytest.raises(UnexaminableError, match=says):
+        read_query(query, MODELS, subjects)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_read_or_refused(query: str) -> None:
+    try:
+        found = read_query(query, MODELS, Subjects.of(load_profile("embedded")))
+    except UnexaminableError:
+        return
+    assert found.ability

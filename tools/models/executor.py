@@ -1,0 +1,67 @@
+"""Where trials are measured: here, or wherever else an executor sends them.
+
+A shard is some questions to one model. Who measures a trial, when and with how many others must not matter, so all
+executors fill the same table; pools of endpoints and Ray actors are other executors, not other investigations.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+
+from tools.models.model import Card, ModelUnderTest, Question, Ranking
+from tools.models.tested import model_under_test
+
+if TYPE_CHECKING:
+    from profiles import Profile
+
+SHARD: Final = 32
+"""Questions of one shard, at most: what is lost when a process dies is one shard."""
+
+
+class Executor(Protocol):
+    """Measures shards of trials."""
+
+    def card(self, model: str) -> Card:
+        """Say what a model is.
+
+        Raises:
+            SnellenError: There is no such model, or it cannot be read.
+        """
+        ...
+
+    def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
+        """Have a model rank the choices of each question of a shard.
+
+        Raises:
+            SnellenError: It cannot.
+        """
+        ...
+
+
+class InProcess:
+    """Measures in this process, one shard after the other; models are read when they are first asked.
+
+    Args:
+        profile: Says what models there are.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._models: dict[str, ModelUnderTest] = {}
+        self._reading = threading.Lock()
+
+    def card(self, model: str) -> Card:
+        """Say what a model is; see `Executor`."""
+        return self._model(model).card
+
+    def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
+        """Have a model rank the choices of each question of a shard; see `Executor`."""
+        return self._model(model).rank(questions)
+
+    def _model(self, name: str) -> ModelUnderTest:
+        with self._reading:
+            if name not in self._models:
+                self._models[name] = model_under_test(self._profile, name)
+            return self._models[name]

@@ -1,0 +1,57 @@
+"""Whether a picture shows what its label says: the check that APEX leaves to its generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+    from tools.calls import Call
+    from tools.samples.select import Selected
+
+HIDING: Final = frozenset(
+    {
+        "ApplyCutMix",
+        "ApplyMixUp",
+        "OverlayColor",
+        "PasteGeneratedObjectAtRandomPosition",
+        "PasteGeometricShapeAtRandomPosition",
+        "PasteTextAtRandomPosition",
+        "ZoomAtRandomPosition",
+    }
+)
+"""Transforms after which a picture need not show any more what it showed. The others change how it looks, and whether a
+model still recognizes it is what experiments ask, so no other model may decide that beforehand."""
+
+Match = Callable[["PIL.Image.Image", Sequence[str]], Sequence[float]]
+"""The probability that each text describes a picture."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Compares pictures with their labels.
+
+    Attributes:
+        match: The matcher of the profile.
+        least: The probability below which a picture does not show what it should.
+    """
+
+    match: Match
+    least: float = 0.3
+
+    def fits(self, selected: Selected, picture: PIL.Image.Image, transform: Call) -> bool:
+        """Tell whether a picture shows what it should.
+
+        A source that knows what it drew is believed; then only what may hide the thing is looked at.
+
+        Args:
+            selected: As it came from its source.
+            picture: After it was transformed.
+            transform: How it was.
+        """
+        looked = [] if selected.certain else [selected.picture]
+        looked += [picture] if transform.name in HIDING else []
+        return all(self.match(one, [selected.class_name])[0] >= self.least for one in looked)
