@@ -1,4 +1,4 @@
-"""Asking a person at the terminal whether something may be learned."""
+"""Asking a person at the terminal whether something may be done."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ def decide(request: Json, *, beforehand: str = "", alone: bool = False) -> Seque
         return [{"type": beforehand} for _ in actions]
     if alone or not sys.stdin.isatty():
         return None
-    return [{"type": "approve" if _agrees(one["description"]) else "reject"} for one in actions]
+    return [{"type": "approve" if _agrees(one) else "reject"} for one in actions]
 
 
 def tell_how_to_decide(thread: str) -> None:
     """Say how a waiting thread goes on; on standard error, because standard output may be JSON."""
-    sentence = f"Nothing was learned yet: `snellen resume {thread} --approve` lets it, --reject does not."
+    sentence = f"It waits for a decision: `snellen resume {thread} --approve` lets it go on, --reject does not."
     sys.stderr.write(f"snellen: {sentence}\n")
 
 
-def _agrees(description: str) -> bool:
+def _agrees(action: Json) -> bool:
     """Ask on the terminal; anything but a yes is a no."""
-    sys.stderr.write(f"Learn {description.rstrip('.')}? [y/N] ")
+    doing = "Learn" if action["name"] == "learn" else "Run"
+    sys.stderr.write(f"{doing} {action['description'].rstrip('.')}? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().casefold() in _YES

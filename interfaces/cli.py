@@ -25,12 +25,14 @@ _ABOUT: Final = """\
 usage: snellen COMMAND …
 
 Snellen answers visual tasks: it plans, writes a small program, runs it with real
-vision models step by step, and shows each step.
+vision models step by step, and shows each step. And it examines such models: a
+question about them becomes experiments, run until the evidence suffices.
 
 begin here
   snellen ask street.png "How many dogs are there?"
   snellen ask left.png right.png "There are more cats in the left picture. True or false?"
   snellen ask garden.png "Tag the pets in the picture" --out tagged
+  snellen investigate "Are these models robust to rotation?" --html report.html
 
 commands
 {commands}
@@ -117,6 +119,43 @@ def _declare_learn(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--thread", metavar="ID", help="a name for this run, to resume it by (made up if left out)")
     _declare_profile(parser)
+    _declare_json(parser)
+
+
+def _declare_investigate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="what you want to know about the models, in words")
+    parser.add_argument(
+        "--models", action="append", metavar="NAME",
+        help="examine this one (may be given several times; default: those that the query names, or all there are)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pictures", metavar="DIR", help="draw samples from pictures of yours: DIR/dog/*.jpg, a folder for each class"
+    )
+    parser.add_argument(
+        "--alpha", type=float, default=0.05, metavar="A",
+        help="the share of verdicts that may be wrong, however often one looks (default: 0.05)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--budget", action="append", metavar="NAME=N",
+        help="what it may use at most: experiments (5), images (2000), trials (40000), seconds (3600), tokens (200000)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses the pictures (default: 0)")
+    parser.add_argument(
+        "--approve", action="store_true", help="ask before an experiment is run; without a terminal, stop there"
+    )
+    parser.add_argument("--thread", metavar="ID", help="a name for it, to resume it by (made up if left out)")
+    parser.add_argument("--out", metavar="DIR", help="write report.html, report.md, report.json and all trials there")
+    parser.add_argument("--html", metavar="FILE", help="write one self-contained page of it")
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
+def _declare_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="an investigation, as `snellen reports` lists it")
+    parser.add_argument("--html", metavar="FILE", help="write one self-contained page of it")
+    parser.add_argument("--markdown", metavar="FILE", help="write it as Markdown")
+    parser.add_argument("--trials", metavar="FILE", help="write every trial: .parquet, or .jsonl")
+    parser.add_argument("--out", metavar="DIR", help="write all of these there")
     _declare_json(parser)
 
 
@@ -248,6 +287,20 @@ _COMMANDS: Final = {
         "snellen learn penguin --approve                  # asks before it learns\n"
         "snellen memory forget --concept penguin          # as if it had never been learned",
         _declare_learn,
+    ),
+    "investigate": _Command(
+        "find out about models by experiments, until the evidence suffices",
+        'snellen investigate "Are these models robust to rotation?"\n'
+        'snellen investigate "Can llava-upright tell left from right?" --html report.html\n'
+        'snellen investigate "Which of clip and blip is better at birds?" --alpha 0.01 --out found\n'
+        'snellen investigate "Can models recognize fruit?" --budget images=500 --approve',
+        _declare_investigate,
+    ),
+    "reports": _Command("list the investigations so far", "snellen reports --json", _declare_json),
+    "report": _Command(
+        "show an investigation again, as text, page, Markdown, JSON or a table of its trials",
+        "snellen reports\nsnellen report ID --html report.html\nsnellen report ID --trials trials.parquet",
+        _declare_report,
     ),
     "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
     "resume": _Command(

@@ -43,10 +43,35 @@ def correct(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
-    from interfaces import ask_commands, learning_commands
+    from interfaces import ask_commands, investigation_commands, learning_commands
 
-    learns = asyncio.run(graph_of(options.thread)) == "learn"
-    return learning_commands.resume(options) if learns else ask_commands.resume(options)
+    found = {
+        "ask": ask_commands.resume,
+        "learn": learning_commands.resume,
+        "investigate": investigation_commands.resume,
+    }
+    return found[asyncio.run(graph_of(options.thread))](options)
+
+
+def investigate(options: argparse.Namespace) -> int:
+    """Find out about models by experiments."""
+    from interfaces import investigation_commands
+
+    return investigation_commands.investigate(options)
+
+
+def reports(options: argparse.Namespace) -> int:
+    """List the investigations so far."""
+    from interfaces import investigation_commands
+
+    return investigation_commands.reports(options)
+
+
+def report(options: argparse.Namespace) -> int:
+    """Show an investigation again."""
+    from interfaces import investigation_commands
+
+    return investigation_commands.report(options)
 
 
 def learn(options: argparse.Namespace) -> int:

@@ -67,15 +67,22 @@ class LearningProgress:
 
 
 @dataclass(frozen=True)
+class InvestigationProgress:
+    """How far an experiment is: ``phase``, ``done``, ``of``, and the ``model`` that is asked."""
+
+    told: Json
+
+
+@dataclass(frozen=True)
 class Waits:
-    """A person must decide whether what was collected may be learned."""
+    """A person must decide whether something may be done: learned, or an experiment run."""
 
     thread: str
     request: Json
     """``action_requests`` and ``review_configs``, as ``nodes.approval.request`` makes them."""
 
 
-Event = NodeFinished | StepFinished | LearningProgress | Waits
+Event = NodeFinished | StepFinished | LearningProgress | InvestigationProgress | Waits
 
 
 async def followed(
@@ -132,6 +139,8 @@ async def _streamed(
             yield StepFinished(record=chunk["step"])
         elif mode == "custom" and "learning" in chunk:
             yield LearningProgress(told=chunk["learning"])
+        elif mode == "custom" and "investigating" in chunk:
+            yield InvestigationProgress(told=chunk["investigating"])
         elif mode == "updates":
             for node, update in chunk.items():
                 if node != "__interrupt__":

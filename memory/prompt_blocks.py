@@ -219,6 +219,11 @@ class Block:
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise self._damaged() from error
 
+    @property
+    def dimension(self) -> int:
+        """Numbers in a feature."""
+        return self._layout["features"].shape[1]
+
     def features(self, places: NDArray[np.int64]) -> Vector:
         """Read features.
 
@@ -231,10 +236,41 @@ class Block:
         Raises:
             BlockDamaged: the file is cut short.
         """
-        first, last = int(places.min()), int(places.max())
-        if last - first < 2 * len(places):  # one read of all between is faster than many
-            return self._read("features", range(first, last + 1))[places - first]
-        return self._read("features", places.tolist())
+        found = np.empty((len(places), self.dimension), dtype="<f4")
+        self.read_features(places.tolist(), found, range(len(places)))
+        return found
+
+    def expect_features(self, places: Sequence[int]) -> None:
+        """Let the disk fetch features that will be read, all at once: else each would be waited for."""
+        if not hasattr(os, "posix_fadvise"):  # macOS
+            return
+        described = self._layout["features"]
+        width = described.shape[1] * 4
+        for place in places:
+            os.posix_fadvise(self._file, described.start + place * width, width, os.POSIX_FADV_WILLNEED)
+
+    def read_features(self, places: Sequence[int], into: Vector, rows: Sequence[int]) -> None:
+        """Read features to where they are wanted: a search reads hundreds from as many blocks.
+
+        Args:
+            places: n rows of the block.
+            into: Float32 (m, d), C-contiguous.
+            rows: The n rows of ``into``.
+
+        Raises:
+            BlockDamaged: the file is cut short.
+        """
+        first, last = min(places), max(places)
+        if len(places) > 1 and last - first < 2 * len(places):  # one read of all between is faster than many
+            into[list(rows)] = self._read("features", range(first, last + 1))[np.array(places) - first]
+            return
+        described = self._layout["features"]
+        width = described.shape[1] * 4
+        if first < 0 or last >= described.shape[0]:
+            raise self._damaged()
+        for place, row in zip(places, rows, strict=True):
+            if os.preadv(self._file, [into[row]], described.start + place * width) != width:
+                raise self._damaged()
 
     def prompt(self, place: int, shape: tuple[int, ...]) -> Vector:
         """Read one prompt, float32 of ``shape``.

@@ -473,13 +473,16 @@ class PromptPool:
         wanted: dict[str, list[int]] = defaultdict(list)
         for at, block in enumerate(places.blocks):
             wanted[block].append(at)
-        features: Vector | None = None
-        for block, positions in wanted.items():
-            read = self._opened(block).features(places.places[positions])
-            if features is None:
-                features = np.empty((len(places.numbers), read.shape[1]), dtype=np.float32)
-            features[positions] = read
-        return np.empty((0, 0), dtype=np.float32) if features is None else features
+        numbers = places.places.tolist()
+        features: Vector = np.empty((0, 0), dtype=np.float32)
+        for block, rows in wanted.items():
+            self._opened(block).expect_features([numbers[row] for row in rows])
+        for block, rows in wanted.items():
+            opened = self._opened(block)
+            if not len(features):
+                features = np.empty((len(numbers), opened.dimension), dtype=np.float32)
+            opened.read_features([numbers[row] for row in rows], features, rows)
+        return features
 
     def _found(self, rows: Database, numbers: list[int]) -> Found:
         return _found([self._read(one) for one in prompt_rows.rows_by_number(rows, numbers)])

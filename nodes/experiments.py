@@ -94,7 +94,7 @@ async def check_design(state: InvestigateState, runtime: Runtime[Context]) -> Co
     """See whether the design can be run, and ask whoever wants to be asked; a bad one goes back with the reason."""
     report = report_of(state)
     if state.design is None:
-        return Command(goto="conclude")
+        return Command(goto="conclude", update=_given_up(report, state.refusals[-1:]))
     try:
         made = checked(Design.model_validate(state.design), report.models)
         await asyncio.to_thread(_tried, made, report, runtime.context.examiner())
@@ -118,7 +118,7 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) ->
     rejected = experiment.rejected
     for place in rounds:
         made = await asyncio.to_thread(
-            _round, experiment.design, (state.thread, number, place), report, runtime.context
+            _round, experiment.design, (state.investigation, number, place), report, runtime.context
         )
         rejected += sum(sample.rejected for sample in made)
         runtime.stream_writer({"investigating": {"phase": "build", "done": place + 1, "of": rounds.stop}})
@@ -162,7 +162,8 @@ def weighed(report: Report, number: int, samples: Sequence[Sample], examination:
     def found(alpha: float) -> Report:
         findings = [one if one.trouble else evaluated.finding(one, alpha=alpha) for one in experiment.findings]
         changed = experiment.model_copy(update={"findings": findings, "results": evaluated.results()})
-        return decided(replaced(report, number, changed))
+        known = report.model_copy(update={"fingerprints": fingerprints})
+        return decided(replaced(known, number, changed))
 
     # The interval that agrees with a verdict depends on how many verdicts there are, and these on the evidence alone.
     return found(error_rate(found(report.alpha)))
@@ -226,8 +227,13 @@ def _refused(state: InvestigateState, report: Report, objection: str) -> Command
         return Command(goto="design", update={"refusals": refusals, "design": None})
     if state.designs + 1 < MAX_DESIGNS:
         return Command(goto="design", update={"refusals": [], "designs": state.designs + 1, "design": None})
-    notes = [*report.notes, f"No further experiment could be made: {objection}"[:400]]
-    return Command(goto="conclude", update=written(report.model_copy(update={"notes": notes})) | {"design": None})
+    return Command(goto="conclude", update=_given_up(report, [objection]) | {"design": None})
+
+
+def _given_up(report: Report, objections: Sequence[str]) -> Json:
+    """Say in the report why there is no further experiment, where there is a reason."""
+    notes = [*report.notes, *(f"No further experiment could be made: {one}"[:400] for one in objections)]
+    return written(report.model_copy(update={"notes": notes}))
 
 
 def _reviewed(made: Design, report: Report) -> tuple[Design | None, str]:

@@ -193,11 +193,14 @@ _Entry = TypeVar("_Entry", bound=ModelSettings | EmbeddingModel)
 class CheckpointUnderTest(ModelSettings):
     """``[tested.NAME]``: a checkpoint that investigations examine."""
 
-    class_name: str = Field(alias="class", pattern=r"CLIPModel|AutoModelFor\w{1,40}|\w{1,40}ForConditionalGeneration")
+    class_name: str = Field(
+        alias="class", pattern=r"CLIPModel|\w{1,40}For(QuestionAnswering|ImageTextToText|ConditionalGeneration)"
+    )
     pictures: int = Field(default=1, ge=1, le=16)
     """How many pictures it reads at once."""
     sentence: str = "{choice}"
-    """What a contrastive model compares with the picture, made of a ``{question}`` and one ``{choice}``."""
+    """What a contrastive model compares with the picture, made of a ``{question}`` and one ``{choice}``, or ``{name}``,
+    which is a choice without its article."""
     bits: Literal[8] | None = None
     """Read the weights in so many bits (with ``bitsandbytes``, on CUDA); without it, as ``dtype`` says."""
     batch: int = Field(default=8, ge=1)

@@ -293,6 +293,8 @@ class Report(_Record):
     alpha: float = Field(gt=0, lt=1)
     seed: int
     budget: Budget = Budget()
+    fingerprints: dict[Name, str] = Field(default_factory=dict)
+    """Of the models that could be read: what their trials are found by."""
     experiments: list[Experiment] = Field(default_factory=list)
     questions: list[str] = Field(default_factory=list)
     """What remains open."""

@@ -84,17 +84,26 @@ def _design(difficulty: int, purpose: str, skill: str, question: str, arms: Sequ
 
 def _recognise(asked: Asked, subjects: Subjects) -> Iterator[Design]:
     largest = sorted(subjects.groups.values(), key=lambda group: (-len(group.members), group.name))
-    group = subjects.groups[asked.group] if asked.group else largest[0]
+    if not asked.group:
+        yield from _anything(largest)
+        return
+    group = subjects.groups[asked.group]
     others = sorted(subjects.apart(group.name), key=lambda other: (-len(other.members), other.name))
     if not others:
         msg = f"There is nothing beside {group.name} to tell them from."
         raise BadInput(msg)
     yield _coarse(group, others[0])
-    if asked.group:
-        yield _among(group, _spread(group.members, FINE))
-    else:
-        chosen = [group, *others[: FINE - 1]]
-        yield _mixed([_spread(one.members, FINE + 1)[place] for place, one in enumerate(chosen)])
+    yield _among(group, _spread(group.members, FINE))
+
+
+def _anything(groups: Sequence[Group]) -> Iterator[Design]:
+    """Things of different kinds, two and then more; no group that contains another."""
+    chosen: list[str] = []
+    for group in groups:
+        if len(chosen) < FINE and not set(chosen) & set(group.members):
+            chosen.append(_spread(group.members, FINE + 1)[len(chosen)])
+    yield _mixed(1, chosen[:2])
+    yield _mixed(3, chosen)
 
 
 def _coarse(group: Group, other: Group) -> Design:
@@ -120,12 +129,12 @@ def _among(group: Group, members: Sequence[str]) -> Design:
     )
 
 
-def _mixed(members: Sequence[str]) -> Design:
+def _mixed(difficulty: int, members: Sequence[str]) -> Design:
     names = [with_article(name) for name in members]
     return _design(
-        2,
-        "Single things of different kinds are told from one another.",
-        "telling things apart",
+        difficulty,
+        f"Single things of {len(members)} different kinds are told from one another.",
+        f"telling {_either_and(members)} apart",
         f"Is the object in the image {_either(names)}?",
         [Arm(answer=name, select=_select(one)) for name, one in zip(names, members, strict=True)],
     )

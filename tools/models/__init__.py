@@ -1,5 +1,6 @@
 """Models under test: they rank answers, answer freely, score pairs, and say what they are."""
 
+from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
 from tools.models.executor import SHARD, Executor, InProcess
@@ -11,6 +12,7 @@ from tools.models.tested import model_under_test
 __all__ = [
     "RATINGS",
     "SHARD",
+    "AnswererModel",
     "Basis",
     "Card",
     "ContrastiveModel",

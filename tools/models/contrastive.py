@@ -21,7 +21,7 @@ class ContrastiveModel:
     Args:
         checkpoint: The model, in eval mode, with what reads pictures and texts for it.
         card: What it is.
-        sentence: How a question and one of its choices become a text.
+        sentence: How a ``{question}`` and one ``{choice}`` become a text; ``{name}`` is a choice without its article.
         batch: How many pictures or texts are computed at once, at most.
     """
 
@@ -41,7 +41,7 @@ class ContrastiveModel:
         for question in questions:
             _check(self._card.name, question)
         sentences = [
-            self._sentence.format(question=question.text, choice=choice)
+            self._sentence.format(question=question.text, choice=choice, name=_bare(choice))
             for question in questions
             for choice in question.choices
         ]
@@ -84,6 +84,12 @@ class ContrastiveModel:
 
     def _pictures(self, pictures: list[PIL.Image.Image]) -> Any:  # noqa: ANN401 - as above
         return self._checkpoint.model.get_image_features(pixel_values=self._checkpoint.pixels(pictures))
+
+
+def _bare(choice: str) -> str:
+    """Return a choice without its article: some models were only ever shown names."""
+    first, _, rest = choice.partition(" ")
+    return rest if first.casefold() in {"a", "an", "the"} and rest else choice
 
 
 def _check(name: str, question: Question) -> None:

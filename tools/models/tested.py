@@ -10,12 +10,14 @@ from profiles import CheckpointUnderTest, EndpointUnderTest, Profile, SnellenErr
 from profiles.errors import BadInput
 from profiles.profile import TESTED
 from tools.loading import fingerprint, load_checkpoint, load_whole
+from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
 from tools.models.local import LocalModel
 from tools.models.model import Card, ModelUnderTest
 
 _CONTRASTIVE: Final = "CLIPModel"
+_ANSWERER: Final = "BlipForQuestionAnswering"
 
 
 def model_under_test(profile: Profile, name: str) -> ModelUnderTest:
@@ -50,6 +52,9 @@ def _checkpoint(profile: Profile, name: str, settings: CheckpointUnderTest) -> M
         read = load_checkpoint(profile, key)
         card = _card(profile, name, settings, read.model, answers=False)
         return ContrastiveModel(read, card, sentence=settings.sentence)
+    if settings.class_name == _ANSWERER:
+        read = load_checkpoint(profile, key)
+        return AnswererModel(read, _card(profile, name, settings, read.model, answers=True))
     model, processor = load_whole(profile, key, **_bits(profile, name, settings))
     card = _card(profile, name, settings, model, answers=True)
     return LocalModel(model, processor, card, batch=settings.batch)

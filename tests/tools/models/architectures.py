@@ -13,6 +13,8 @@ from transformers import (
     Blip2Processor,
     Blip2QFormerConfig,
     Blip2VisionConfig,
+    BlipConfig,
+    BlipForQuestionAnswering,
     CLIPConfig,
     CLIPModel,
     CLIPVisionConfig,
@@ -31,7 +33,7 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 
 from tools.loading import Checkpoint
-from tools.models import Card, ContrastiveModel, LocalModel
+from tools.models import AnswererModel, Card, ContrastiveModel, LocalModel
 
 VOCABULARY = 100
 PICTURE = 99
@@ -161,3 +163,20 @@ def contrastive() -> ContrastiveModel:
     card = Card("clip", "0" * 16, "CLIPModel", 1, "similarity", pictures=1, answers=False)
     checkpoint = Checkpoint(model.eval(), tokenizer(), pixels, torch.device("cpu"), torch.float32)
     return ContrastiveModel(checkpoint, card)
+
+
+def answerer() -> AnswererModel:
+    """Make an adapter over a random BLIP."""
+    torch.manual_seed(11)
+    # As BLIP's eyes begin by default, they see nothing.
+    vision = {"intermediate_size": 48, "image_size": SIDE, "patch_size": 8, "initializer_range": 0.2, **SMALL}
+    text = {
+        "intermediate_size": 48, "vocab_size": VOCABULARY, "max_position_embeddings": 64, "encoder_hidden_size": 32,
+        "pad_token_id": 0, "bos_token_id": 1, "sep_token_id": 2, "eos_token_id": 2, "is_decoder": True,
+        "initializer_range": 0.2, **SMALL,
+    }  # fmt: skip
+    model = BlipForQuestionAnswering(BlipConfig(vision_config=vision, text_config=text))
+    pixels = CLIPImageProcessorPil(size={"height": SIDE, "width": SIDE}, do_center_crop=False)
+    checkpoint = Checkpoint(model.eval(), tokenizer(), pixels, torch.device("cpu"), torch.float32)
+    card = Card("blip", "0" * 16, "BlipForQuestionAnswering", 1, "tokens", pictures=1, answers=True)
+    return AnswererModel(checkpoint, card)

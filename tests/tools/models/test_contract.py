@@ -11,12 +11,13 @@ import PIL.Image
 import pytest
 
 from profiles import SnellenError
-from tests.tools.models.architectures import ARCHITECTURES, contrastive, local
+from tests.tools.models.architectures import ARCHITECTURES, answerer, contrastive, local
 from tools.models import LocalModel, ModelUnderTest, Question, Ranking, rank_plainly, rate
 
 ADAPTERS: dict[str, Callable[[], ModelUnderTest]] = {
     **{name: lambda name=name: local(name) for name in ARCHITECTURES},  # type: ignore[misc]
     "clip": contrastive,
+    "blip": answerer,
 }
 made = cache(lambda name: ADAPTERS[name]())
 CHOICES = ("yes", "no", "unknown", "a red dog", "a blue cat", "a red", "no , a cat")

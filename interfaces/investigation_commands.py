@@ -1,0 +1,168 @@
+"""What ``snellen investigate``, ``reports``, ``report`` and ``resume`` do with investigations."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from interfaces import following, investigations, sessions, threads
+from interfaces.approving import tell_how_to_decide
+from interfaces.display import console, print_json, print_table
+from interfaces.follower import Follower
+from interfaces.investigation_display import InvestigationDisplay, state_json
+from interfaces.running import resumable, run
+from interfaces.runs import write_text
+from memory.home import home
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from graphs.states import InvestigateState
+
+_LINE: Final = 90
+"""Characters of a query in a table."""
+
+
+def investigate(options: argparse.Namespace) -> int:
+    """Find out about models by experiments."""
+    order = investigations.Order(
+        query=" ".join(options.query),
+        models=options.models or (),
+        profile=options.profile,
+        pictures=options.pictures,
+        alpha=options.alpha,
+        budget=_budget(options.budget or []),
+        seed=options.seed,
+        approve=options.approve,
+    )
+    follower = _follower(options)
+    events = investigations.stream_investigate(order, thread=options.thread, decide=follower.asked)
+    return _finish(follower, events, options)
+
+
+def resume(options: argparse.Namespace) -> int:
+    """Go on with an investigation; no trial is measured twice."""
+    decision = "approve" if options.approve else "reject" if options.reject else ""
+    if decision and asyncio.run(threads.waiting(options.thread)) is None:
+        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
+        raise BadInput(msg)
+    follower = _follower(options, decision=decision)
+    events = investigations.resume_investigation(options.thread, profile=options.profile, decide=follower.asked)
+    return _finish(follower, events, options)
+
+
+def reports(options: argparse.Namespace) -> int:
+    """List the investigations so far."""
+    found = [one for one in asyncio.run(sessions.list_threads()) if one.graph == "investigate"]
+    if options.json:
+        print_json([{"id": one.thread, "query": one.instruction, "status": one.status, "updated": one.updated,
+                     "conclusion": one.outcome} for one in found])  # fmt: skip
+        return 0
+    rows = [
+        (one.thread, one.updated[:19].replace("T", " "), one.status, one.instruction[:_LINE], one.outcome[:_LINE])
+        for one in found
+    ]
+    print_table(("id", "updated (UTC)", "status", "query", "conclusion"), rows)
+    return 0
+
+
+def report(options: argparse.Namespace) -> int:
+    """Show the report of an investigation, or write it as a page, Markdown, JSON or a table of its trials."""
+    if asyncio.run(threads.graph_of(options.id)) != "investigate":
+        msg = f"The thread {options.id!r} is no investigation: `snellen reports` lists those."
+        raise BadInput(msg)
+    state = asyncio.run(investigations.read_thread(options.id))
+    if options.json:
+        print_json(state_json(options.id, state))
+    written = _written(state, options)
+    if not options.json and not written:
+        _print(state)
+    return 0
+
+
+def _print(state: InvestigateState) -> None:
+    from interfaces.report_text import markdown
+
+    found = investigations.report_of(state)
+    console().print(markdown(found) if found else "The report is not opened yet.", soft_wrap=True)
+
+
+def _follower(options: argparse.Namespace, *, decision: str = "") -> Follower[InvestigateState]:
+    return Follower(InvestigationDisplay(), _doing, quiet=options.json, decision=decision)
+
+
+def _finish(
+    follower: Follower[InvestigateState],
+    events: AsyncGenerator[investigations.InvestigationEvent],
+    options: argparse.Namespace,
+) -> int:
+    """Follow, write what was asked for, print the JSON, and tell how to decide about what waits."""
+    with resumable(lambda: follower.thread):
+        run(follower.follow(events))
+    ended = follower.finished
+    state = ended.state if ended else asyncio.run(investigations.read_thread(follower.thread))
+    _written(state, options)
+    if follower.quiet:
+        print_json(state_json(follower.thread, state, waits=follower.request))
+    if ended is None:
+        tell_how_to_decide(follower.thread)
+    return 0
+
+
+def _written(state: InvestigateState, options: argparse.Namespace) -> list[Path]:
+    """Write the files that were asked for, and say which ones."""
+    from interfaces import report_page, report_text
+
+    found = investigations.report_of(state)
+    if found is None:
+        return []
+    folder, written = home(), []
+    page = getattr(options, "html", None)
+    if page:
+        write_text(Path(page), report_page.render(state.investigation, found, folder))
+        written.append(Path(page))
+    if getattr(options, "markdown", None):
+        write_text(Path(options.markdown), report_text.markdown(found) + "\n")
+        written.append(Path(options.markdown))
+    if getattr(options, "trials", None):
+        written.append(report_text.write_trials(state.investigation, found, folder, Path(options.trials)))
+    if getattr(options, "out", None):
+        written += report_text.write_all(state.investigation, found, folder, Path(options.out))
+    if not options.json:
+        for path in written:
+            console().print(f"wrote   {path}", style="dim")
+    return written
+
+
+def _budget(parts: list[str]) -> dict[str, float]:
+    """Read ``images=500``, several of them.
+
+    Raises:
+        BadInput: A part is no name with a number.
+    """
+    found: dict[str, float] = {}
+    for part in (one for text in parts for one in text.split(",")):
+        name, sign, number = part.partition("=")
+        try:
+            found[name.strip()] = float(number) if "." in number else int(number)
+        except ValueError as error:
+            msg = f"--budget {part[:40]} is not name=number: for example images=500 or seconds=120."
+            raise BadInput(msg) from error
+        if not sign:
+            msg = f"--budget {part[:40]} is not name=number: for example images=500 or seconds=120."
+            raise BadInput(msg)
+    return found
+
+
+def _doing(event: investigations.InvestigationEvent) -> str:
+    match event:
+        case following.Started():
+            return "designing an experiment"
+        case following.InvestigationProgress(told=told):
+            return "making pictures" if told.get("phase") == "build" else f"asking {told.get('model')}"
+        case following.Waits():
+            return "waiting for a decision"
+        case _:
+            return "going on"

@@ -1,0 +1,179 @@
+"""How an investigation is shown: its experiments and figures while they come in, and the answers."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from interfaces.display import clean, console
+from interfaces.following import Finished, InvestigationProgress, NodeFinished, Started, Waits
+from interfaces.investigations import InvestigationEvent, report_of
+from interfaces.learning_display import Line, print_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from graphs.states import InvestigateState, Json
+    from nodes.reasoning.inquiry import Experiment, Finding, Report
+
+VERDICTS: Final = {"yes": "yes", "no": "no", "open": "not decided"}
+_COLOURS: Final = {"yes": "green", "no": "red", "open": "yellow"}
+_EVERY: Final = 15.0
+"""Seconds between two lines about measuring, where no terminal shows a bar."""
+
+
+def state_json(thread: str, state: InvestigateState, *, waits: Json | None = None) -> Json:
+    """Return everything about an investigation as plain JSON."""
+    status = "waiting" if waits else "finished"
+    return {"thread": thread, "status": status, "waiting": waits, **dataclasses.asdict(state)}
+
+
+def figures(finding: Finding) -> str:
+    """Write the figures of a finding: ``0.31 (0.18 to 0.44), n = 58``."""
+    low, high = finding.interval
+    return f"{finding.mean:.2f} ({low:.2f} to {high:.2f}), n = {finding.n}"
+
+
+def guarantee(report: Report) -> str:
+    """Say what the verdicts of a report are worth."""
+    count = len([finding for finding in report.findings if not finding.trouble])
+    claims = f"{count} claim{'s' * (count != 1)}"
+    return (
+        f"On average at most {100 * report.alpha:g} % of such verdicts are wrong, whenever one stops "
+        f"(e-BH over {claims}); {report.images:,} pictures, {report.trials:,} questions to models, "
+        f"{report.seconds:.0f} s."
+    )
+
+
+def answer_lines(report: Report) -> Iterator[Line]:
+    """Tell the answers, how sure they are, and what was not examined."""
+    for answer in report.answers:
+        yield Line("", answer.sentence, f"bold {_COLOURS[answer.says]}")
+    if not report.answers:
+        yield Line("", report.conclusion, "yellow")
+    if report.findings:
+        yield Line("", guarantee(report), "dim")
+    for note in [*report.notes, *report.questions]:
+        yield Line("  ! ", note, "yellow")
+
+
+@dataclass
+class InvestigationDisplay:
+    """Shows an investigation: a bar on a terminal, lines when piped."""
+
+    screen: Console = field(default_factory=console)
+    _bar: Progress | None = None
+    _task: TaskID | None = None
+    _report: Report | None = None
+    _began: float = field(default_factory=time.monotonic)
+    _said: float = 0.0
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Show a bar under what is printed, on a terminal only."""
+        if not self.screen.is_terminal:
+            yield
+            return
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        with Progress(*columns, console=self.screen, transient=True) as bar:
+            self._bar, self._task = bar, bar.add_task("beginning", total=None)
+            try:
+                yield
+            finally:
+                self._bar = self._task = None
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Take the bar away while a person is asked."""
+        if self._bar is None:
+            yield
+            return
+        self._bar.stop()
+        try:
+            yield
+        finally:
+            self._bar.start()
+
+    def show(self, event: InvestigationEvent) -> None:
+        """Show what has just happened."""
+        match event:
+            case Started(thread=thread, state=state):
+                self._line(Line("thread  ", thread, "dim"))
+                self._line(Line("", state.query, "bold cyan"))
+                self._report = report_of(state)
+            case NodeFinished(node=node, update=update):
+                self._take(node, update)
+            case InvestigationProgress(told=told):
+                self.tell(told)
+            case Waits(request=request):
+                for one in request["action_requests"]:
+                    self._line(Line("  ? ", one["description"], "yellow"))
+            case Finished(state=state):
+                report = report_of(state)
+                if report is not None:
+                    self._line(Line("", "answer", "bold cyan"))
+                    for line in answer_lines(report):
+                        self._line(line)
+
+    def tell(self, told: Json) -> None:
+        """Show how far measuring is; when piped, only every now and then."""
+        said = self.progress(told)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=clean(said))
+        elif time.monotonic() - self._said > _EVERY:
+            self._said = time.monotonic()
+            self._line(Line("    ", said, "dim"))
+
+    def progress(self, told: Json) -> str:
+        """Say what is being done, and how long it may go on."""
+        doing = "making pictures" if told.get("phase") == "build" else f"asking {told.get('model', '')}"
+        if self._report is None or not self._report.images or not self._report.seconds:
+            return doing
+        left = self._report.budget.images - self._report.images
+        rate = (time.monotonic() - self._began) / self._report.images
+        unclear = sum(len(one.pending) for one in self._report.experiments)
+        return (
+            f"{doing} · {self._report.images} pictures, {unclear} claims open · at most {left} more pictures "
+            f"({left * rate / 60:.0f} min)"
+        )
+
+    def _take(self, node: str, update: Json) -> None:
+        from nodes.reasoning.inquiry import Report
+
+        if "report" not in update:
+            return
+        self._report = Report.model_validate(update["report"])
+        if node == "open_report":
+            self._line(Line("models  ", ", ".join(self._report.models), "dim"))
+        elif node == "check_design" and self._report.experiments:
+            self._show_design(len(self._report.experiments), self._report.experiments[-1])
+        elif node == "discuss":
+            self._show_findings(self._report.experiments[-1])
+
+    def _show_design(self, number: int, experiment: Experiment) -> None:
+        design = experiment.design
+        self._line(Line(f"experiment {number}  ", f"“{design.question}” {' / '.join(design.choices)}", "bold"))
+        self._line(Line("    ", design.purpose, "dim"))
+
+    def _show_findings(self, experiment: Experiment) -> None:
+        for finding in experiment.findings:
+            stated = finding.claim.stated(experiment.design)
+            if finding.trouble:
+                self._line(Line("    ! ", f"{finding.claim.about}: {finding.trouble}", "yellow"))
+                continue
+            said = f"{stated}? {VERDICTS[finding.verdict]}: {figures(finding)}"
+            self._line(Line("    ", said, _COLOURS[finding.verdict]))
+        rejected = (
+            f"; {experiment.rejected} rejected, which did not show what they should" if experiment.rejected else ""
+        )
+        self._line(Line("    ", f"{experiment.images} pictures{rejected}; {experiment.stopped}", "dim"))
+
+    def _line(self, line: Line) -> None:
+        print_line(self.screen, line)

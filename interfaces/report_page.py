@@ -1,0 +1,134 @@
+"""The page of an investigation: one self-contained HTML file with its answer, claims, pictures and trials.
+
+Whatever the report says (the query, what a chat model wrote, labels) is escaped. The one script on the page is ours; it
+filters the table of trials, and the page loads nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from interfaces.investigation_display import VERDICTS, figures, guarantee
+from interfaces.report_text import again, trial_rows
+from profiles.errors import SnellenError
+
+if TYPE_CHECKING:
+    from memory.artifacts import ArtifactStore
+    from nodes.reasoning.inquiry import Experiment, Finding, Report
+
+_TEMPLATES: Final = Path(__file__).resolve().parent / "pages"
+_SHOWN: Final = 3
+"""Right and wrong pictures of each answer that are shown for each model."""
+_PIXELS: Final = 128
+"""The longer side of a picture on the page."""
+_ROWS: Final = 4_000
+"""Trials in the table; the file of trials has all of them."""
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """An interval to be drawn: in percent of the width, from the left."""
+
+    low: float
+    high: float
+    mean: float
+    threshold: float
+    stated: str
+    told: str
+    verdict: str
+
+
+def render(investigation: str, report: Report, folder: Path) -> str:
+    """Write the page.
+
+    Args:
+        investigation: The thread, which names its pictures.
+        report: What is known.
+        folder: The memory's home, where pictures and trials are.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from memory.artifacts import FOLDER, ArtifactStore
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    album = _Album(ArtifactStore(folder / FOLDER))
+    rows = list(trial_rows(investigation, report, folder))
+    return environment.get_template("report.html.j2").render(
+        investigation=investigation,
+        report=report,
+        guarantee=guarantee(report) if report.findings else "",
+        verdicts=VERDICTS,
+        experiments=[
+            _shown(number, experiment, [row for row in rows if row["experiment"] == number], album)
+            for number, experiment in enumerate(report.experiments, 1)
+        ],
+        trials=[_trial(row) for row in rows[:_ROWS]],
+        left_out=max(len(rows) - _ROWS, 0),
+        again=again(report),
+    )
+
+
+@dataclass
+class _Album:
+    """Pictures as small data URIs; one that is gone is left out, which the report itself survives."""
+
+    store: ArtifactStore
+
+    def uri(self, picture_id: str) -> str:
+        """Return a picture as a data URI, or nothing."""
+        try:
+            picture = self.store.get(picture_id)
+        except SnellenError:
+            return ""
+        picture.thumbnail((_PIXELS, _PIXELS))
+        held = BytesIO()
+        picture.convert("RGB").save(held, "PNG", optimize=True)
+        return "data:image/png;base64," + base64.b64encode(held.getvalue()).decode()
+
+
+def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], album: _Album) -> dict[str, Any]:
+    design = experiment.design
+    examples = []
+    for answer in design.classes:
+        for right in (True, False):
+            asked = [row for row in rows if row["truth"] == answer and not row["plain"]]
+            chosen = {row["picture"]: row for row in asked if row["right"] == right}
+            pictures = [
+                {"uri": uri, "label": row["label"], "said": row["said"] or "no answer", "model": row["model"]}
+                for row in list(chosen.values())[:_SHOWN]
+                if (uri := album.uri(row["picture"]))
+            ]
+            if pictures:
+                examples.append({"answer": answer, "right": right, "pictures": pictures})
+    return {
+        "number": number,
+        "design": design,
+        "experiment": experiment,
+        "bars": [_bar(finding, experiment) for finding in experiment.findings if not finding.trouble],
+        "troubles": [f"{one.claim.about}: {one.trouble}" for one in experiment.findings if one.trouble],
+        "examples": examples,
+    }
+
+
+def _bar(finding: Finding, experiment: Experiment) -> _Bar:
+    low = finding.claim.low
+
+    def place(value: float) -> float:
+        return round(100 * (value - low) / (1 - low), 2)
+
+    return _Bar(
+        place(finding.interval[0]), place(finding.interval[1]), place(finding.mean), place(finding.claim.threshold),
+        finding.claim.stated(experiment.design), figures(finding), finding.verdict,
+    )  # fmt: skip
+
+
+def _trial(row: dict[str, Any]) -> dict[str, Any]:
+    scores = ", ".join(f"{choice} {mean:.2f}" for choice, mean in zip(row["choices"], row["mean"], strict=True))
+    return {**row, "scores": scores}

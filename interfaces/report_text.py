@@ -1,0 +1,140 @@
+"""A report in words, and its trials as a table."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interfaces.investigation_display import VERDICTS, figures, guarantee
+from interfaces.runs import write_text, writing
+from profiles.errors import SnellenError
+
+if TYPE_CHECKING:
+    from nodes.reasoning.inquiry import Experiment, Report
+
+
+def markdown(report: Report) -> str:
+    """Write the report for people: the answer, the claims, the experiments, what was not tested."""
+    lines = [f"# {report.query}", "", report.conclusion or "Not answered yet.", ""]
+    if report.findings:
+        lines += [guarantee(report), ""]
+    for number, experiment in enumerate(report.experiments, 1):
+        lines += list(_experiment(number, experiment))
+    open_ends = [*report.notes, *report.questions]
+    if open_ends:
+        lines += ["## What was not tested", "", *(f"- {one}" for one in open_ends), ""]
+    lines += ["## Again", "", f"    {again(report)}", ""]
+    return "\n".join(lines)
+
+
+def again(report: Report) -> str:
+    """Return the command that repeats an investigation: it draws the same pictures."""
+    quoted = report.query.replace("'", "'\\''")
+    named = " ".join(f"--models {name}" for name in report.models)
+    return f"snellen investigate '{quoted}' {named} --alpha {report.alpha:g} --seed {report.seed}"
+
+
+def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
+    design = experiment.design
+    yield from (f"## Experiment {number}: {design.skill} {design.condition}".rstrip(), "", design.purpose, "")
+    yield from (f"“{design.question}” {' / '.join(design.choices)}", "")
+    yield from ("| answer | pictures | transform |", "|---|---|---|")
+    for arm in design.arms:
+        yield f"| {arm.answer} | {_call(arm.select)} | {_call(arm.transform)} |"
+    yield from ("", "| claim | holds | mean (interval), n |", "|---|---|---|")
+    for finding in experiment.findings:
+        told = finding.trouble or figures(finding)
+        yield f"| {finding.claim.stated(design)} | {'–' if finding.trouble else VERDICTS[finding.verdict]} | {told} |"
+    yield from ("", "| model | pictures | accuracy (95 %) | informedness | abstained |", "|---|---|---|---|---|")
+    for result in experiment.results:
+        low, high = result.interval
+        informed = "" if result.informedness is None else f"{result.informedness:.2f}"
+        abstained = "" if result.abstention is None else f"{result.abstention:.0%}"
+        kind = "as they were" if result.plain else "as asked"
+        accuracy = f"{result.average:.2f} ({low:.2f} – {high:.2f})"
+        yield f"| {result.model} | {result.n}, {kind} | {accuracy} | {informed} | {abstained} |"
+    yield from ("", f"{experiment.images} pictures, {experiment.rejected} rejected; {experiment.stopped}.", "")
+
+
+def _call(call: Any) -> str:  # noqa: ANN401 - a Call; naming it would import the tools for the help
+    said = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items() if value is not None)
+    return f"`{call.name}({said})`"
+
+
+def trial_rows(investigation: str, report: Report, folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield every trial of an investigation: who was asked what about which picture, and what came of it.
+
+    Args:
+        investigation: Its thread.
+        report: Its report.
+        folder: The memory's home.
+    """
+    from memory.samples import SampleTable
+    from memory.trials import TrialTable
+    from nodes.trials import chosen, key_of
+    from tools.models import Ranking
+
+    samples, trials = SampleTable(folder), TrialTable(folder)
+    for number, experiment in enumerate(report.experiments):
+        design = experiment.design
+        for name, fingerprint in report.fingerprints.items():
+            for plain in (False, True) if design.paired else (False,):
+                of = samples.of(investigation, number)
+                keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in of}
+                found = trials.get(list(keys.values()))
+                for sample, key in keys.items():
+                    if key not in found:
+                        continue
+                    trial, arm = found[key], design.arms[sample.arm]
+                    ranking, said = Ranking(trial.scores), chosen(trial, design.choices)
+                    yield {
+                        "experiment": number + 1, "round": sample.round, "arm": sample.arm, "model": name,
+                        "plain": plain, "question": key.question, "choices": list(key.choices), "truth": arm.answer,
+                        "said": said, "right": said == arm.answer, "mean": list(ranking.means),
+                        "sum": list(ranking.sums), "tokens": [list(row) for row in trial.scores],
+                        "basis": trial.basis, "text": trial.said, "picture": key.pictures[0], "label": sample.label,
+                        "origin": sample.origin, "rejected_before": sample.rejected, "trial": key.id,
+                        "measured": trial.created,
+                    }  # fmt: skip
+
+
+def write_trials(investigation: str, report: Report, folder: Path, place: Path) -> Path:
+    """Write the trials: as parquet, or as JSON lines where the name ends so.
+
+    Raises:
+        SnellenError: The place cannot be written to.
+    """
+    rows = list(trial_rows(investigation, report, folder))
+    if place.suffix in {".jsonl", ".json"}:
+        write_text(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        return place
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        msg = f"Parquet needs the package pyarrow: `pip install 'snellen[tables]'`, or write {place.stem}.jsonl."
+        raise SnellenError(msg) from error
+    with writing(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pa.Table.from_pylist(rows), place)
+    return place
+
+
+def write_all(investigation: str, report: Report, folder: Path, place: Path) -> list[Path]:
+    """Write everything about an investigation into a folder: page, Markdown, JSON, trials.
+
+    Raises:
+        SnellenError: The folder cannot be written to.
+    """
+    from interfaces import report_page
+
+    write_text(place / "report.html", report_page.render(investigation, report, folder))
+    write_text(place / "report.md", markdown(report) + "\n")
+    write_text(place / "report.json", report.model_dump_json(indent=2) + "\n")
+    tables = importlib.util.find_spec("pyarrow") is not None
+    name = "trials.parquet" if tables else "trials.jsonl"
+    trials = write_trials(investigation, report, folder, place / name)
+    return [place / "report.html", place / "report.md", place / "report.json", trials]

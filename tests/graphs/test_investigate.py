@@ -1,0 +1,159 @@
+"""The investigate graph as a whole, over models that are right as often as the test says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from graphs.investigate import builder
+from graphs.states import InvestigateState
+from nodes.context import Context
+from nodes.reasoning.inquiry import Design, Report
+from profiles.errors import BadInput
+from tests.graphs.scripted import make_context
+from tests.nodes.investigating import Oracle, watched
+from tools.samples import Alignment
+
+GOOD: Callable[..., float] = lambda *_: 0.97  # noqa: E731
+POOR: Callable[..., float] = lambda *_: 0.5  # noqa: E731
+FRAGILE: Callable[..., float] = lambda _, changed: 0.6 if changed else 0.97  # noqa: E731
+CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 4_000}
+
+
+def context(folder: Path, oracle: Oracle, **more: Any) -> Context:  # noqa: ANN401 - fields of an examination
+    return replace(make_context(folder), examination=watched(folder, oracle, **more))
+
+
+def state(query: str, models: list[str], **more: Any) -> InvestigateState:  # noqa: ANN401 - fields of the state
+    return InvestigateState(investigation="t", query=query, models=models, **more)
+
+
+async def investigated(folder: Path, oracle: Oracle, query: str, **more: Any) -> Report:  # noqa: ANN401 - as above
+    graph = builder.compile()
+    found = await graph.ainvoke(state(query, list(oracle.rates), **more), CONFIG, context=context(folder, oracle))
+    return Report.model_validate(found["report"])
+
+
+async def test_robust_models_and_fragile_ones_are_told_apart(tmp_path: Path) -> None:
+    oracle = Oracle({"sound": GOOD, "fragile": FRAGILE})
+    report = await investigated(tmp_path, oracle, "Are these models robust to noise?")
+    assert {answer.about: answer.says for answer in report.answers} == {"sound": "yes", "fragile": "no"}
+    assert "fragile is not robust to Gaussian noise" in report.conclusion
+    first, second = report.experiments
+    assert {one.claim.model for one in first.findings} == {"sound", "fragile"}
+    assert {one.claim.model for one in second.findings} == {"sound"}, "who failed is not asked the harder one"
+    for experiment in report.experiments:
+        assert experiment.stopped == "all claims are decided"
+        for finding in experiment.findings:
+            low, high = finding.interval
+            assert not low <= finding.claim.threshold <= high
+            assert low <= finding.mean <= high
+    assert max(oracle.asked.values()) == 1, "each trial is measured once"
+    assert report.trials == sum(oracle.asked.values())
+
+
+async def test_abilities_are_climbed_to_the_first_that_is_missing(tmp_path: Path) -> None:
+    coarse: Callable[..., float] = lambda question, _: 0.97 if len(question.choices) == 2 else 0.3  # noqa: E731
+    oracle = Oracle({"sound": GOOD, "poor": POOR, "coarse": coarse})
+    report = await investigated(tmp_path, oracle, "Can these models recognize birds?")
+    assert {answer.about: answer.says for answer in report.answers} == {"sound": "yes", "poor": "no", "coarse": "no"}
+
+
+async def test_the_better_of_two_is_found(tmp_path: Path) -> None:
+    oracle = Oracle({"alpha": lambda *_: 0.6, "beta": GOOD})
+    report = await investigated(tmp_path, oracle, "Which of alpha and beta is better at vehicles?")
+    (answer,) = report.answers
+    assert answer.says == "no"
+    assert answer.sentence.startswith("beta is better than alpha at recognizing vehicles")
+
+
+async def test_who_cannot_see_the_plain_pictures_has_no_robustness_to_lose(tmp_path: Path) -> None:
+    report = await investigated(tmp_path, Oracle({"poor": POOR}), "Is poor robust to noise?")
+    assert report.answers[0].says == "open"
+    assert "does not recognize enough" in report.conclusion
+
+
+async def test_a_budget_ends_in_an_honest_partial_report(tmp_path: Path) -> None:
+    oracle = Oracle({"close": lambda *_: 0.75})
+    report = await investigated(tmp_path, oracle, "Can close recognize birds?", budget={"images": 60})
+    assert report.answers[0].says == "open"
+    assert "not decided" in report.conclusion
+    assert report.images <= 60
+    assert report.questions
+    (tmp_path / "other").mkdir()
+    oracle = Oracle({"close": GOOD})
+    short = await investigated(tmp_path / "other", oracle, "Can close identify noise?", budget={"experiments": 1})
+    assert len(short.experiments) == 1
+    assert any("it had 1 experiments" in note for note in short.notes)
+
+
+async def test_a_model_that_fails_costs_only_its_own_answer(tmp_path: Path) -> None:
+    oracle = Oracle({"sound": GOOD, "gone": GOOD}, broken={"gone": "The endpoint does not answer."})
+    report = await investigated(tmp_path, oracle, "Can these models identify noise?")
+    says = {answer.about: answer for answer in report.answers}
+    assert says["sound"].says == "yes"
+    assert says["gone"].says == "open"
+    assert "The endpoint does not answer" in says["gone"].sentence
+
+
+async def test_trials_are_used_again_by_another_query_with_the_same_seed(tmp_path: Path) -> None:
+    oracle = Oracle({"sound": GOOD})
+    await investigated(tmp_path, oracle, "Can sound recognize birds?")
+    before = sum(oracle.asked.values())
+    again = await investigated(tmp_path, oracle, "Does sound know birds?")
+    assert sum(oracle.asked.values()) == before
+    assert again.trials == 0
+    assert again.answers[0].says == "yes"
+
+
+async def test_pictures_that_do_not_show_what_they_should_are_replaced_and_counted(tmp_path: Path) -> None:
+    looks = iter(range(10_000))
+    alignment = Alignment(lambda *_: [0.9 if next(looks) % 3 else 0.1])
+    oracle = Oracle({"sound": GOOD})
+    graph = builder.compile()
+    begun = state("Is sound robust to zoom?", ["sound"], budget={"images": 40, "experiments": 1})
+    found = await graph.ainvoke(begun, CONFIG, context=context(tmp_path, oracle, alignment=alignment))
+    (experiment,) = Report.model_validate(found["report"]).experiments
+    assert 0 < experiment.rejected < experiment.images
+
+
+async def test_a_person_may_edit_or_refuse_a_design(tmp_path: Path) -> None:
+    oracle = Oracle({"sound": GOOD})
+    graph, resources = builder.compile(checkpointer=InMemorySaver()), context(tmp_path, oracle)
+    begun = state("Can sound recognize birds?", ["sound"], approve=True)
+    stopped = await graph.ainvoke(begun, CONFIG, context=resources)
+    (asked,) = stopped["__interrupt__"]
+    (action,) = asked.value["action_requests"]
+    edited = Design.model_validate(action["args"]).model_copy(update={"question": "Which is it?"})
+    answer = {"type": "edit", "edited_action": {"name": "experiment", "args": edited.model_dump(mode="json")}}
+    stopped = await graph.ainvoke(Command(resume={"decisions": [answer]}), CONFIG, context=resources)
+    assert Report.model_validate(stopped["report"]).experiments[0].design.question == "Which is it?"
+    unreadable: list[Any] = [{"decisions": []}, {"decisions": [{"type": "edit", "edited_action": {"args": {}}}]}]
+    for wrong in unreadable:
+        stopped = await graph.ainvoke(Command(resume=wrong), CONFIG, context=resources)
+        assert stopped["__interrupt__"][0].value["error"]
+    refusal = {"decisions": [{"type": "reject", "message": "too hard"}]}
+    for _ in range(6):
+        if "__interrupt__" in stopped:
+            stopped = await graph.ainvoke(Command(resume=refusal), CONFIG, context=resources)
+    report = Report.model_validate(stopped["report"])
+    assert len(report.experiments) == 1
+    assert any("too hard" in note for note in report.notes)
+    assert report.conclusion
+
+
+async def test_what_cannot_be_examined_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be examined here"):
+        await investigated(tmp_path, Oracle({"sound": GOOD}), "Can sound read clocks?")
+
+
+async def test_no_checkpoint_is_large(tmp_path: Path) -> None:
+    oracle = Oracle({f"model-{number}": GOOD for number in range(8)})
+    report = await investigated(tmp_path, oracle, "Are these models robust to geometric transformations?")
+    assert len(report.model_dump_json()) < 60_000
