@@ -82,7 +82,7 @@ async def stream_investigate(
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     state = await asyncio.to_thread(_beginning, name, order)
     folder = await asyncio.to_thread(home)
-    context = await asyncio.to_thread(_context, order.profile, folder, state.folder)
+    context = await asyncio.to_thread(examining, order.profile, folder, state.folder)
     # What cannot be examined is said before there is a thread that nobody can bring to an end.
     await context.examiner().investigator.open_report(state.query, state.models)
     async with threads.opened(name, "investigate", folder) as graph:
@@ -119,7 +119,7 @@ async def resume_investigation(
         if threads.has_ended(await graph.aget_state(_config(name))):
             yield Finished(thread=name, state=state)
             return
-        context = await asyncio.to_thread(_context, profile or state.profile, folder, state.folder)
+        context = await asyncio.to_thread(examining, profile or state.profile, folder, state.folder)
         async for event in _followed(graph, name, context, decide):
             yield event
 
@@ -184,8 +184,18 @@ def _config(thread: str) -> Any:  # noqa: ANN401 - a RunnableConfig; naming it w
     return threads.config(thread, "investigate", limit=RECURSION_LIMIT)
 
 
-def _context(profile: str, folder: Path, pictures: str) -> Context:
-    """Gather what investigations work with, beside what all graphs do."""
+def examining(profile: str, folder: Path, pictures: str = "") -> Context:
+    """Gather what investigations work with, beside what all graphs do.
+
+    Args:
+        profile: Name or path of a profile.
+        folder: The memory's home.
+        pictures: A folder of the user's own to draw samples from; empty takes what the profile says.
+
+    Raises:
+        BadInput: There is no such profile.
+        SnellenError: The memory or the world cannot be used.
+    """
     from memory.artifacts import read_picture
     from memory.samples import SampleTable
     from memory.trials import TrialTable

@@ -39,7 +39,16 @@ def make_reasoner(profile: Profile) -> Reasoner:
 
 
 def make_investigator(profile: Profile) -> Investigator:
-    """Make what designs and reads experiments for a profile."""
+    """Make what designs and reads experiments, as the profile's ``[reasoner]`` says.
+
+    Raises:
+        BadInput: The profile asks for a chat model without a key or with an address that is not one.
+    """
+    if profile.reasoner.kind == "chat":
+        from nodes.reasoning.chat import chat_reasoner
+        from nodes.reasoning.chat_examiner import ChatExaminer
+
+        return ChatExaminer(chat_reasoner(profile).model)
     from nodes.reasoning.examiner import Examiner
 
     return Examiner(profile)

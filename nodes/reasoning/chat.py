@@ -104,6 +104,11 @@ class ChatReasoner:
         self._catalogue = catalogue
 
     @property
+    def model(self) -> StructuredModel:
+        """Who is asked."""
+        return self._model
+
+    @property
     def usage(self) -> Usage:
         """Calls, tokens and cost so far, failed attempts included."""
         return self._model.usage

@@ -71,10 +71,11 @@ class Examiner:
         """
         if refusals:
             raise BadInput(refusals[-1])
-        return self._next(report)
+        return self.next_rung(report)
 
-    def _next(self, report: Report) -> Design | None:
-        rungs, pending = self._rungs(report), [one for one in self._standings(report) if one.pending]
+    def next_rung(self, report: Report) -> Design | None:
+        """Return the experiment after those of the report, with the claims that still matter; None where none does."""
+        rungs, pending = self._rungs(report), [one for one in self.standings(report) if one.pending]
         number = len(report.experiments)
         if number >= len(rungs) or not pending:
             return None
@@ -84,8 +85,8 @@ class Examiner:
 
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all answers are there, or no further experiment would help."""
-        more = self._next(report) is not None
-        left = [one for one in self._standings(report) if one.says == "open"]
+        more = self.next_rung(report) is not None
+        left = [one for one in self.standings(report) if one.says == "open"]
         return Sufficiency(
             sufficient=not more, questions=[f"{_question(one)}" for one in left][:10] if not more else []
         )
@@ -101,7 +102,7 @@ class Examiner:
 
     async def conclude(self, report: Report) -> Conclusion:
         """Answer the query for every model."""
-        asked, standings = self._asked(report), self._standings(report)
+        asked, standings = self._asked(report), self.standings(report)
         answers = [
             Answer(about=one.about, says=one.says, sentence=_answered(one, asked, self._reason(one, report)))
             for one in standings
@@ -117,7 +118,8 @@ class Examiner:
         # Two models that both manage the easy rung differ, if at all, on the hard one.
         return rungs[::-1] if asked.compared else rungs
 
-    def _standings(self, report: Report) -> list[Standing]:
+    def standings(self, report: Report) -> list[Standing]:
+        """Return where every model, or every pair that is compared, stands."""
         asked, rungs = self._asked(report), self._rungs(report)
         about = list(dict.fromkeys(claim.about for claim in rungs[0].claims))
         return [_standing(one, asked, report.experiments, len(rungs)) for one in about]

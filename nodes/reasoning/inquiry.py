@@ -229,8 +229,18 @@ class Experiment(_Record):
 
     @property
     def pending(self) -> list[Finding]:
-        """The findings that more pictures could decide."""
-        return [finding for finding in self.findings if finding.verdict == "open" and not finding.trouble]
+        """The findings that more pictures could decide, and whose verdict still matters.
+
+        Who does not recognize things as they were has nothing to lose; who loses much did recognize them.
+        """
+        blind = {one.claim.model for one in self.findings if one.claim.kind == "plain" and one.verdict == "no"}
+        losing = {one.claim.model for one in self.findings if one.claim.kind == "drop" and one.verdict == "yes"}
+        moot = {("drop", model) for model in blind} | {("plain", model) for model in losing}
+        return [
+            one
+            for one in self.findings
+            if one.verdict == "open" and not one.trouble and (one.claim.kind, one.claim.model) not in moot
+        ]
 
 
 class Budget(_Record):

@@ -21,13 +21,13 @@ def oracle(home: Path, monkeypatch: pytest.MonkeyPatch) -> Oracle:
     from dataclasses import replace
 
     known = Oracle({"clip": lambda *_: 0.97, "blip": lambda *_: 0.97})
-    make = investigations._context
+    make = investigations.examining
 
-    def context(profile: str, folder: Path, pictures: str) -> object:
+    def context(profile: str, folder: Path, pictures: str = "") -> object:
         made = make(profile, folder, pictures)
         return replace(made, examination=watched(folder, known))
 
-    monkeypatch.setattr(investigations, "_context", context)
+    monkeypatch.setattr(investigations, "examining", context)
     return known
 
 

@@ -1,0 +1,327 @@
+"""Who examines the examiner: queries about models whose weaknesses are known, answered in three ways.
+
+    python -m benchmarks.planted --json
+
+Queries in several phrasings ask about planted weaknesses and about abilities that were not taken away. What is true is
+measured first, with `--truth` pictures for each condition of every experiment that a query leads to, and not read from
+the plan of the planting. Then, with other pictures,
+
+    ours    Snellen: looks after every few pictures, and stops when the evidence suffices
+    fixed   the same experiments and claims, with as many pictures as a power analysis wants beforehand for a margin of
+            --margin, at the same error rate shared over the claims (Bonferroni); looked at once
+    apex    the same experiments, five at most, with 20 pictures a class, judged by point estimates (APEX, section 4)
+
+Keys of the JSON: `queries`, `right`, `wrong`, `undecided`, `images`, `seconds` of ours, the same under `fixed` and
+`apex`; `true`, how many of the queries are to be answered with yes; `each`, every query with what is true and was said.
+What was measured of the truth is kept in `--folder`; a run that was stopped goes on there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+from graphs.investigate import RECURSION_LIMIT, builder
+from graphs.states import InvestigateState
+from interfaces.investigations import examining
+from memory.samples import Sample
+from memory.trials import Trial
+from nodes.context import Context
+from nodes.reasoning.examiner import Examiner
+from nodes.reasoning.inquiry import Claim, Design, Experiment, Finding, Report, Verdict
+from nodes.trials import Evaluated, key_of
+from profiles import Profile, load_profile
+from tools.models import SHARD, Question
+
+ABOUT_ONE = {
+    "rotation": ("Is {} robust to rotation?", "Does rotation hurt {}?"),
+    "noise": ("Is {} robust to Gaussian noise?", "Does {} suffer from noise?"),
+    "compression": ("Is {} robust to JPEG compression?", "Does {} cope with jpeg compression?"),
+    "blur": ("Is {} robust to defocus blur?", "Is {} sensitive to blur?"),
+    "darkness": ("Is {} robust to low brightness?", "Does darkness hurt {}?"),
+    "birds": ("Can {} recognize birds?", "How well does {} know birds?"),
+    "instruments": ("Can {} recognize instruments?", "Does {} know instruments?"),
+    "vehicles": ("Can {} recognize vehicles?", "How well does {} recognize vehicles?"),
+    "left rotation": (
+        "Can {} identify left rotation in images?",
+        "Does {} notice when a picture is rotated to the left?",
+    ),
+    "noisy pictures": ("Can {} identify Gaussian noise in images?", "Can {} tell whether a picture is noisy?"),
+    "dark pictures": ("Can {} identify low brightness in images?", "Does {} notice darkness?"),
+    "sides": ("Can {} tell left from right?", "Does {} understand spatial relations?"),
+    "counting": ("Can {} count?", "How well does {} count things?"),
+    "colors": ("Can {} tell colors?", "Does {} know the colors of things?"),
+}
+"""Queries about one model, in two phrasings that models take in turns."""
+ABOUT_TWO = ("Is {} better than {} at recognizing birds?", "Which of {} and {} is better at recognizing vehicles?")
+PER_CLASS = 20
+"""Pictures of each class in an experiment of APEX."""
+EXPERIMENTS = 5
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query with the models that it is about."""
+
+    text: str
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of a query.
+
+    Attributes:
+        says: The answer.
+        images: Pictures that were made for it.
+    """
+
+    says: Verdict
+    images: int
+
+
+Weigh = Callable[[Claim, list[float], int], Verdict]
+"""Decides a claim from its observations, told how many claims its report has so far."""
+
+
+def main() -> None:
+    """Measure and print."""
+    options = _options()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(options.folder or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        profile = load_profile(options.profile)
+        bench = Bench(profile, examining(options.profile, folder), options)
+        report = asyncio.run(measured(bench, list(profile.tested)))
+    print(json.dumps(report, indent=2) if options.json else _table(report))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--profile", default="embedded", help="whose models under test are examined")
+    parser.add_argument("--queries", type=int, help="ask only the first so many (default: all)")
+    parser.add_argument("--truth", type=int, default=5_000, help="pictures a condition for the truth (%(default)s)")
+    parser.add_argument("--images", type=int, default=2_000, help="the most that ours may use on a query (%(default)s)")
+    parser.add_argument("--alpha", type=float, default=0.05)
+    parser.add_argument("--margin", type=float, default=0.1, help="what the fixed design can tell (%(default)s)")
+    parser.add_argument("--power", type=float, default=0.9, help="how surely it does (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the pictures; that of the truth is another")
+    parser.add_argument("--folder", help="where pictures and trials are kept (default: a temporary one)")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+def queries(models: Sequence[str], answering: Sequence[str]) -> list[Query]:
+    """Return the queries: about each model that answers questions, those that only name things, and pairs of them.
+
+    Args:
+        models: All models under test.
+        answering: Those that answer questions; the others are only asked what is in a picture.
+    """
+    naming = ("rotation", "noise", "blur", "darkness", "birds", "instruments", "vehicles")
+    found = [
+        Query(phrasings[(place + turn) % 2].format(name), (name,))
+        for turn, name in enumerate(models)
+        for place, (what, phrasings) in enumerate(ABOUT_ONE.items())
+        if name in answering or what in naming
+    ]
+    pairs = [(one, other) for one in models for other in models if one < other]
+    found += [Query(ABOUT_TWO[place % 2].format(*pair), pair) for place, pair in enumerate(pairs)]
+    return found
+
+
+async def measured(bench: Bench, models: Sequence[str]) -> dict[str, Any]:
+    """Ask all queries about the models, in every way.
+
+    Args:
+        bench: What they are asked with.
+        models: Models under test of its profile.
+    """
+    cards = {name: bench.examination.executor.card(name) for name in models}
+    asked = queries(list(cards), [name for name, card in cards.items() if card.answers])[: bench.options.queries]
+    arms: dict[str, Callable[[Query], Any]] = {"ours": bench.ours, "fixed": bench.fixed, "apex": bench.apex}
+    totals: dict[str, dict[str, float]] = {
+        name: {"right": 0, "wrong": 0, "undecided": 0, "images": 0, "seconds": 0.0} for name in arms
+    }
+    each = []
+    for place, query in enumerate(asked, 1):
+        true = bench.truth(query)
+        row: dict[str, Any] = {"query": query.text, "true": true}
+        for name, arm in arms.items():
+            began = time.perf_counter()
+            found = await arm(query)
+            totals[name]["seconds"] += time.perf_counter() - began
+            totals[name]["images"] += found.images
+            totals[name][_judged(found.says, true)] += 1
+            row[name] = {"says": found.says, "images": found.images}
+        each.append(row)
+        told = ", ".join(f"{name} {row[name]['says']} ({row[name]['images']})" for name in arms)
+        print(f"{place} of {len(asked)}: {query.text} true: {true}; {told}", file=sys.stderr, flush=True)
+    rounded = {name: {key: round(value, 1) for key, value in total.items()} for name, total in totals.items()}
+    yes = sum(row["true"] == "yes" for row in each)
+    return {
+        "queries": len(each),
+        "true": yes,
+        **rounded.pop("ours"),
+        **rounded,
+        "seed": bench.options.seed,
+        "each": each,
+    }
+
+
+def _judged(says: Verdict, true: Verdict) -> str:
+    if says == true:
+        return "right"
+    return "undecided" if says == "open" else "wrong"
+
+
+class Bench:
+    """Answers queries in each of the ways.
+
+    Args:
+        profile: Whose models are examined.
+        context: What investigations of it work with.
+        options: Of the command line.
+    """
+
+    def __init__(self, profile: Profile, context: Context, options: argparse.Namespace) -> None:
+        self.context, self.options = context, options
+        self.examination = context.examiner()
+        self.examiner = Examiner(profile)
+
+    def truth(self, query: Query) -> Verdict:
+        """Return the answer that all the pictures of the truth give."""
+
+        def weigh(claim: Claim, seen: list[float], _: int) -> Verdict:
+            return "yes" if sum(seen) / len(seen) > claim.threshold else "no"
+
+        rounds = lambda design: self.options.truth // len(design.arms)  # noqa: E731
+        return self._climbed(query, weigh, rounds, seed=self.options.seed + 7_919, most=EXPERIMENTS).says
+
+    async def ours(self, query: Query) -> Answered:
+        """Let Snellen investigate."""
+        state = InvestigateState(
+            investigation=f"planted-{_digest(query.text, self.options.seed)}",
+            query=query.text,
+            models=list(query.models),
+            alpha=self.options.alpha,
+            budget={"images": self.options.images},
+            seed=self.options.seed,
+        )
+        found = await builder.compile().ainvoke(state, {"recursion_limit": RECURSION_LIMIT}, context=self.context)
+        report = Report.model_validate(found["report"])
+        return Answered(report.answers[0].says, report.images)
+
+    async def fixed(self, query: Query) -> Answered:
+        """Take as many pictures as a power analysis wants, and look once."""
+        options, normal = self.options, NormalDist()
+
+        def weigh(claim: Claim, seen: list[float], claims: int) -> Verdict:
+            mean = sum(seen) / len(seen)
+            spread = math.sqrt(max(sum((one - mean) ** 2 for one in seen) / (len(seen) - 1), 1e-9) / len(seen))
+            far = (mean - claim.threshold) / spread
+            if abs(far) < normal.inv_cdf(1 - options.alpha / 2 / claims):
+                return "open"
+            return "yes" if far > 0 else "no"
+
+        def rounds(design: Design) -> int:
+            # Right or wrong has at most this variance at its threshold; paired answers mostly agree (0.25, as planned).
+            variance = max(
+                claim.threshold * (1 - claim.threshold) if claim.low == 0 else 0.25 for claim in design.claims
+            )
+            sure = normal.inv_cdf(1 - options.alpha / 2 / len(design.claims)) + normal.inv_cdf(options.power)
+            return math.ceil(variance * (sure / options.margin) ** 2 / len(design.arms))
+
+        return self._climbed(query, weigh, rounds, seed=options.seed, most=EXPERIMENTS)
+
+    async def apex(self, query: Query) -> Answered:
+        """Take 20 pictures a class in each of five experiments, and believe the means."""
+
+        def weigh(claim: Claim, seen: list[float], _: int) -> Verdict:
+            return "yes" if sum(seen) / len(seen) > claim.threshold else "no"
+
+        def rounds(design: Design) -> int:
+            return max(PER_CLASS * len(design.classes) // len(design.arms), 1)
+
+        return self._climbed(query, weigh, rounds, seed=self.options.seed, most=EXPERIMENTS)
+
+    def _climbed(
+        self, query: Query, weigh: Weigh, rounds: Callable[[Design], int], *, seed: int, most: int
+    ) -> Answered:
+        """Climb the ladder of a query as Snellen does, with another way of sampling and deciding."""
+        report = Report(query=query.text, models=list(query.models), alpha=self.options.alpha, seed=seed)
+        while len(report.experiments) < most:
+            design = self.examiner.next_rung(report)
+            if design is None:
+                break
+            number = len(report.experiments)
+            wanted = max(rounds(design), 1)
+            evaluated = self._evaluated(design, number, wanted, seed, query.models)
+            claims = len(report.findings) + len(design.claims)
+            findings = []
+            for claim in design.claims:
+                seen = evaluated.observations(claim)
+                verdict = weigh(claim, seen, claims)
+                findings.append(Finding(claim=claim, n=len(seen), mean=sum(seen) / len(seen), verdict=verdict))
+            done = Experiment(design=design, rounds=wanted, findings=findings)
+            report = report.model_copy(update={"experiments": [*report.experiments, done]})
+        says = self.examiner.standings(report)[0].says
+        return Answered(says, report.images)
+
+    def _evaluated(self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]) -> Evaluated:
+        """Make the rounds of an experiment, ask the models, and return what they said."""
+        samples = [sample for place in range(rounds) for sample in self._round(design, number, place, seed)]
+        fingerprints = self.examination.fingerprints(models)
+        for name, fingerprint in fingerprints.items():
+            keys = [
+                key_of(design, sample, fingerprint, plain=plain)
+                for plain in ((False, True) if design.paired else (False,))
+                for sample in samples
+            ]
+            known = self.examination.trials.get(keys)
+            missing = [key for key in dict.fromkeys(keys) if key not in known]
+            for begun in range(0, len(missing), SHARD):
+                shard = missing[begun : begun + SHARD]
+                asked = [
+                    Question((self.examination.picture(key.pictures[0]),), key.question, key.choices) for key in shard
+                ]
+                ranked = self.examination.executor.rank(name, asked)
+                self.examination.trials.add(
+                    Trial(key, one.scores, basis=one.basis, said=one.text)
+                    for key, one in zip(shard, ranked, strict=True)
+                )
+        return Evaluated.of(design, samples, fingerprints, self.examination.trials)
+
+    def _round(self, design: Design, number: int, place: int, seed: int) -> Iterator[Sample]:
+        for which, arm in enumerate(design.arms):
+            made = self.examination.made(arm, f"{seed}/{number}/{which}/{place}")
+            plain = self.context.pictures.put(made.plain).id
+            picture = self.context.pictures.put(made.picture).id
+            yield Sample("planted", number, place, which, picture, plain, made.label, made.origin)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:12]
+
+
+def _table(report: dict[str, Any]) -> str:
+    lines = ["         right  wrong  undecided  images  seconds"]
+    for name, row in (("ours", report), ("fixed", report["fixed"]), ("apex", report["apex"])):
+        figures = (row[key] for key in ("right", "wrong", "undecided", "images", "seconds"))
+        lines.append(f"{name:8}" + "".join(f"{value:>8g}" for value in figures))
+    return "\n".join([*lines, f"{report['queries']} queries, {report['true']} of them true"])
+
+
+if __name__ == "__main__":
+    main()

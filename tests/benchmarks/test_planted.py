@@ -1,0 +1,70 @@
+"""The examiner's examination, over models whose rates are known."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.planted import Bench, Query, measured, queries
+from nodes.reasoning.ladder import ladder
+from nodes.reasoning.queries import read_query
+from nodes.reasoning.subjects import Subjects
+from profiles import load_profile
+from tests.graphs.scripted import make_context
+from tests.nodes.investigating import Oracle, watched
+
+OPTIONS = argparse.Namespace(queries=None, truth=240, images=400, alpha=0.05, margin=0.2, power=0.9, seed=1)
+ORACLE_RATES = {
+    "sound": lambda *_: 0.97,
+    "fragile": lambda _, changed: 0.55 if changed else 0.97,
+    "blind": lambda *_: 0.5,
+}
+
+
+def bench(folder: Path) -> Bench:
+    oracle = Oracle(dict(ORACLE_RATES))
+    context = replace(make_context(folder), examination=watched(folder, oracle))
+    return Bench(load_profile("embedded"), context, OPTIONS)
+
+
+def test_there_are_enough_queries_in_different_words() -> None:
+    models = ["clip", "blip", "llava-upright", "blip2-clean", "idefics3-mirrored"]
+    asked = queries(models, models[1:])
+    assert len(asked) >= 60
+    assert len({query.text for query in asked}) == len(asked)
+    assert all(name in query.text for query in asked for name in query.models)
+    subjects = Subjects.of(load_profile("embedded"))
+    for query in asked:
+        read = read_query(query.text, models, subjects)
+        assert ladder(read, subjects, query.models), "every query leads to experiments"
+
+
+@pytest.mark.parametrize(
+    ("text", "model", "true"),
+    [
+        ("Is {} robust to Gaussian noise?", "fragile", "no"),
+        ("Is {} robust to Gaussian noise?", "sound", "yes"),
+        ("Can {} identify Gaussian noise in images?", "blind", "no"),
+    ],
+)
+async def test_all_three_ways_are_told_from_the_truth(text: str, model: str, true: str, tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    query = Query(text.format(model), (model,))
+    assert made.truth(query) == true
+    ours, fixed, apex = await made.ours(query), await made.fixed(query), await made.apex(query)
+    assert ours.says == fixed.says == true
+    assert ours.images > 0
+    assert fixed.images > 0
+    assert apex.images > 0
+
+
+async def test_the_report_counts_what_was_said(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    made.options = argparse.Namespace(**{**vars(OPTIONS), "queries": 2})
+    report = await measured(made, ["fragile"])
+    assert report["queries"] == 2
+    for arm in (report, report["fixed"], report["apex"]):
+        assert arm["right"] + arm["wrong"] + arm["undecided"] == 2

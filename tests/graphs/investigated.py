@@ -1,0 +1,86 @@
+"""Processes that investigate, and are killed at random times.
+
+    python investigated.py FOLDER SEED
+
+Each line of stdin is a home and the seconds after which its process is killed, 0 for never; each line of stdout says
+how it ended. In a home the file ``twice`` has a line for each trial that was about to be measured although it had
+been, and ``answer`` the state of the investigation that ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+import nodes.experiments
+from interfaces import investigations
+from interfaces.following import Finished
+from memory.checkpoints import thread_ids
+from memory.trials import TrialKey
+from nodes.examination import Examination
+
+THREAD = "t"
+QUERY = "Is clip robust to rotation?"
+
+
+def main() -> None:
+    """Do one job after the other."""
+    _, seed = sys.argv[1:]
+    for line in sys.stdin:
+        home, seconds = json.loads(line)
+        child = os.fork()
+        if not child:
+            _investigate(Path(home), int(seed))
+            os._exit(0)
+        if seconds:
+            time.sleep(seconds)
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()
+
+
+def _investigate(home: Path, seed: int) -> None:
+    home.mkdir(exist_ok=True)
+    os.environ["SNELLEN_HOME"] = str(home)
+    torch.set_num_threads(1)
+    transformers.logging.set_verbosity_error()
+    measured = nodes.experiments._shard
+
+    def watched(keys: Sequence[TrialKey], name: str, examination: Examination) -> None:
+        known = examination.trials.get(keys)
+        if known:
+            with (home / "twice").open("a") as file:
+                file.writelines(f"{key.id}\n" for key in known)
+        measured(keys, name, examination)
+
+    nodes.experiments._shard = watched
+    asyncio.run(_followed(home, seed))
+
+
+async def _followed(home: Path, seed: int) -> None:
+    order = investigations.Order(query=QUERY, models=["clip"], seed=seed, budget={"images": 400})
+    begun = THREAD in thread_ids(home)
+    events: Any = (
+        investigations.resume_investigation(THREAD)
+        if begun
+        else investigations.stream_investigate(order, thread=THREAD)
+    )
+    async for event in events:
+        if isinstance(event, Finished):
+            (home / "answer").write_text(json.dumps(asdict(event.state)))
+
+
+if __name__ == "__main__":
+    main()
