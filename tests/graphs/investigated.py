@@ -70,7 +70,7 @@ def _investigate(home: Path, seed: int) -> None:
 
 
 async def _followed(home: Path, seed: int) -> None:
-    order = investigations.Order(query=QUERY, models=["clip"], seed=seed, budget={"images": 400})
+    order = investigations.Order(query=QUERY, models=["clip"], seed=seed, budget={"images": 120})
     begun = THREAD in thread_ids(home)
     events: Any = (
         investigations.resume_investigation(THREAD)

@@ -207,7 +207,7 @@ class TestApproval:
         assert cli.main(words) == 0
         captured = capsys.readouterr()
         assert "  ? LOC: dog: 3 to learn from, 2 to prove it on, 4 of other things (small library)." in captured.out
-        assert "`snellen resume t1 --approve` lets it, --reject does not" in captured.err
+        assert "`snellen resume t1 --approve` lets it go on, --reject does not" in captured.err
         (waiting,) = json.loads(say("threads", "--json"))
         assert waiting["status"] == "waiting for approval"
         assert rows(home) == []

@@ -170,7 +170,7 @@ class TestApproval:
         assert cli.main((*question, "--approve")) == 0
         captured = capsys.readouterr()
         assert captured.out.splitlines()[-1].startswith("  ? LOC: dog: 3 to learn from, 2 to prove it on")
-        assert "`snellen resume t1 --approve` lets it, --reject does not" in captured.err
+        assert "`snellen resume t1 --approve` lets it go on, --reject does not" in captured.err
         assert status(say) == ("waiting for approval", "wrong")
         assert "t1\t" in say("threads")
         assert "has not finished" in say("correct", "t1", "not that", status=2)
