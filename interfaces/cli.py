@@ -159,6 +159,20 @@ def _declare_report(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_campaign(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="a TOML file, or the name of one that comes with Snellen"
+    )
+    parser.add_argument("--models", action="append", metavar="NAME", help="examine this one (default: the campaign's)")
+    parser.add_argument(
+        "--images", type=int, metavar="N", help="pictures that a cell may use (default: the campaign's)"
+    )
+    parser.add_argument("--seed", type=int, metavar="S", help="chooses the pictures (default: the campaign's)")
+    parser.add_argument("--out", metavar="DIR", help="write campaign.html (heat maps), .md and .json there")
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
 def _declare_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("thread", metavar="THREAD", help="as `snellen threads` lists it")
     decision = parser.add_mutually_exclusive_group()
@@ -301,6 +315,13 @@ _COMMANDS: Final = {
         "show an investigation again, as text, page, Markdown, JSON or a table of its trials",
         "snellen reports\nsnellen report ID --html report.html\nsnellen report ID --trials trials.parquet",
         _declare_report,
+    ),
+    "campaign": _Command(
+        "ask one question of many things: the tables and figures of APEX, or your own",
+        "snellen campaign                                 # lists those that come with Snellen\n"
+        "snellen campaign classes --out out/classes      # goes on where it was stopped\n"
+        "snellen campaign mine.toml --models clip --json",
+        _declare_campaign,
     ),
     "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
     "resume": _Command(

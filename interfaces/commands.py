@@ -74,6 +74,13 @@ def report(options: argparse.Namespace) -> int:
     return investigation_commands.report(options)
 
 
+def campaign(options: argparse.Namespace) -> int:
+    """Ask one query of many things."""
+    from interfaces import campaign_commands
+
+    return campaign_commands.campaign(options)
+
+
 def learn(options: argparse.Namespace) -> int:
     """Learn a concept from pictures."""
     from interfaces import learning_commands

@@ -1,0 +1,186 @@
+"""What ``snellen campaign`` does."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from interfaces.campaigns import Campaign, CellResult, load_campaign, names, ranked_groups, run_campaign
+from interfaces.display import console, print_json, print_table, progress
+from interfaces.results import check_folder
+from interfaces.runs import write_text
+from profiles.errors import SnellenError
+
+if TYPE_CHECKING:
+    from graphs.states import Json
+
+
+def campaign(options: argparse.Namespace) -> int:
+    """Ask one query of many things; what was answered before is not asked again."""
+    if options.file is None:
+        for name in names():
+            console().print(f"{name:18} {load_campaign(name).title}")
+        return 0
+    chosen = load_campaign(options.file)
+    changes = {"models": options.models, "seed": options.seed, "images": options.images}
+    chosen = chosen.model_copy(update={key: value for key, value in changes.items() if value is not None})
+    if options.out:
+        check_folder(Path(options.out))
+    results = asyncio.run(_run(chosen, options))
+    if options.out:
+        for path in write_campaign(chosen, results, Path(options.out)):
+            if not options.json:
+                console().print(f"wrote   {path}", style="dim")
+    if options.json:
+        print_json(to_json(chosen, results))
+    else:
+        _show(chosen, results)
+    if results and all(one.trouble for one in results):
+        raise SnellenError(results[0].trouble)
+    return 0
+
+
+async def _run(chosen: Campaign, options: argparse.Namespace) -> list[CellResult]:
+    results: list[CellResult] = []
+    with progress(len(chosen.cells), chosen.title) as advance:
+        async with aclosing(run_campaign(chosen, profile=options.profile)) as cells:
+            async for result in cells:
+                results.append(result)
+                advance(len(results))
+                if not options.json:
+                    console().print(_told(result), soft_wrap=True)
+    return results
+
+
+def models_of(results: Sequence[CellResult]) -> list[str]:
+    """Return the models of a campaign, in the order in which they come up."""
+    return list(dict.fromkeys(name for one in results for name in one.accuracies))
+
+
+def to_json(chosen: Campaign, results: Sequence[CellResult]) -> Json:
+    """Return a campaign with its results as plain JSON."""
+    return {
+        "campaign": chosen.model_dump(mode="json"),
+        "cells": [
+            {
+                "row": one.cell.row,
+                "column": one.cell.column,
+                "query": one.cell.query,
+                "thread": one.cell.thread,
+                "models": {
+                    name: {"accuracy": round(mean, 4), "n": count, "says": one.says.get(name, "open")}
+                    for name, (mean, count) in one.accuracies.items()
+                },
+                "images": one.images,
+                "trouble": one.trouble,
+            }
+            for one in results
+        ],
+        "groups": [{"group": name, "accuracy": round(mean, 4), "paper": chosen.paper.get(name)} for name, mean in
+                   ranked_groups(chosen, results)],
+    }  # fmt: skip
+
+
+def markdown(chosen: Campaign, results: Sequence[CellResult]) -> str:
+    """Write the table in Markdown: accuracies, with marks where an answer is decided."""
+    models = models_of(results)
+    lines = [
+        f"# {chosen.title}",
+        "",
+        f"“{chosen.query}” Mean accuracy over a cell's experiments. ✓ decided: good at it;",
+    ]
+    lines += ["✗ decided: not; no mark: not decided.", ""]
+    lines += [f"| | {' | '.join(models)} | pictures |", "|---" * (len(models) + 2) + "|"]
+    for one in results:
+        cells = [_cell(one, name) for name in models]
+        lines.append(f"| {_label(one)} | {' | '.join(cells)} | {one.images} {one.trouble} |")
+    ranking = ranked_groups(chosen, results)
+    if ranking:
+        lines += ["", "| rank | group | accuracy | in the paper |", "|---|---|---|---|"]
+        for rank, (name, mean) in enumerate(ranking, 1):
+            lines.append(f"| {rank} | {name} | {mean:.2f} | {chosen.paper.get(name, '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_campaign(chosen: Campaign, results: Sequence[CellResult], folder: Path) -> list[Path]:
+    """Write a campaign's page, table and JSON.
+
+    Raises:
+        SnellenError: The folder cannot be written to.
+    """
+    write_text(folder / "campaign.md", markdown(chosen, results))
+    write_text(folder / "campaign.json", json.dumps(to_json(chosen, results), indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / "campaign.html", page(chosen, results))
+    return [folder / name for name in ("campaign.html", "campaign.md", "campaign.json")]
+
+
+def page(chosen: Campaign, results: Sequence[CellResult]) -> str:
+    """Write the page: heat maps of the accuracies, one self-contained file."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "pages"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    models = models_of(results)
+    by_place = {(one.cell.row, one.cell.column): one for one in results}
+    maps = []
+    if chosen.columns:
+        for name in models:
+            rows = [(row, [by_place.get((row, column)) for column in chosen.columns]) for row in chosen.rows]
+            shown = [(row, [_shade(one, name) for one in ones]) for row, ones in rows]
+            maps.append({"title": name, "columns": chosen.columns, "rows": shown})
+    else:
+        shown = [(one.cell.row, [_shade(one, name) for name in models]) for one in results]
+        maps.append({"title": "", "columns": models, "rows": shown})
+    return environment.get_template("campaign.html.j2").render(
+        campaign=chosen,
+        maps=maps,
+        ranking=[(name, mean, chosen.paper.get(name)) for name, mean in ranked_groups(chosen, results)],
+        images=sum(one.images for one in results),
+        troubles=[f"{_label(one)}: {one.trouble}" for one in results if one.trouble],
+    )
+
+
+def _shade(one: CellResult | None, model: str) -> Json:
+    if one is None or model not in one.accuracies:
+        return {"text": "–", "hue": 0, "strength": 0, "title": one.trouble if one else ""}
+    mean, count = one.accuracies[model]
+    says = one.says.get(model, "open")
+    mark = {"yes": " ✓", "no": " ✗"}.get(says, "")
+    # From red over yellow to green; half is what guessing among two gives.
+    return {"text": f"{mean:.2f}{mark}", "hue": round(120 * max(mean - 0.25, 0) / 0.75), "strength": 45,
+            "title": f"{one.cell.query} n = {count}"}  # fmt: skip
+
+
+def _label(one: CellResult) -> str:
+    return f"{one.cell.row}, {one.cell.column}" if one.cell.column else one.cell.row
+
+
+def _cell(one: CellResult, model: str) -> str:
+    if model not in one.accuracies:
+        return "–"
+    mark = {"yes": " ✓", "no": " ✗"}.get(one.says.get(model, "open"), "")
+    return f"{one.accuracies[model][0]:.2f}{mark}"
+
+
+def _told(one: CellResult) -> str:
+    if one.trouble:
+        return f"{_label(one)}: {one.trouble}"
+    figures = ", ".join(f"{name} {_cell(one, name)}" for name in one.accuracies)
+    return f"{_label(one)}: {figures} ({one.images} pictures)"
+
+
+def _show(chosen: Campaign, results: Sequence[CellResult]) -> None:
+    models = models_of(results)
+    rows = [(_label(one), *(_cell(one, name) for name in models), one.images) for one in results]
+    print_table(("", *models, "pictures"), rows, title=chosen.title)
+    ranking = ranked_groups(chosen, results)
+    if ranking:
+        told = [(rank, name, f"{mean:.2f}", chosen.paper.get(name, "")) for rank, (name, mean) in enumerate(ranking, 1)]
+        print_table(("rank", "group", "accuracy", "in the paper"), told)

@@ -1,0 +1,224 @@
+"""Campaigns: one query asked of many things, as rows and columns of a table (the tables and figures of APEX).
+
+A campaign is a TOML file. Each of its cells is an investigation of its own, a thread named after the campaign and the
+cell; so a campaign that was stopped goes on where it was, and all of them share one table of trials.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tomllib
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from interfaces import investigations
+from interfaces.following import Finished
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from graphs.states import InvestigateState
+    from nodes.reasoning.inquiry import Report
+
+FOLDER: Final = Path(__file__).parent / "tables"
+"""The campaigns that come with Snellen."""
+_MOST_CELLS: Final = 400
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+
+
+class Campaign(BaseModel):
+    """A campaign file.
+
+    Attributes:
+        title: What the table shows.
+        query: What is asked, with `{row}` and, where there are columns, `{column}` in it.
+        rows: What it is asked of.
+        columns: What it is asked of as well.
+        groups: Rows that belong together, by the name of the group; their means are ranked.
+        paper: For each group, the figure of the paper, shown beside.
+        models: Models under test; none for all of the profile.
+        images: Pictures that a cell may use.
+        alpha: The error rate of each cell.
+        seed: Of the pictures.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,30}$")]
+    title: Words
+    query: Annotated[str, StringConstraints(min_length=1, max_length=300)]
+    rows: list[Words] = Field(min_length=1, max_length=100)
+    columns: list[Words] = Field(default_factory=list, max_length=40)
+    groups: dict[Words, list[Words]] = Field(default_factory=dict)
+    paper: dict[Words, float] = Field(default_factory=dict)
+    models: list[Words] = Field(default_factory=list, max_length=12)
+    images: int = Field(default=300, ge=2)
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    seed: int = 0
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Every row, or every row with every column."""
+        return [Cell(self, row, column) for row in self.rows for column in (self.columns or [""])]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One query of a campaign."""
+
+    campaign: Campaign
+    row: str
+    column: str
+
+    @property
+    def query(self) -> str:
+        """What is asked."""
+        return self.campaign.query.replace("{row}", self.row).replace("{column}", self.column)
+
+    @property
+    def thread(self) -> str:
+        """The thread that answers it: of the same campaign with the same seed the same."""
+        told = re.sub(r"[^a-z0-9]+", "-", f"{self.row} {self.column}".casefold()).strip("-")
+        return f"{self.campaign.name}-{self.campaign.seed}-{told}"[:64].rstrip("-")
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What came of a cell.
+
+    Attributes:
+        cell: Which one.
+        accuracies: For each model the mean accuracy of its experiments, with the number of trials.
+        says: For each model the answer.
+        trouble: Why it was not examined, if so.
+        images: Pictures that were made.
+    """
+
+    cell: Cell
+    accuracies: dict[str, tuple[float, int]]
+    says: dict[str, str]
+    trouble: str = ""
+    images: int = 0
+
+
+def names() -> list[str]:
+    """Return the campaigns that come with Snellen."""
+    return sorted(file.stem for file in FOLDER.glob("*.toml"))
+
+
+def load_campaign(name_or_path: str) -> Campaign:
+    """Read a campaign by its name, or a file of your own by its path.
+
+    Raises:
+        BadInput: There is none, or it is not a valid one.
+    """
+    path = FOLDER / f"{name_or_path}.toml" if name_or_path in names() else Path(name_or_path).expanduser()
+    if not path.is_file():
+        msg = f"There is no campaign {name_or_path[:80]!r}: name a TOML file, or one of {', '.join(names())}."
+        raise BadInput(msg)
+    try:
+        made = Campaign.model_validate({"name": path.stem, **tomllib.loads(path.read_text("utf-8"))})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        msg = f"The campaign {path} cannot be read ({' '.join(str(error).split())[:200]}): correct the file."
+        raise BadInput(msg) from error
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        key = ".".join(map(str, wrong["loc"]))
+        msg = f"The campaign {path} cannot be used: its key {key!r} is wrong ({wrong['msg'].lower()})."
+        raise BadInput(msg) from error
+    _check(made, path)
+    return made
+
+
+def _check(made: Campaign, path: Path) -> None:
+    wrong = ""
+    if "{row}" not in made.query or ("{column}" in made.query) != bool(made.columns):
+        wrong = "its query needs {row}, and {column} if there are columns and only then"
+    elif len(made.cells) > _MOST_CELLS:
+        wrong = f"it has {len(made.cells)} cells, more than {_MOST_CELLS}"
+    elif len({cell.thread for cell in made.cells}) < len(made.cells):
+        wrong = "two of its cells have one name: word rows and columns differently"
+    elif strangers := {row for rows in made.groups.values() for row in rows} - set(made.rows):
+        wrong = f"its groups name {min(strangers)!r}, which is no row"
+    if wrong:
+        msg = f"The campaign {path} cannot be used: {wrong}."
+        raise BadInput(msg)
+
+
+async def run_campaign(campaign: Campaign, *, profile: str = "embedded") -> AsyncGenerator[CellResult]:
+    """Answer every cell that is not answered yet.
+
+    Args:
+        campaign: What is asked.
+        profile: Name or path of a profile.
+
+    Yields:
+        The cells in their order, each as it is answered; at once where it was before.
+
+    Raises:
+        SnellenError: The memory cannot be used, or a run failed; the campaign goes on there when it is run again.
+    """
+    from memory.checkpoints import thread_ids
+    from memory.home import home
+
+    known = set(await asyncio.to_thread(lambda: thread_ids(home())))
+    for cell in campaign.cells:
+        order = investigations.Order(
+            query=cell.query,
+            models=campaign.models,
+            profile=profile,
+            alpha=campaign.alpha,
+            budget={"images": campaign.images},
+            seed=campaign.seed,
+        )
+        events = (
+            investigations.resume_investigation(cell.thread)
+            if cell.thread in known
+            else investigations.stream_investigate(order, thread=cell.thread)
+        )
+        try:
+            state = await _ended(events)
+        except BadInput as error:
+            yield CellResult(cell, {}, {}, trouble=str(error))
+            continue
+        report = investigations.report_of(state)
+        if report is not None:
+            yield result_of(cell, report)
+
+
+async def _ended(events: AsyncGenerator[investigations.InvestigationEvent]) -> InvestigateState:
+    async for event in events:
+        if isinstance(event, Finished):
+            return event.state
+    msg = "The investigation waits for a decision: `snellen threads` lists it."
+    raise BadInput(msg)
+
+
+def result_of(cell: Cell, report: Report) -> CellResult:
+    """Return what a report says for a cell of a table."""
+    found: dict[str, list[tuple[float, int]]] = {}
+    for experiment in report.experiments:
+        for result in experiment.results:
+            if not result.plain and result.n:
+                found.setdefault(result.model, []).append((result.average, result.n))
+    accuracies = {
+        name: (sum(mean for mean, _ in each) / len(each), sum(count for _, count in each))
+        for name, each in found.items()
+    }
+    says: dict[str, str] = {answer.about: answer.says for answer in report.answers}
+    return CellResult(cell, accuracies, says, images=report.images)
+
+
+def ranked_groups(campaign: Campaign, results: Sequence[CellResult]) -> list[tuple[str, float]]:
+    """Return the groups with the means of their cells over all models, the best first (APEX, table 1)."""
+    found = []
+    for group, rows in campaign.groups.items():
+        means = [mean for one in results if one.cell.row in rows for mean, _ in one.accuracies.values()]
+        if means:
+            found.append((group, sum(means) / len(means)))
+    return sorted(found, key=lambda pair: -pair[1])

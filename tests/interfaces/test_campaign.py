@@ -1,0 +1,104 @@
+"""``snellen campaign``: one query asked of many things."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from interfaces.campaigns import load_campaign, names
+from interfaces.cli import main
+from nodes.reasoning.ladder import ladder
+from nodes.reasoning.queries import read_query
+from nodes.reasoning.subjects import Subjects
+from profiles import load_profile
+from tests.interfaces.test_investigate import oracle  # noqa: F401 - a fixture
+from tests.nodes.investigating import Oracle
+
+MINE = """
+title = "Some groups"
+query = "Can models recognize {row}?"
+rows = ["birds", "clocks", "vehicles"]
+images = 60
+[groups]
+living = ["birds"]
+[paper]
+living = 0.7
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.toml"
+    file.write_text(MINE)
+    return file
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_cell_of_the_shipped_campaigns_leads_to_experiments(name: str) -> None:
+    subjects = Subjects.of(load_profile("embedded"))
+    for cell in load_campaign(name).cells:
+        assert ladder(read_query(cell.query, ["clip"], subjects), subjects, ["clip"]), cell.query
+
+
+def test_cells_are_investigations_shown_as_a_table_and_a_page(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    mine: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["campaign", str(mine), "--models", "clip", "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "birds: clip 0.9" in told or "birds: clip 1.0" in told
+    assert "clocks: This cannot be examined here" in told
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"campaign.html", "campaign.md", "campaign.json"}
+    page = (tmp_path / "out" / "campaign.html").read_text()
+    assert "Some groups" in page
+    assert "hsl(" in page
+    assert "0.70" in page
+    found = json.loads((tmp_path / "out" / "campaign.json").read_text())
+    assert [cell["row"] for cell in found["cells"]] == ["birds", "clocks", "vehicles"]
+    assert found["cells"][0]["models"]["clip"]["says"] == "yes"
+    assert found["groups"][0]["paper"] == 0.7
+    asked = sum(oracle.asked.values())
+    assert main(["campaign", str(mine), "--models", "clip", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == found["cells"]
+    assert sum(oracle.asked.values()) == asked, "what was answered is not asked again"
+    assert main(["reports"]) == 0
+    assert "mine-0-birds" in capsys.readouterr().out
+
+
+def test_the_shipped_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["campaign"]) == 0
+    told = capsys.readouterr().out
+    assert all(name in told for name in ("data-types", "type-groups", "classes", "classes-by-types"))
+    assert len(load_campaign("data-types").cells) == 27
+    assert len(load_campaign("classes-by-types").cells) == 36
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("title = ", "cannot be read"),
+        ('title = "t"\nquery = "Can they see?"\nrows = ["a"]', "needs {row}"),
+        ('title = "t"\nquery = "{row} {column}"\nrows = ["a"]', "{column} if there are columns"),
+        ('title = "t"\nquery = "{row}"\nrows = []', "its key 'rows' is wrong"),
+        ('title = "t"\nquery = "{row}"\nrows = ["a", "A"]', "two of its cells have one name"),
+        ('title = "t"\nquery = "{row}"\nrows = ["a"]\n[groups]\ng = ["b"]', "'b', which is no row"),
+        ('title = "t"\nquery = "{row}"\nrows = ["a"]\ncode = "import os"', "its key 'code' is wrong"),
+    ],
+)
+def test_a_campaign_that_makes_no_sense_is_one_sentence(
+    text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.toml").write_text(text)
+    assert main(["campaign", str(tmp_path / "bad.toml")]) == 2
+    captured = capsys.readouterr()
+    assert says in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_no_such_campaign(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["campaign", "nothing"]) == 2
+    assert "name a TOML file, or one of classes" in capsys.readouterr().err
