@@ -34,7 +34,9 @@ from memory.prompt_blocks import (
 from memory.prompt_blocks import block_path as path_of
 from memory.prompt_index import damage
 from memory.prompts import BLOCKS, INDEXES, PromptPool
+from memory.samples import DATABASE as SAMPLES
 from memory.thread_verification import verify_threads
+from memory.trials import DATABASE as TRIALS
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ class Verification:
 def verify_memory(
     folder: Path, demonstrations: Opening, *, repair: bool = True, state_types: Iterable[type] = ()
 ) -> Verification:
-    """Check the prompts, the demonstrations and the threads of a home.
+    """Check the prompts, the demonstrations, the threads and the trials of a home.
 
     Args:
         folder: The memory's home.
@@ -114,6 +116,8 @@ def verify_memory(
         verify_demonstrations(demonstrations(), found)
     if _refuse_or_move(folder / CHECKPOINTS, found, "the threads in it can be neither shown nor resumed", "lost"):
         verify_threads(folder, found, state_types=state_types)
+    _refuse_or_move(folder / TRIALS, found, "what models answered is asked again where it is needed", "lost")
+    _refuse_or_move(folder / SAMPLES, found, "reports no longer know their pictures and trials", "lost")
     return found
 
 

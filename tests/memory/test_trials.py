@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.demonstrations import DemonstrationPool
 from memory.home import MemoryTrouble
+from memory.samples import Sample, SampleTable
 from memory.trials import DATABASE, Trial, TrialKey, TrialTable
+from memory.verification import verify_memory
+from tests.graphs.scripted import embed
 
 KEY = TrialKey("m1", ("p1",), "is there a dog?", ("yes", "no"))
 SCORES = ((-0.5,), (-1.25, -2.0))
@@ -96,3 +101,23 @@ def test_a_damaged_table_is_said_and_nothing_is_half_stored(tmp_path: Path) -> N
         each.write_bytes(b"not a database" * 100)
     with pytest.raises(MemoryTrouble, match="cannot be used"):
         TrialTable(tmp_path)
+
+
+@pytest.mark.parametrize("database", ["trials.sqlite", "samples.sqlite"])
+def test_a_damaged_table_is_moved_away_and_begun_again(database: str, tmp_path: Path) -> None:
+    TrialTable(tmp_path).add([Trial(KEY, SCORES)])
+    SampleTable(tmp_path).add([Sample("t", 0, 0, 0, "a", "a", "dog", "microworld")])
+    file = tmp_path / database
+    file.write_bytes(b"no database" * 100)
+    noted = verify_memory(tmp_path, _demonstrations(tmp_path), repair=False)
+    assert [finding.place for finding in noted.findings] == [str(file)]
+    assert file.read_bytes().startswith(b"no database")
+    verify_memory(tmp_path, _demonstrations(tmp_path))
+    assert (tmp_path / f"{database}.damaged-1").exists()
+    assert verify_memory(tmp_path, _demonstrations(tmp_path)).clean
+    TrialTable(tmp_path).add([Trial(KEY, SCORES)])
+    SampleTable(tmp_path).add([Sample("t", 0, 0, 0, "a", "a", "dog", "microworld")])
+
+
+def _demonstrations(folder: Path) -> Callable[[], DemonstrationPool]:
+    return lambda: DemonstrationPool(folder, embed=embed)
