@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from nodes.reasoning.inflection import listing
 from nodes.reasoning.inquiry import (
     Answer,
     Conclusion,
@@ -222,7 +223,7 @@ def _answered(standing: Standing, asked: Asked, reason: str) -> str:
 
 
 def _what(asked: Asked) -> str:
-    types = f"{asked.type_group} changes" if asked.type_group else " and ".join(asked.types)
+    types = f"{asked.type_group} changes" if asked.type_group else listing(asked.types or ("",))
     if asked.robust and not asked.compared:
         return types + (f" of {asked.group}" if asked.group else "")
     under = f" under {types}" if types and asked.ability != "identify" else ""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 _IRREGULAR: Final = {
@@ -74,3 +75,8 @@ def with_article(noun: str) -> str:
     if not noun or plural(noun) == noun:
         return noun
     return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def listing(names: Sequence[str], word: str = "and") -> str:
+    """Join names as English does: ``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

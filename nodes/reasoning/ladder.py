@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-from nodes.reasoning.inflection import plural, with_article
+from nodes.reasoning.inflection import listing, plural, with_article
 from nodes.reasoning.inquiry import MARGIN, Arm, Claim, Design, halfway
 from nodes.reasoning.queries import Ability, Asked
 from nodes.reasoning.subjects import Group, Subjects
@@ -64,10 +64,6 @@ def _select(name: str) -> Call:
     return Call(name="TextToImageGeneration", arguments={"class_name": name})
 
 
-def _either(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
-
-
 def _spread(names: Sequence[str], count: int) -> list[str]:
     """Return so many names, evenly from all of them."""
     ranked = sorted(names)
@@ -113,7 +109,7 @@ def _coarse(group: Group, other: Group) -> Design:
         1,
         f"Coarse: {group.name} are told from {other.name}, which have little in common.",
         f"telling {group.name} from {other.name}",
-        f"Is the object in the image {_either(names)}?",
+        f"Is the object in the image {listing(names, 'or')}?",
         [Arm(answer=name, select=_select(one.name)) for name, one in zip(names, pair, strict=True)],
     )
 
@@ -124,7 +120,7 @@ def _among(group: Group, members: Sequence[str]) -> Design:
         3,
         f"Fine: {group.name} are told from one another, so that the group itself says nothing.",
         f"telling {group.name} apart",
-        f"Is the {group.singular} in the image {_either(names)}?",
+        f"Is the {group.singular} in the image {listing(names, 'or')}?",
         [Arm(answer=name, select=_select(one)) for name, one in zip(names, members, strict=True)],
     )
 
@@ -134,8 +130,8 @@ def _mixed(difficulty: int, members: Sequence[str]) -> Design:
     return _design(
         difficulty,
         f"Single things of {len(members)} different kinds are told from one another.",
-        f"telling {_either_and(members)} apart",
-        f"Is the object in the image {_either(names)}?",
+        f"telling {listing(members)} apart",
+        f"Is the object in the image {listing(names, 'or')}?",
         [Arm(answer=name, select=_select(one)) for name, one in zip(names, members, strict=True)],
     )
 
@@ -144,7 +140,7 @@ def _changed(rung: Design, asked: Asked) -> Design:
     """Return the same experiment with pictures of the asked types: every answer with each of them, plainly visible."""
     types = [DATA_TYPES[name] for name in asked.types]
     arms = [arm.model_copy(update={"transform": one.calls[-1]}) for one in types for arm in rung.arms]
-    said = f"{asked.type_group} changes" if asked.type_group else _either_and([one.name for one in types])
+    said = f"{asked.type_group} changes" if asked.type_group else listing([one.name for one in types])
     return rung.model_copy(
         update={
             "arms": arms,
@@ -154,10 +150,6 @@ def _changed(rung: Design, asked: Asked) -> Design:
             + (f"The same pictures with and without {said}." if asked.robust else f"All with {said}."),
         }
     )
-
-
-def _either_and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _identify(asked: Asked, subjects: Subjects) -> Iterator[Design]:
@@ -257,7 +249,7 @@ def _count(asked: Asked, subjects: Subjects) -> Iterator[Design]:
         ]
         yield _design(
             difficulty,
-            f"Nothing but equal things: {_either([str(number) for number in numbers])} of them.",
+            f"Nothing but equal things: {listing([str(number) for number in numbers], 'or')} of them.",
             f"counting to {max(numbers)}" if len(numbers) > 2 else "telling one from three",  # noqa: PLR2004
             arms[0].question,
             arms,
@@ -274,8 +266,8 @@ def _color(asked: Asked, subjects: Subjects) -> Iterator[Design]:
         ]
         yield _design(
             difficulty,
-            f"One thing, of which only the color differs: {_either(colors)}.",
-            f"naming the colors {_either_and(colors)}",
+            f"One thing, of which only the color differs: {listing(colors, 'or')}.",
+            f"naming the colors {listing(colors)}",
             arms[0].question,
             arms,
         )
