@@ -31,7 +31,7 @@ _RELATIONS: Final[dict[str, Relation]] = {
     "to the left of": "left", "left of": "left", "to the right of": "right", "right of": "right", "above": "above",
     "over": "above", "below": "below", "under": "below",
 }  # fmt: skip
-_BESIDE: Final = re.compile(rf"^(.+?) (?:is )?({'|'.join(sorted(_RELATIONS, key=len, reverse=True))}|and) (.+)$")
+_BESIDE: Final = re.compile(rf" (?:is )?({'|'.join(sorted(_RELATIONS, key=len, reverse=True))}|and) ")
 _COUNTED: Final = re.compile(rf"^({'|'.join([*NUMBERS[1:], *map(str, range(1, MAX_OBJECTS + 1))])}) (.+)$")
 _TINTED: Final = re.compile(rf"^({'|'.join(TINTS)}) (.+)$")
 _TRIES: Final = 400
@@ -81,12 +81,11 @@ def read(words: str, *, share: Share = "known") -> Arrangement:
         BadInput: It cannot be understood, or not be drawn.
     """
     asked = " ".join(words.casefold().split())
-    beside = None if _is_class(_taken_apart(asked)[-1]) else _BESIDE.match(asked)
-    texts = [beside[1], beside[3]] if beside else [asked]
+    texts, between = _parted(asked)
     parts = tuple(_part(text, share) for text in texts)
-    relation = _RELATIONS.get(beside[2]) if beside else None
+    relation = _RELATIONS.get(between)
     if relation is not None and any(part.count > 1 for part in parts):
-        msg = f"The microworld draws one thing {beside[2] if beside else ''} one other, not {words[:80]!r}."
+        msg = f"The microworld draws one thing {between} one other, not {words[:80]!r}."
         raise BadInput(msg)
     if sum(part.count for part in parts) > MAX_OBJECTS:
         msg = f"The microworld draws at most {MAX_OBJECTS} things, not {words[:80]!r}."
@@ -150,6 +149,19 @@ def members(class_name: str, *, share: Share = "known") -> tuple[str, ...]:
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     msg = f"The microworld has no class {class_name[:80]!r}.{hint}"
     raise BadInput(msg)
+
+
+def _parted(asked: str) -> tuple[list[str], str]:
+    """Part a description where two things are named; names of things may themselves hold an "and"."""
+    if _is_thing(asked):
+        return [asked], ""
+    found = [([asked[: one.start()], asked[one.end() :]], one[1]) for one in _BESIDE.finditer(asked)]
+    known = [split for split in found if all(map(_is_thing, split[0]))]
+    return next(iter([*known, *found]), ([asked], ""))
+
+
+def _is_thing(text: str) -> bool:
+    return _is_class(_taken_apart(text)[-1])
 
 
 def _part(text: str, share: Share) -> Part:
