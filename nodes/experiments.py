@@ -153,10 +153,7 @@ async def measure(state: InvestigateState, runtime: Runtime[Context]) -> Json:
 def weighed(report: Report, number: int, samples: Sequence[Sample], examination: Examination) -> Report:
     """Return the report with the findings and results of one experiment as its trials have them now."""
     experiment = report.experiments[number]
-    names = [
-        name for name in report.models if name not in {one.claim.model for one in experiment.findings if one.trouble}
-    ]
-    fingerprints = {name: examination.executor.card(name).fingerprint for name in names}
+    fingerprints = examination.fingerprints(report.models)
     evaluated = Evaluated.of(experiment.design, samples, fingerprints, examination.trials)
 
     def found(alpha: float) -> Report:
@@ -213,10 +210,12 @@ def _spent(report: Report) -> str:
 
 def _why_stopped(report: Report) -> str:
     experiment = report.experiments[-1]
+    examined = [one for one in experiment.findings if not one.trouble]
+    if not examined:
+        return "nobody could be asked"
     if not experiment.pending:
-        return (
-            "all claims are decided" if any(not one.trouble for one in experiment.findings) else "nobody could be asked"
-        )
+        undecided = any(one.verdict == "open" for one in examined)
+        return "what matters is decided" if undecided else "all claims are decided"
     return _spent(report) or "its share of the pictures is used up"
 
 

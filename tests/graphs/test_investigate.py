@@ -49,9 +49,12 @@ async def test_robust_models_and_fragile_ones_are_told_apart(tmp_path: Path) -> 
     assert {one.claim.model for one in first.findings} == {"sound", "fragile"}
     assert {one.claim.model for one in second.findings} == {"sound"}, "who failed is not asked the harder one"
     for experiment in report.experiments:
-        assert experiment.stopped == "all claims are decided"
+        assert experiment.stopped in {"all claims are decided", "what matters is decided"}
         for finding in experiment.findings:
             low, high = finding.interval
+            if finding.verdict == "open":
+                assert finding.claim.kind == "plain"
+                continue
             assert not low <= finding.claim.threshold <= high
             assert low <= finding.mean <= high
     assert max(oracle.asked.values()) == 1, "each trial is measured once"
@@ -100,6 +103,15 @@ async def test_a_model_that_fails_costs_only_its_own_answer(tmp_path: Path) -> N
     assert says["sound"].says == "yes"
     assert says["gone"].says == "open"
     assert "The endpoint does not answer" in says["gone"].sentence
+
+
+async def test_a_model_that_cannot_be_read_is_left_out_of_later_experiments(tmp_path: Path) -> None:
+    oracle = Oracle({"sound": GOOD, "gone": GOOD}, unreadable={"gone": "There is no such folder."})
+    report = await investigated(tmp_path, oracle, "Can these models recognize birds?")
+    says = {answer.about: answer for answer in report.answers}
+    assert (says["sound"].says, says["gone"].says) == ("yes", "open")
+    assert "There is no such folder" in says["gone"].sentence
+    assert len(report.experiments) == 2
 
 
 async def test_trials_are_used_again_by_another_query_with_the_same_seed(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from microworld.arrangements import read
@@ -33,6 +33,7 @@ def test_so_many_of_a_colour_are_drawn(name: str, count: int, tint: str, seed: s
 
 
 @settings(max_examples=40)
+@example("fork and knife", "bear", "left", "0")
 @given(NAMES, NAMES, st.sampled_from(["left", "right", "above", "below"]), SEEDS)
 def test_things_stand_as_they_shall(one: str, other: str, relation: str, seed: str) -> None:
     words = {"left": "to the left of", "right": "to the right of"}.get(relation, relation)

@@ -35,18 +35,22 @@ class Oracle:
 
     Attributes:
         rates: By the name of the model.
-        broken: What models that fail say.
+        broken: What models say that fail when they are asked.
+        unreadable: What is said of models that cannot be read.
         asked: How often each trial was measured, by model, question and picture.
         truths: For each picture that was made, the right answer and whether it was changed.
     """
 
     rates: dict[str, Rate]
     broken: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
     asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     truths: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     def card(self, model: str) -> Card:
         """Say what it is."""
+        if model in self.unreadable:
+            raise SnellenError(self.unreadable[model])
         return Card(model, f"fingerprint of {model}", "Oracle", None, "tokens", pictures=1, answers=True)
 
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
+from profiles.errors import SnellenError
 from tools.models.model import Card, ModelUnderTest, Question, Ranking
 from tools.models.tested import model_under_test
 
@@ -50,6 +51,7 @@ class InProcess:
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
         self._models: dict[str, ModelUnderTest] = {}
+        self._unreadable: dict[str, SnellenError] = {}
         self._reading = threading.Lock()
 
     def card(self, model: str) -> Card:
@@ -62,6 +64,12 @@ class InProcess:
 
     def _model(self, name: str) -> ModelUnderTest:
         with self._reading:
+            if name in self._unreadable:  # it would take as long again to find out the same
+                raise self._unreadable[name]
             if name not in self._models:
-                self._models[name] = model_under_test(self._profile, name)
+                try:
+                    self._models[name] = model_under_test(self._profile, name)
+                except SnellenError as error:
+                    self._unreadable[name] = error
+                    raise
             return self._models[name]
