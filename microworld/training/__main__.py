@@ -8,6 +8,7 @@ Examples:
   python -m microworld.training diffusion       train the painter (about 3 hours: autoencoder, canvases, denoising)
   python -m microworld.training llava-upright   train a model under test; blip2-clean, idefics3-mirrored
   python -m microworld.training familiarity     measure what the microworld looks like
+  python -m microworld.training examine         measure the models under test and write their cards
   python -m microworld.training report          measure all of them and write the model cards
 
 Each resumes where it was interrupted; `--fresh` starts anew.
@@ -38,6 +39,8 @@ def main() -> None:
     arguments = _parser().parse_args()
     if arguments.what == "report":
         _report(arguments)
+    elif arguments.what == "examine":
+        _examine(arguments)
     elif arguments.what == "familiarity":
         _familiarity(arguments)
     else:
@@ -53,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m microworld.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=[*STEPS, *EXAMINED, "familiarity", "report"])
+    parser.add_argument("what", choices=[*STEPS, *EXAMINED, "familiarity", "examine", "report"])
     parser.add_argument("--work", type=Path, default=_work(), help="drawn pictures and saved states (%(default)s)")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder of the checkpoints")
     parser.add_argument("--steps", type=int, help="optimizer steps (default: those of the shipped checkpoints)")
@@ -81,6 +84,14 @@ def _familiarity(arguments: argparse.Namespace) -> None:
     from microworld.training.looks import learn_looks
 
     print(learn_looks(seed=SEED if arguments.seed is None else arguments.seed))
+
+
+def _examine(arguments: argparse.Namespace) -> None:
+    from microworld.training.examining import write_card
+
+    for name in EXAMINED:
+        if (arguments.out / name / "training.json").exists():
+            print(name, {kind: round(share, 2) for kind, (share, _) in write_card(arguments.out / name).items()})
 
 
 def _report(arguments: argparse.Namespace) -> None:

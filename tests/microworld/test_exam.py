@@ -15,6 +15,7 @@ from microworld.scenes import Dice
 from microworld.training import examined
 from microworld.training.exam import Exam, Sheet, lesson, question
 from microworld.training.examined import ARCHITECTURES, PLANTED, Lesson, Weakness, tokenizer
+from microworld.training.examining import held_out
 from tools import models
 from tools.transforms import DATA_TYPES
 
@@ -130,3 +131,10 @@ def test_questions_about_one_picture_are_computed_as_each_by_itself(
         rows = alone.rank([models.Question((picture,), text, (f"{answer} </s>",))])[0].scores
         theirs += list(rows[0])
     assert mine == pytest.approx(theirs, abs=1e-4)
+
+
+def test_cards_ask_what_nobody_was_taught_with() -> None:
+    asked = list(held_out(12))
+    assert len({text for _, _, text, _ in asked}) > 6
+    assert all(picture.size == (128, 128) and answer for picture, _, _, answer in asked)
+    assert [text for _, _, text, _ in held_out(12)] == [text for _, _, text, _ in asked]
