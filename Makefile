@@ -1,4 +1,5 @@
-# make demo    sets up what is missing, then answers a question about a shipped picture, and learns from a wrong answer
+# make demo    sets up what is missing, then answers a question about a shipped picture, learns from a wrong answer, and
+#              examines models
 # make test    sets up what is missing, then runs the tests
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -23,6 +24,7 @@ QUESTION ?= What color is the house to the left of the dog?
 PICTURE ?= examples/scene.png
 UNKNOWN ?= examples/beach.png
 TAUGHT ?= Is there a wave in the picture?
+ABOUT ?= Can the models recognize fruit?
 
 # Programs find a place for their caches and memory even where no home directory is set.
 ifeq ($(strip $(HOME)),)
@@ -48,12 +50,15 @@ $(SETUP): pyproject.toml constraints.txt
 	$(PY) -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(SETUP) ## answer a question about a shipped picture, then learn from a wrong answer; write the pages of both
+demo: $(SETUP) ## answer a question about a shipped picture, learn from a wrong answer, examine models; write the pages
 	@$(PY) -m interfaces.cli ask "$(PICTURE)" "$(QUESTION)" --html out/demo.html --out out/demo
 	@echo
 	@echo "No checkpoint has ever seen a wave: it is told the right answer, finds out what went wrong, and learns."
 	@rm -rf out/home
 	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli ask "$(UNKNOWN)" "$(TAUGHT)" --answer yes --html out/learned.html
+	@echo
+	@echo "A question about models becomes experiments with made pictures, until the evidence suffices."
+	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli investigate "$(ABOUT)" --html out/investigation.html
 
 test: $(SETUP) ## run the tests (not the slow ones)
 	@$(PY) -m pytest
