@@ -5,19 +5,15 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from interfaces.display import clean, console
+from interfaces.bar_display import BarDisplay
 from interfaces.following import Finished, InvestigationProgress, NodeFinished, Started, Waits
 from interfaces.investigations import InvestigationEvent, report_of
 from interfaces.learning_display import Line, print_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
-
     from graphs.states import InvestigateState, Json
     from nodes.reasoning.inquiry import Experiment, Finding, Report
 
@@ -63,43 +59,12 @@ def answer_lines(report: Report) -> Iterator[Line]:
 
 
 @dataclass
-class InvestigationDisplay:
+class InvestigationDisplay(BarDisplay):
     """Shows an investigation: a bar on a terminal, lines when piped."""
 
-    screen: Console = field(default_factory=console)
-    _bar: Progress | None = None
-    _task: TaskID | None = None
     _report: Report | None = None
     _began: float = field(default_factory=time.monotonic)
     _said: float = 0.0
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Show a bar under what is printed, on a terminal only."""
-        if not self.screen.is_terminal:
-            yield
-            return
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        with Progress(*columns, console=self.screen, transient=True) as bar:
-            self._bar, self._task = bar, bar.add_task("beginning", total=None)
-            try:
-                yield
-            finally:
-                self._bar = self._task = None
-
-    @contextmanager
-    def silent(self) -> Iterator[None]:
-        """Take the bar away while a person is asked."""
-        if self._bar is None:
-            yield
-            return
-        self._bar.stop()
-        try:
-            yield
-        finally:
-            self._bar.start()
 
     def show(self, event: InvestigationEvent) -> None:
         """Show what has just happened."""
@@ -125,9 +90,7 @@ class InvestigationDisplay:
     def tell(self, told: Json) -> None:
         """Show how far measuring is; when piped, only every now and then."""
         said = self.progress(told)
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, description=clean(said))
-        elif time.monotonic() - self._said > _EVERY:
+        if not self._moved(said) and time.monotonic() - self._said > _EVERY:
             self._said = time.monotonic()
             self._line(Line("    ", said, "dim"))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from interfaces.display import clean, console
+from interfaces.bar_display import BarDisplay
+from interfaces.display import clean
 from interfaces.following import Finished, LearningProgress, NodeFinished, Started, Waits
 from interfaces.learning import (
     LearningEvent,
@@ -18,7 +18,6 @@ from nodes.approval import NOT_APPROVED
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
 
     from graphs.states import Json, LearnState
     from nodes.lessons import Learned
@@ -119,41 +118,10 @@ def state_json(thread: str, state: LearnState, *, waits: Json | None = None) -> 
 
 
 @dataclass
-class LearningDisplay:
+class LearningDisplay(BarDisplay):
     """Shows a thread that learns: a bar on a terminal, lines when piped."""
 
-    screen: Console = field(default_factory=console)
-    _bar: Progress | None = None
-    _task: TaskID | None = None
     _quarter: str = ""
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Show a bar under what is printed, on a terminal only."""
-        if not self.screen.is_terminal:
-            yield
-            return
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=self.screen, transient=True) as bar:
-            self._bar, self._task = bar, bar.add_task("beginning", total=None)
-            try:
-                yield
-            finally:
-                self._bar = self._task = None
-
-    @contextmanager
-    def silent(self) -> Iterator[None]:
-        """Take the bar away while a person is asked."""
-        if self._bar is None:
-            yield
-            return
-        self._bar.stop()
-        try:
-            yield
-        finally:
-            self._bar.start()
 
     def show(self, event: LearningEvent) -> None:
         """Show what has just happened."""
@@ -174,10 +142,7 @@ class LearningDisplay:
     def tell(self, told: Json) -> None:
         """Show how far a need is; when piped, only where something has begun or ended."""
         said = phase_in_words(told)
-        if self._bar is not None and self._task is not None:
-            done, total = _place(told) or (0, None)
-            self._bar.update(self._task, description=clean(said), completed=done, total=total)
-        elif self._is_news(told):
+        if not self._moved(said, *(_place(told) or (0, None))) and self._is_news(told):
             self._line(Line("  ", said))
 
     def _is_news(self, told: Json) -> bool:

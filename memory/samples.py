@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
-from filelock import FileLock
 from sqlite_utils import Database, Migrations
 
-from memory.home import connect, storing
+from memory.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
 DATABASE: Final = "samples.sqlite"
@@ -67,7 +65,7 @@ class Sample:
     rejected: int = 0
 
 
-class SampleTable:
+class SampleTable(Table):
     """The samples of one home; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:
@@ -76,10 +74,7 @@ class SampleTable:
         Raises:
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
         """
-        self.folder = folder
-        # One process at a time: two would both find a migration pending, and the second would fail at it.
-        with storing(folder), FileLock(folder / f"{DATABASE}.lock", timeout=30), self._rows() as rows:
-            migrations.apply(rows)
+        super().__init__(folder, DATABASE, migrations)
 
     def add(self, samples: Iterable[Sample]) -> None:
         """Store samples, all or none; those that are there already stay as they are.
@@ -97,9 +92,3 @@ class SampleTable:
         query = "SELECT * FROM samples WHERE investigation = ? AND experiment = ? ORDER BY round, arm"
         with self._rows() as rows:
             return [Sample(*row) for row in rows.conn.execute(query, (investigation, experiment))]
-
-    @contextmanager
-    def _rows(self) -> Iterator[Database]:
-        """A connection of this thread's own."""
-        with storing(self.folder), closing(connect(self.folder / DATABASE)) as connection:
-            yield Database(connection)

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from filelock import FileLock
 from sqlite_utils import Database, Migrations
 
-from memory.home import connect, storing
+from memory.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 DATABASE: Final = "trials.sqlite"
@@ -91,7 +89,7 @@ class Trial:
     created: str = ""
 
 
-class TrialTable:
+class TrialTable(Table):
     """The trials of one home; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:
@@ -100,10 +98,7 @@ class TrialTable:
         Raises:
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
         """
-        self.folder = folder
-        # One process at a time: two would both find a migration pending, and the second would fail at it.
-        with storing(folder), FileLock(folder / f"{DATABASE}.lock", timeout=30), self._rows() as rows:
-            migrations.apply(rows)
+        super().__init__(folder, DATABASE, migrations)
 
     def add(self, trials: Iterable[Trial]) -> int:
         """Store trials, all or none; of those that are there already the first measurement stays.
@@ -142,12 +137,6 @@ class TrialTable:
         with self._rows() as rows:
             query = f"SELECT COUNT(*) FROM trials {where}"  # noqa: S608 - our own condition
             return int(rows.conn.execute(query, values).fetchone()[0])
-
-    @contextmanager
-    def _rows(self) -> Iterator[Database]:
-        """A connection of this thread's own."""
-        with storing(self.folder), closing(connect(self.folder / DATABASE)) as connection:
-            yield Database(connection)
 
 
 def _values(trial: Trial, now: str) -> tuple[Any, ...]:
