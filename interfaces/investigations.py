@@ -207,7 +207,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     from tools.samples import Alignment, FolderSource, sources_of
 
     chosen, context = load_profile(profile), sessions.make_context(profile, folder)
-    generation, retrieval = sources_of(chosen, context.models)
+    generation, retrieval = sources_of(chosen, context.models, open_picture=read_picture)
     if pictures:
         retrieval = FolderSource(ClassFolders(Path(pictures), open_picture=read_picture))
 

@@ -87,10 +87,8 @@ class Examiner:
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all answers are there, or no further experiment would help."""
         more = self.next_rung(report) is not None
-        left = [one for one in self.standings(report) if one.says == "open"]
-        return Sufficiency(
-            sufficient=not more, questions=[f"{_question(one)}" for one in left][:10] if not more else []
-        )
+        left = [] if more else [one for one in self.standings(report) if one.says == "open"]
+        return Sufficiency(sufficient=not more, questions=[_question(one) for one in left][:10])
 
     async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
         """Say what was done and what it shows."""
@@ -206,19 +204,13 @@ def _answered(standing: Standing, asked: Asked, reason: str) -> str:
             "no": f"{other} is better than {one} at {what}",
             "open": f"Which of {one} and {other} is better at {what} is not decided",
         }[standing.says]
-        return f"{said}{because}."[:400]
-    if asked.robust:
+    else:
+        so = f"robust to {what}" if asked.robust else f"good at {what}"
         said = {
-            "yes": f"{who} is robust to {what}",
-            "no": f"{who} is not robust to {what}",
-            "open": f"Whether {who} is robust to {what} is not decided",
+            "yes": f"{who} is {so}",
+            "no": f"{who} is not {so}",
+            "open": f"Whether {who} is {so} is not decided",
         }[standing.says]
-        return f"{said}{because}."[:400]
-    said = {
-        "yes": f"{who} is good at {what}",
-        "no": f"{who} is not good at {what}",
-        "open": f"Whether {who} is good at {what} is not decided",
-    }[standing.says]
     return f"{said}{because}."[:400]
 
 

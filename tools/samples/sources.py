@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import PIL.Image
 
     from profiles import Profile, SampleSettings
+    from tools.knowledge.collection import OpenPicture
     from tools.vision import Models
 
 ANY: Final = "random"
@@ -180,12 +181,13 @@ class _PainterStudio:
         return self._source.painted(self._class_name, prompt, self._number).picture
 
 
-def sources_of(profile: Profile, models: Models) -> tuple[Source | None, Source | None]:
+def sources_of(profile: Profile, models: Models, *, open_picture: OpenPicture) -> tuple[Source | None, Source | None]:
     """Return where a profile makes the pictures of experiments, and where it looks them up.
 
     Args:
         profile: Its ``[samples]`` say.
         models: Its vision models, which a painter is one of.
+        open_picture: Reads a foreign picture safely.
 
     Raises:
         BadInput: A folder is missing.
@@ -197,26 +199,9 @@ def sources_of(profile: Profile, models: Models) -> tuple[Source | None, Source 
     retrieval: Source | None = world if settings.retrieval == "world" else None
     if settings.retrieval and retrieval is None:
         groups = {name: list(members) for name, (_, members) in METACLASSES.items()}
-        folders = ClassFolders(profile.resolve(settings.retrieval), open_picture=open_as_rgb)
+        folders = ClassFolders(profile.resolve(settings.retrieval), open_picture=open_picture)
         retrieval = FolderSource(folders, groups=lambda name: groups.get(name, []))
     return (painter or (world if settings.generation == "world" else None)), retrieval
-
-
-def open_as_rgb(content: bytes, name: str) -> PIL.Image.Image:
-    """Read a picture of the user's own.
-
-    Raises:
-        BadInput: It is none.
-    """
-    import io
-
-    import PIL.Image
-
-    try:
-        return PIL.Image.open(io.BytesIO(content)).convert("RGB")
-    except (OSError, ValueError, PIL.Image.DecompressionBombError) as error:
-        msg = f"{name} cannot be read as a picture."
-        raise BadInput(msg) from error
 
 
 def _named(settings: SampleSettings) -> set[str]:
