@@ -26,7 +26,7 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -35,14 +35,11 @@ from typing import Any
 from graphs.investigate import RECURSION_LIMIT, builder
 from graphs.states import InvestigateState
 from interfaces.investigations import examining
-from memory.samples import Sample
-from memory.trials import Trial
 from nodes.context import Context
 from nodes.reasoning.examiner import Examiner
 from nodes.reasoning.inquiry import Claim, Design, Experiment, Finding, Report, Verdict
-from nodes.trials import Evaluated, key_of
+from nodes.trials import Evaluated
 from profiles import Profile, load_profile
-from tools.models import SHARD, Question
 
 ABOUT_ONE = {
     "rotation": ("Is {} robust to rotation?", "Does rotation hurt {}?"),
@@ -281,34 +278,17 @@ class Bench:
 
     def _evaluated(self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]) -> Evaluated:
         """Make the rounds of an experiment, ask the models, and return what they said."""
-        samples = [sample for place in range(rounds) for sample in self._round(design, number, place, seed)]
-        fingerprints = self.examination.fingerprints(models)
-        for name, fingerprint in fingerprints.items():
-            keys = [
-                key_of(design, sample, fingerprint, plain=plain)
-                for plain in ((False, True) if design.paired else (False,))
-                for sample in samples
-            ]
-            known = self.examination.trials.get(keys)
-            missing = [key for key in dict.fromkeys(keys) if key not in known]
-            for begun in range(0, len(missing), SHARD):
-                shard = missing[begun : begun + SHARD]
-                asked = [
-                    Question((self.examination.picture(key.pictures[0]),), key.question, key.choices) for key in shard
-                ]
-                ranked = self.examination.executor.rank(name, asked)
-                self.examination.trials.add(
-                    Trial(key, one.scores, basis=one.basis, said=one.text)
-                    for key, one in zip(shard, ranked, strict=True)
-                )
-        return Evaluated.of(design, samples, fingerprints, self.examination.trials)
-
-    def _round(self, design: Design, number: int, place: int, seed: int) -> Iterator[Sample]:
-        for which, arm in enumerate(design.arms):
-            made = self.examination.made(arm, f"{seed}/{number}/{which}/{place}")
-            plain = self.context.pictures.put(made.plain).id
-            picture = self.context.pictures.put(made.picture).id
-            yield Sample("planted", number, place, which, picture, plain, made.label, made.origin)
+        samples = [
+            sample
+            for place in range(rounds)
+            for sample in self.examination.make_round(
+                design, place, investigation="planted", experiment=number, seed=seed
+            )
+        ]
+        for name in models:
+            for shard in self.examination.shards(design, samples, name):
+                self.examination.ask(name, shard)
+        return Evaluated.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
 
 
 def _digest(*parts: object) -> str:

@@ -81,7 +81,7 @@ def trial_rows(investigation: str, report: Report, folder: Path) -> Iterator[dic
     for number, experiment in enumerate(report.experiments):
         design = experiment.design
         for name, fingerprint in report.fingerprints.items():
-            for plain in (False, True) if design.paired else (False,):
+            for plain in design.conditions:
                 of = samples.of(investigation, number)
                 keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in of}
                 found = trials.get(list(keys.values()))

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from memory.samples import Sample
+from memory.trials import Trial
+from nodes.reasoning.inquiry import IDENTITY
+from nodes.trials import key_of
 from profiles.errors import SnellenError
+from tools.models import SHARD, Question
 from tools.samples import Selection, select
 from tools.transforms import apply
 
@@ -15,7 +20,7 @@ if TYPE_CHECKING:
 
     from memory.artifacts import ArtifactStore
     from memory.samples import SampleTable
-    from memory.trials import TrialTable
+    from memory.trials import TrialKey, TrialTable
     from nodes.reasoning.inquiry import Arm, Design
     from nodes.reasoning.protocol import Investigator
     from tools.models import Card, Executor
@@ -75,6 +80,60 @@ class Examination:
     def picture(self, picture_id: str) -> PIL.Image.Image:
         """Return a stored picture."""
         return self.pictures.get(picture_id)
+
+    def make_round(
+        self, design: Design, number: int, *, investigation: str, experiment: int, seed: int
+    ) -> list[Sample]:
+        """Make and store the pictures of one round: one of each arm.
+
+        Args:
+            design: Of the experiment.
+            number: Of the round, from 0.
+            investigation: Whom the pictures belong to; which ones they are does not depend on it, so that whoever asks
+                the same again with the same seed gets pictures that were measured.
+            experiment: The number of the experiment, from 0.
+            seed: Chooses the pictures.
+
+        Raises:
+            SnellenError: One cannot be made.
+        """
+        return [
+            self._sample(arm, f"{seed}/{experiment}/{which}/{number}", (investigation, experiment, number, which))
+            for which, arm in enumerate(design.arms)
+        ]
+
+    def _sample(self, arm: Arm, seed: str, place: tuple[str, int, int, int]) -> Sample:
+        made = self.made(arm, seed)
+        plain = self.pictures.put(made.plain).id
+        picture = plain if arm.transform == IDENTITY else self.pictures.put(made.picture).id
+        return Sample(*place, picture, plain, made.label, made.origin, made.rejected)
+
+    def shards(self, design: Design, samples: Sequence[Sample], name: str) -> list[Sequence[TrialKey]]:
+        """Return what a model has not been asked yet about samples of an experiment, in parts of one shard each.
+
+        Raises:
+            SnellenError: It cannot be read, or not be asked this.
+        """
+        card = self.executor.card(name)
+        refuse(card, design)
+        keys = [
+            key_of(design, sample, card.fingerprint, plain=plain) for plain in design.conditions for sample in samples
+        ]
+        known = self.trials.get(keys)
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        return [missing[begun : begun + SHARD] for begun in range(0, len(missing), SHARD)]
+
+    def ask(self, name: str, shard: Sequence[TrialKey]) -> None:
+        """Ask a model what it has not been asked yet, and keep what it says.
+
+        Raises:
+            SnellenError: It cannot answer.
+        """
+        questions = [Question((self.picture(key.pictures[0]),), key.question, key.choices) for key in shard]
+        ranked = self.executor.rank(name, questions)
+        self.trials.add(
+            Trial(key, one.scores, basis=one.basis, said=one.text) for key, one in zip(shard, ranked, strict=True)
+        )
 
     def made(self, arm: Arm, seed: str) -> Made:
         """Make a picture of an arm; the same seed makes the same one.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.types import Command, interrupt
@@ -16,14 +16,10 @@ from pydantic import ValidationError
 
 from memory.home import MemoryTrouble
 from memory.samples import Sample
-from memory.trials import Trial
-from nodes.examination import refuse
 from nodes.inference import used
-from nodes.reasoning.inquiry import Arm, Budget, Design, Experiment, Finding, Report, checked
-from nodes.trials import Evaluated, decided, error_rate, key_of, replaced
+from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Report, checked
+from nodes.trials import Evaluated, decided, error_rate, replaced
 from profiles.errors import BadInput, SnellenError
-from tools.calls import Call
-from tools.models import SHARD, Question
 from tools.samples import select
 from tools.transforms import apply
 
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import InvestigateState, Json
-    from memory.trials import TrialKey
     from nodes.context import Context
     from nodes.examination import Examination
 
@@ -117,9 +112,7 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) ->
     rounds = range(experiment.rounds, experiment.rounds + next_rounds(report))
     rejected = experiment.rejected
     for place in rounds:
-        made = await asyncio.to_thread(
-            _round, experiment.design, (state.investigation, number, place), report, runtime.context
-        )
+        made = await asyncio.to_thread(_round, state.investigation, report, place, runtime.context.examiner())
         rejected += sum(sample.rejected for sample in made)
         runtime.stream_writer({"investigating": {"phase": "build", "done": place + 1, "of": rounds.stop}})
     experiment = experiment.model_copy(update={"rounds": rounds.stop, "rejected": rejected})
@@ -129,23 +122,26 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) ->
 async def measure(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Ask the models about the pictures, as far as claims about them are open, and weigh the answers."""
     report, number = report_of(state), len(state.report["experiments"]) - 1
-    began, asked = time.monotonic(), 0
-    samples = await asyncio.to_thread(runtime.context.examiner().samples.of, state.investigation, number)
+    began, asked, examination = time.monotonic(), 0, runtime.context.examiner()
+    samples = await asyncio.to_thread(examination.samples.of, state.investigation, number)
     experiment = report.experiments[number]
     names = list(
         dict.fromkeys(name for one in experiment.pending for name in (one.claim.model, one.claim.other) if name)
     )
     for name in names:
         try:
-            async for done, of in _measured(experiment.design, samples, name, runtime.context.examiner()):
-                asked += done
-                runtime.stream_writer({"investigating": {"phase": "measure", "model": name, "done": done, "of": of}})
+            shards = await asyncio.to_thread(examination.shards, experiment.design, samples, name)
+            for shard in shards:
+                await asyncio.to_thread(examination.ask, name, shard)
+                asked += len(shard)
+                told = {"phase": "measure", "model": name, "done": len(shard), "of": sum(map(len, shards))}
+                runtime.stream_writer({"investigating": told})
         except MemoryTrouble:
             raise
         except SnellenError as error:
             experiment = _troubled(experiment, name, _sentence(error))
     report = replaced(report, number, experiment)
-    report = await asyncio.to_thread(weighed, report, number, samples, runtime.context.examiner())
+    report = await asyncio.to_thread(weighed, report, number, samples, examination)
     spent = {"trials": report.trials + asked, "seconds": report.seconds + time.monotonic() - began}
     return written(report.model_copy(update=spent))
 
@@ -285,48 +281,13 @@ def _tried(made: Design, report: Report, examination: Examination) -> None:
         apply(arm.transform, selected.picture, "try", selected.studio)
 
 
-def _round(made: Design, place: tuple[str, int, int], report: Report, context: Context) -> list[Sample]:
-    """Make and store the pictures of one round."""
-    samples = [_sample(arm, (*place, number), report, context) for number, arm in enumerate(made.arms)]
-    context.examiner().samples.add(samples)
-    return samples
-
-
-def _sample(arm: Arm, place: tuple[str, int, int, int], report: Report, context: Context) -> Sample:
-    thread, experiment, number, which = place
-    # Neither the thread nor the models: whoever asks the same again with this seed gets pictures that were measured.
-    seed = f"{report.seed}/{experiment}/{which}/{number}"
-    made = context.examiner().made(arm, seed)
-    plain = context.pictures.put(made.plain).id
-    picture = plain if arm.transform == Call(name="Identity") else context.pictures.put(made.picture).id
-    return Sample(thread, experiment, number, which, picture, plain, made.label, made.origin, made.rejected)
-
-
-async def _measured(made: Design, samples: Sequence[Sample], name: str, examination: Examination) -> Any:  # noqa: ANN401
-    """Measure what one model has not been asked yet, shard by shard; yields how many each had, and of how many."""
-    card = await asyncio.to_thread(examination.executor.card, name)
-    refuse(card, made)
-    wanted: dict[TrialKey, tuple[Sample, bool]] = {}
-    for plain in (False, True) if made.paired else (False,):
-        wanted.update({key_of(made, sample, card.fingerprint, plain=plain): (sample, plain) for sample in samples})
-    known = await asyncio.to_thread(examination.trials.get, list(wanted))
-    missing = [key for key in wanted if key not in known]
-    for shard in _shards(missing):
-        await asyncio.to_thread(_shard, shard, name, examination)
-        yield len(shard), len(missing)
-
-
-def _shards(keys: Sequence[TrialKey]) -> Iterator[Sequence[TrialKey]]:
-    for begun in range(0, len(keys), SHARD):
-        yield keys[begun : begun + SHARD]
-
-
-def _shard(keys: Sequence[TrialKey], name: str, examination: Examination) -> None:
-    questions = [Question((examination.picture(key.pictures[0]),), key.question, key.choices) for key in keys]
-    ranked = examination.executor.rank(name, questions)
-    examination.trials.add(
-        Trial(key, one.scores, basis=one.basis, said=one.text) for key, one in zip(keys, ranked, strict=True)
-    )
+def _round(investigation: str, report: Report, number: int, examination: Examination) -> list[Sample]:
+    """Make and store one round of the latest experiment."""
+    experiment = len(report.experiments) - 1
+    design = report.experiments[experiment].design
+    made = examination.make_round(design, number, investigation=investigation, experiment=experiment, seed=report.seed)
+    examination.samples.add(made)
+    return made
 
 
 def _troubled(experiment: Experiment, name: str, trouble: str) -> Experiment:

@@ -49,7 +49,7 @@ class Evaluated:
         """
         said: dict[tuple[str, bool], dict[Sample, str | None]] = {}
         for name, fingerprint in fingerprints.items():
-            for plain in (False, True) if design.paired else (False,):
+            for plain in design.conditions:
                 keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in samples}
                 found = trials.get(list(keys.values()))
                 said[name, plain] = {

@@ -123,6 +123,11 @@ class Design(_Record):
         """What models choose from."""
         return [*self.classes, *([UNKNOWN] if self.unknown else [])]
 
+    @property
+    def conditions(self) -> tuple[bool, ...]:
+        """Under which models are asked: about pictures as they are shown, and in a paired one as they were before."""
+        return (False, True) if self.paired else (False,)
+
     def asked(self, arm: Arm) -> str:
         """Return what is asked about the pictures of an arm."""
         return arm.question or self.question

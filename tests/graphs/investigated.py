@@ -23,7 +23,6 @@ from typing import Any
 import torch
 import transformers
 
-import nodes.experiments
 from interfaces import investigations
 from interfaces.following import Finished
 from memory.checkpoints import thread_ids
@@ -56,16 +55,16 @@ def _investigate(home: Path, seed: int) -> None:
     os.environ["SNELLEN_HOME"] = str(home)
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
-    measured = nodes.experiments._shard
+    ask = Examination.ask
 
-    def watched(keys: Sequence[TrialKey], name: str, examination: Examination) -> None:
-        known = examination.trials.get(keys)
+    def watched(examination: Examination, name: str, shard: Sequence[TrialKey]) -> None:
+        known = examination.trials.get(shard)
         if known:
             with (home / "twice").open("a") as file:
                 file.writelines(f"{key.id}\n" for key in known)
-        measured(keys, name, examination)
+        ask(examination, name, shard)
 
-    nodes.experiments._shard = watched
+    Examination.ask = watched  # type: ignore[method-assign, assignment]
     asyncio.run(_followed(home, seed))
 
 
