@@ -1,8 +1,12 @@
 """Investigate: a question about models becomes experiments, run until the evidence suffices (APEX, figure 1).
 
-    open_report → design → check_design → build_benchmark → measure → discuss → judge_sufficiency → conclude
+    open_report → design → check_design → build_benchmark → measure → discuss → judge_sufficiency → conclude → …
                     ↑ ← reasons ──┘          ↑ ← not yet ──┘                            │
                     └─────────────────────── not yet ───────────────────────────────────┘
+
+On request models are then taught what was found that they cannot do, and measured again with the same nodes:
+
+    … conclude → teach → design → … → conclude → compare
 
 The graph is exported without a saver; ``interfaces.investigations`` and the server bring their own.
 """
@@ -15,8 +19,10 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.states import InvestigateState
 from nodes.context import Context
-from nodes.experiments import build_benchmark, check_design, design, discuss, enough, measure, open_report
+from nodes.experiments import build_benchmark, check_design, design, discuss, enough, measure, open_report, report_of
+from nodes.reasoning.follow_up import weaknesses
 from nodes.sufficiency import conclude, judge_sufficiency
+from nodes.teaching import compare, teach
 
 RECURSION_LIMIT: Final = 4_000
 """Evidence is looked at after every few pictures; what bounds an investigation is its budget."""
@@ -25,6 +31,13 @@ RECURSION_LIMIT: Final = 4_000
 def where_next(state: InvestigateState) -> Literal["build_benchmark", "discuss"]:
     """Make more pictures while claims are open and the budget lasts."""
     return enough(state)
+
+
+def what_follows(state: InvestigateState) -> Literal["teach", "compare", "__end__"]:
+    """Correct the models that are weak, where that is wanted; say what came of it once it was measured."""
+    if state.after:
+        return "compare"
+    return "teach" if state.correct and weaknesses(report_of(state)) else "__end__"
 
 
 builder = StateGraph(InvestigateState, context_schema=Context)
@@ -37,6 +50,8 @@ builder.add_node("measure", measure)
 builder.add_node("discuss", discuss)
 builder.add_node("judge_sufficiency", judge_sufficiency, destinations=("design", "conclude"))
 builder.add_node("conclude", conclude)
+builder.add_node("teach", teach, destinations=("design", END))
+builder.add_node("compare", compare)
 
 builder.add_edge(START, "open_report")
 builder.add_edge("open_report", "design")
@@ -44,6 +59,7 @@ builder.add_edge("design", "check_design")
 builder.add_edge("build_benchmark", "measure")
 builder.add_conditional_edges("measure", where_next)
 builder.add_edge("discuss", "judge_sufficiency")
-builder.add_edge("conclude", END)
+builder.add_conditional_edges("conclude", what_follows)
+builder.add_edge("compare", END)
 
 graph = builder.compile(name="investigate").with_config(recursion_limit=RECURSION_LIMIT)

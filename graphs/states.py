@@ -169,6 +169,18 @@ class InvestigateState:
     report: Json = field(default_factory=dict)
     """What is known (``nodes.reasoning.inquiry.Report`` in JSON form)."""
 
+    correct: bool = False
+    """Whether models are taught what was found that they cannot do."""
+
+    corrections: list[Json] = field(default_factory=list)
+    """What came of that (``nodes.reasoning.follow_up.Correction`` in JSON form)."""
+
+    plan: list[Json] = field(default_factory=list)
+    """The experiments that measure corrections (``Design`` in JSON form)."""
+
+    after: Json = field(default_factory=dict)
+    """What these found (``Report`` in JSON form); empty until there is something to measure."""
+
     design: Json | None = None
     """The experiment that was designed and not yet checked (``Design`` in JSON form)."""
 

@@ -186,9 +186,9 @@ async def run_campaign(campaign: Campaign, *, profile: str = "embedded") -> Asyn
         except BadInput as error:
             yield CellResult(cell, {}, {}, trouble=str(error))
             continue
-        report = investigations.report_of(state)
-        if report is not None:
-            yield result_of(cell, report)
+        found = investigations.found_in(state)
+        if found is not None:
+            yield result_of(cell, found.report)
 
 
 async def _ended(events: AsyncGenerator[investigations.InvestigationEvent]) -> InvestigateState:

@@ -77,7 +77,9 @@ def _declare_ask(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_correct(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("thread", metavar="THREAD", help="a finished run, as `snellen threads` lists it")
+    parser.add_argument(
+        "thread", metavar="THREAD", help="a finished run or investigation, as `snellen threads` lists it"
+    )
     parser.add_argument("says", nargs="?", metavar="WORDS", help='what is wrong: "that is not a flamingo"')
     parser.add_argument("--answer", metavar="EXPECTED", help="the right answer")
     parser.add_argument(
@@ -142,6 +144,11 @@ def _declare_investigate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses the pictures (default: 0)")
     parser.add_argument(
         "--approve", action="store_true", help="ask before an experiment is run; without a terminal, stop there"
+    )
+    parser.add_argument(
+        "--correct",
+        action="store_true",
+        help="then teach models what is found that they cannot do (LoRA), and measure them again on fresh pictures",
     )
     parser.add_argument("--thread", metavar="ID", help="a name for it, to resume it by (made up if left out)")
     parser.add_argument("--out", metavar="DIR", help="write report.html, report.md, report.json and all trials there")
@@ -286,11 +293,12 @@ _COMMANDS: Final = {
         _declare_ask,
     ),
     "correct": _Command(
-        "say what was wrong with a run's answer; it learns from that and tries again",
+        "say what was wrong with a run's answer, or correct what an investigation found; it learns and tries again",
         "snellen threads\n"
         'snellen correct THREAD "that is not a flamingo"\n'
         "snellen correct THREAD --answer 3\n"
-        "snellen correct THREAD --region 10,20,60,80 --label penguin --html again.html",
+        "snellen correct THREAD --region 10,20,60,80 --label penguin --html again.html\n"
+        "snellen correct REPORT_ID --html corrected.html  # models learn what they were found to be weak in",
         _declare_correct,
     ),
     "learn": _Command(

@@ -35,9 +35,11 @@ def ask(options: argparse.Namespace) -> int:
 
 
 def correct(options: argparse.Namespace) -> int:
-    """Say what was wrong with the answer of a run."""
-    from interfaces import ask_commands
+    """Say what was wrong with the answer of a run, or have models learn what an investigation found."""
+    from interfaces import ask_commands, investigation_commands
 
+    if asyncio.run(graph_of(options.thread)) == "investigate":
+        return investigation_commands.correct(options)
     return ask_commands.correct(options)
 
 

@@ -12,7 +12,7 @@ from interfaces import following, investigations, sessions, threads
 from interfaces.approving import tell_how_to_decide
 from interfaces.display import console, print_json, print_table
 from interfaces.follower import Follower
-from interfaces.investigation_display import InvestigationDisplay, state_json
+from interfaces.investigation_display import InvestigationDisplay, doing, state_json
 from interfaces.running import resumable, run
 from interfaces.runs import write_text
 from memory.home import home
@@ -36,9 +36,22 @@ def investigate(options: argparse.Namespace) -> int:
         budget=_budget(options.budget or []),
         seed=options.seed,
         approve=options.approve,
+        correct=options.correct,
     )
     follower = _follower(options)
     events = investigations.stream_investigate(order, thread=options.thread, decide=follower.asked)
+    return _finish(follower, events, options)
+
+
+def correct(options: argparse.Namespace) -> int:
+    """Teach models what an investigation found that they cannot do, and measure them again."""
+    if options.says or options.answer or options.region or options.label:
+        msg = f"{options.thread!r} is an investigation: its weaknesses are known, so nothing is said about them."
+        raise BadInput(msg)
+    follower = _follower(options)
+    events = investigations.correct_investigation(
+        options.thread, approve=options.approve, profile=options.profile, decide=follower.asked
+    )
     return _finish(follower, events, options)
 
 
@@ -85,7 +98,7 @@ def report(options: argparse.Namespace) -> int:
 def _print(state: InvestigateState) -> None:
     from interfaces.report_text import markdown
 
-    found = investigations.report_of(state)
+    found = investigations.found_in(state)
     console().print(markdown(found) if found else "The report is not opened yet.", soft_wrap=True)
 
 
@@ -115,21 +128,21 @@ def _written(state: InvestigateState, options: argparse.Namespace) -> list[Path]
     """Write the files that were asked for, and say which ones."""
     from interfaces import report_page, report_text
 
-    found = investigations.report_of(state)
+    found = investigations.found_in(state)
     if found is None:
         return []
     folder, written = home(), []
     page = getattr(options, "html", None)
     if page:
-        write_text(Path(page), report_page.render(state.investigation, found, folder))
+        write_text(Path(page), report_page.render(found, folder))
         written.append(Path(page))
     if getattr(options, "markdown", None):
         write_text(Path(options.markdown), report_text.markdown(found) + "\n")
         written.append(Path(options.markdown))
     if getattr(options, "trials", None):
-        written.append(report_text.write_trials(state.investigation, found, folder, Path(options.trials)))
+        written.append(report_text.write_trials(found, folder, Path(options.trials)))
     if getattr(options, "out", None):
-        written += report_text.write_all(state.investigation, found, folder, Path(options.out))
+        written += report_text.write_all(found, folder, Path(options.out))
     if not options.json:
         for path in written:
             console().print(f"wrote   {path}", style="dim")
@@ -161,7 +174,7 @@ def _doing(event: investigations.InvestigationEvent) -> str:
         case following.Started():
             return "designing an experiment"
         case following.InvestigationProgress(told=told):
-            return "making pictures" if told.get("phase") == "build" else f"asking {told.get('model')}"
+            return doing(told)
         case following.Waits():
             return "waiting for a decision"
         case _:

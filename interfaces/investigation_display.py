@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from interfaces.bar_display import BarDisplay
 from interfaces.following import Finished, InvestigationProgress, NodeFinished, Started, Waits
-from interfaces.investigations import InvestigationEvent, report_of
+from interfaces.investigations import Found, InvestigationEvent, found_in
 from interfaces.learning_display import Line, print_line
 
 if TYPE_CHECKING:
@@ -46,8 +46,16 @@ def guarantee(report: Report) -> str:
     )
 
 
-def answer_lines(report: Report) -> Iterator[Line]:
-    """Tell the answers, how sure they are, and what was not examined."""
+def answer_lines(found: Found) -> Iterator[Line]:
+    """Tell the answers, how sure they are, what was not examined, and what was corrected."""
+    yield from _answers(found.report)
+    for correction in found.corrections:
+        yield Line("", str(correction), f"bold {'green' if correction.called else 'yellow'}")
+    if found.after is not None:
+        yield from _answers(found.after)
+
+
+def _answers(report: Report) -> Iterator[Line]:
     for answer in report.answers:
         yield Line("", answer.sentence, f"bold {_COLOURS[answer.says]}")
     if not report.answers:
@@ -56,6 +64,13 @@ def answer_lines(report: Report) -> Iterator[Line]:
         yield Line("", guarantee(report), "dim")
     for note in [*report.notes, *report.questions]:
         yield Line("  ! ", note, "yellow")
+
+
+def doing(told: Json) -> str:
+    """Say in words what an investigation is doing, without counts."""
+    model = told.get("model", "")
+    phases = {"build": "making pictures", "lessons": f"making lessons for {model}", "teach": f"teaching {model}"}
+    return phases.get(told.get("phase", ""), f"asking {model}")
 
 
 @dataclass
@@ -72,7 +87,8 @@ class InvestigationDisplay(BarDisplay):
             case Started(thread=thread, state=state):
                 self._line(Line("thread  ", thread, "dim"))
                 self._line(Line("", state.query, "bold cyan"))
-                self._report = report_of(state)
+                found = found_in(state)
+                self._report = None if found is None else found.report
             case NodeFinished(node=node, update=update):
                 self._take(node, update)
             case InvestigationProgress(told=told):
@@ -81,10 +97,10 @@ class InvestigationDisplay(BarDisplay):
                 for one in request["action_requests"]:
                     self._line(Line("  ? ", one["description"], "yellow"))
             case Finished(state=state):
-                report = report_of(state)
-                if report is not None:
+                found = found_in(state)
+                if found is not None:
                     self._line(Line("", "answer", "bold cyan"))
-                    for line in answer_lines(report):
+                    for line in answer_lines(found):
                         self._line(line)
 
     def tell(self, told: Json) -> None:
@@ -96,23 +112,29 @@ class InvestigationDisplay(BarDisplay):
 
     def progress(self, told: Json) -> str:
         """Say what is being done, and how long it may go on."""
-        doing = "making pictures" if told.get("phase") == "build" else f"asking {told.get('model', '')}"
+        if told.get("phase") == "teach":
+            return f"{doing(told)}: step {told['done']} of {told['of']}"
+        if told.get("phase") == "lessons":
+            return doing(told)
         if self._report is None or not self._report.images or not self._report.seconds:
-            return doing
+            return doing(told)
         left = self._report.budget.images - self._report.images
         rate = (time.monotonic() - self._began) / self._report.images
         unclear = sum(len(one.pending) for one in self._report.experiments)
         return (
-            f"{doing} · {self._report.images} pictures, {unclear} claims open · at most {left} more pictures "
+            f"{doing(told)} · {self._report.images} pictures, {unclear} claims open · at most {left} more pictures "
             f"({left * rate / 60:.0f} min)"
         )
 
     def _take(self, node: str, update: Json) -> None:
         from nodes.reasoning.inquiry import Report
 
-        if "report" not in update:
+        for one in update.get("corrections", ()) if node == "teach" else ():
+            self._show_correction(one)
+        written = update.get("after") or update.get("report")
+        if not written:
             return
-        self._report = Report.model_validate(update["report"])
+        self._report = Report.model_validate(written)
         if node == "open_report":
             self._line(Line("models  ", ", ".join(self._report.models), "dim"))
         elif node == "check_design" and self._report.experiments:
@@ -124,6 +146,18 @@ class InvestigationDisplay(BarDisplay):
         design = experiment.design
         self._line(Line(f"experiment {number}  ", f"“{design.question}” {' / '.join(design.choices)}", "bold"))
         self._line(Line("    ", design.purpose, "dim"))
+
+    def _show_correction(self, told: Json) -> None:
+        from nodes.reasoning.follow_up import Correction
+
+        one = Correction.model_validate(told)
+        self._line(Line("correction  ", str(one), "bold" if one.called else "yellow"))
+        if one.held_out:
+            before, after = one.held_out
+            said = (
+                f"{one.taught} pictures, {one.steps} steps in {one.seconds:.0f} s; held out {before:.2f} → {after:.2f}"
+            )
+            self._line(Line("    ", said, "dim"))
 
     def _show_findings(self, experiment: Experiment) -> None:
         for finding in experiment.findings:

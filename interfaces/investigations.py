@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from graphs.states import InvestigateState, Json
     from nodes.context import Context
+    from nodes.reasoning.follow_up import Correction
     from nodes.reasoning.inquiry import Report
     from profiles import Profile
 
@@ -47,6 +49,7 @@ class Order:
         budget: What it may use, by the names of ``nodes.reasoning.inquiry.Budget``.
         seed: Chooses the pictures.
         approve: Whether a person is asked before an experiment is run.
+        correct: Whether models are taught what is found that they cannot do, and measured again.
     """
 
     query: str
@@ -57,6 +60,32 @@ class Order:
     budget: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
     approve: bool = False
+    correct: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an investigation found.
+
+    Attributes:
+        investigation: Its thread.
+        report: What it found.
+        corrections: What was done about weaknesses, where that was wanted.
+        after: What was measured of corrected models.
+    """
+
+    investigation: str
+    report: Report
+    corrections: Sequence[Correction] = ()
+    after: Report | None = None
+
+    @property
+    def parts(self) -> list[tuple[str, Report]]:
+        """The reports, each with the name under which its pictures are kept."""
+        from nodes.reasoning.follow_up import album
+
+        later = [] if self.after is None else [(album(self.investigation), self.after)]
+        return [(self.investigation, self.report), *later]
 
 
 async def stream_investigate(
@@ -124,6 +153,57 @@ async def resume_investigation(
             yield event
 
 
+async def correct_investigation(
+    thread: str, *, approve: bool = False, profile: str | None = None, decide: Decide | None = None
+) -> AsyncGenerator[InvestigationEvent]:
+    """Teach models what a finished investigation found that they cannot do, and measure them again.
+
+    Args:
+        thread: The id of an existing thread.
+        approve: Whether a person is asked which models are taught.
+        profile: A profile to go on with; None takes the one the thread was begun with.
+        decide: Decides about that.
+
+    Yields:
+        ``Started`` with ``resumed``, then what happens.
+
+    Raises:
+        BadInput: no such thread, it has not ended, it found no weakness, or its models were corrected.
+        SnellenError: the run failed; ``resume_investigation`` takes it up.
+    """
+    from memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with threads.opened(name, "investigate", folder) as graph:
+        state = await _state(graph, name)
+        if not threads.has_ended(await graph.aget_state(_config(name))):
+            msg = f"The investigation {name!r} has not ended: `snellen resume {name}` takes it up."
+            raise BadInput(msg)
+        _check_correctable(state)
+        context = await asyncio.to_thread(examining, profile or state.profile, folder, state.folder)
+        told = {"correct": True, "approve": approve, "corrections": []}
+        await graph.aupdate_state(_config(name), told, as_node="conclude")
+        yield Started(thread=name, state=state, resumed=True)
+        async for event in _followed(graph, name, context, decide):
+            yield event
+
+
+def _check_correctable(state: InvestigateState) -> None:
+    from nodes.reasoning.follow_up import weaknesses
+
+    found = found_in(state)
+    if state.after:
+        msg = f"The models of {state.investigation!r} were corrected: `snellen report {state.investigation}` shows it."
+        raise BadInput(msg)
+    if found is None or not weaknesses(found.report):
+        msg = (
+            f"The investigation {state.investigation!r} found nothing that a model cannot do, so there is nothing to "
+            "correct: `snellen report` shows what it found."
+        )
+        raise BadInput(msg)
+
+
 async def read_thread(thread: str) -> InvestigateState:
     """Return the latest saved state of an investigation.
 
@@ -138,11 +218,16 @@ async def read_thread(thread: str) -> InvestigateState:
         return await _state(graph, name)
 
 
-def report_of(state: InvestigateState) -> Report | None:
-    """Return the report of an investigation; None before it is opened."""
+def found_in(state: InvestigateState) -> Found | None:
+    """Return what an investigation has found so far; None before its report is opened."""
+    from nodes.reasoning.follow_up import Correction
     from nodes.reasoning.inquiry import Report
 
-    return Report.model_validate(state.report) if state.report else None
+    if not state.report:
+        return None
+    corrections = [Correction.model_validate(one) for one in state.corrections]
+    after = Report.model_validate(state.after) if state.after else None
+    return Found(state.investigation, Report.model_validate(state.report), corrections, after)
 
 
 async def summary(graph: Graph, thread: str) -> ThreadSummary:
@@ -196,14 +281,19 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
         BadInput: There is no such profile.
         SnellenError: The memory or the world cannot be used.
     """
+    from memory.adapters import AdapterStore
     from memory.artifacts import read_picture
     from memory.samples import SampleTable
     from memory.trials import TrialTable
-    from nodes.examination import Examination
+    from nodes.examination import Examination, Teaching
     from nodes.reasoning import make_investigator
+    from nodes.reasoning.ladder import battery
+    from nodes.reasoning.subjects import Subjects
     from profiles import load_profile
+    from profiles.profile import TESTED
     from tools.knowledge.collection import ClassFolders
-    from tools.models import InProcess
+    from tools.loading import fingerprint
+    from tools.models import InProcess, model_under_test
     from tools.samples import Alignment, FolderSource, sources_of
 
     chosen, context = load_profile(profile), sessions.make_context(profile, folder)
@@ -215,6 +305,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
         found: list[float] = context.models.match([picture] * len(texts), texts)
         return found
 
+    adapters = AdapterStore(folder)
     return replace(
         context,
         examination=Examination(
@@ -222,10 +313,17 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
             trials=TrialTable(folder),
             samples=SampleTable(folder),
             pictures=context.pictures,
-            executor=InProcess(chosen),
+            executor=InProcess(chosen, adapters.find),
             generation=generation,
             retrieval=retrieval,
             alignment=None if chosen.models.match is None else Alignment(match, least=chosen.samples.fits),
+            teaching=Teaching(
+                read=partial(model_under_test, chosen),
+                fingerprint=lambda name: fingerprint(chosen, TESTED + name),
+                adapters=adapters,
+                battery=battery(Subjects.of(chosen)),
+                settings=chosen.correction,
+            ),
         ),
     )
 
@@ -244,20 +342,26 @@ def _beginning(name: str, order: Order) -> InvestigateState:
         seed=order.seed,
         folder="" if order.pictures is None else str(_checked_folder(order.pictures)),
         approve=order.approve,
+        correct=order.correct,
     )
 
 
 def _models(profile: Profile, models: Sequence[str]) -> list[str]:
+    from memory.adapters import AdapterStore
+    from memory.home import home_folder
+
     known = list(profile.tested)
     if not known:
         msg = (
             f"The profile {profile.name!r} names no models to examine: add some under [tested] (see docs/profiles.md)."
         )
         raise BadInput(msg)
-    strangers = [name for name in models if name not in known]
+    corrected = [one.name for one in AdapterStore(home_folder()) if one.model in known]
+    strangers = [name for name in models if name not in {*known, *corrected}]
     if strangers:
         msg = (
-            f"There is no model {strangers[0][:80]!r} to examine; the profile {profile.name!r} has {', '.join(known)}."
+            f"There is no model {strangers[0][:80]!r} to examine; the profile {profile.name!r} has "
+            f"{', '.join([*known, *corrected])}."
         )
         raise BadInput(msg)
     chosen = list(dict.fromkeys(models)) or known

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.investigation_display import VERDICTS, figures, guarantee
 from interfaces.report_text import again, trial_rows
+from nodes.reasoning.follow_up import points
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
+    from interfaces.investigations import Found
     from memory.artifacts import ArtifactStore
-    from nodes.reasoning.inquiry import Experiment, Finding, Report
+    from nodes.reasoning.follow_up import Correction
+    from nodes.reasoning.inquiry import Experiment, Finding
 
 _TEMPLATES: Final = Path(__file__).resolve().parent / "pages"
 _SHOWN: Final = 3
@@ -42,12 +45,11 @@ class _Bar:
     verdict: str
 
 
-def render(investigation: str, report: Report, folder: Path) -> str:
+def render(found: Found, folder: Path) -> str:
     """Write the page.
 
     Args:
-        investigation: The thread, which names its pictures.
-        report: What is known.
+        found: What is known.
         folder: The memory's home, where pictures and trials are.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -59,16 +61,23 @@ def render(investigation: str, report: Report, folder: Path) -> str:
         lstrip_blocks=True,
     )  # fmt: skip
     album = _Album(ArtifactStore(folder / FOLDER))
-    rows = list(trial_rows(investigation, report, folder))
+    report, after = found.report, found.after
+    rows = list(trial_rows(found, folder))
+    experiments = [*report.experiments, *([] if after is None else after.experiments)]
+    shown = [
+        _shown(number, experiment, [row for row in rows if row["experiment"] == number], album)
+        for number, experiment in enumerate(experiments, 1)
+    ]
     return environment.get_template("report.html.j2").render(
-        investigation=investigation,
+        investigation=found.investigation,
         report=report,
         guarantee=guarantee(report) if report.findings else "",
         verdicts=VERDICTS,
-        experiments=[
-            _shown(number, experiment, [row for row in rows if row["experiment"] == number], album)
-            for number, experiment in enumerate(report.experiments, 1)
-        ],
+        experiments=shown[: len(report.experiments)],
+        corrections=[_corrected(one) for one in found.corrections],
+        after=after,
+        after_guarantee=guarantee(after) if after is not None and after.findings else "",
+        again_measured=shown[len(report.experiments) :],
         trials=[_trial(row) for row in rows[:_ROWS]],
         left_out=max(len(rows) - _ROWS, 0),
         again=again(report),
@@ -115,6 +124,24 @@ def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], albu
         "troubles": [f"{one.claim.about}: {one.trouble}" for one in experiment.findings if one.trouble],
         "examples": examples,
     }
+
+
+def _corrected(correction: Correction) -> dict[str, Any]:
+    """Return a correction with its two changes as bars on one scale, in points."""
+    changes = [("where it was weak", correction.gain), ("elsewhere", correction.elsewhere)]
+
+    def place(value: float) -> float:
+        return round(50 * (value + 1), 2)
+
+    bars = [
+        _Bar(
+            place(change.interval[0]), place(change.interval[1]), place(change.mean), place(0.0), where, points(change),
+            "yes" if change.interval[0] > 0 else "no" if change.interval[1] < 0 else "open",
+        )
+        for where, change in changes
+        if change is not None
+    ]  # fmt: skip
+    return {"correction": correction, "bars": bars}
 
 
 def _bar(finding: Finding, experiment: Experiment) -> _Bar:

@@ -13,16 +13,24 @@ from interfaces.runs import write_text, writing
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
+    from interfaces.investigations import Found
     from nodes.reasoning.inquiry import Experiment, Report
 
 
-def markdown(report: Report) -> str:
-    """Write the report for people: the answer, the claims, the experiments, what was not tested."""
+def markdown(found: Found) -> str:
+    """Write the report for people: the answer, the claims, the experiments, what was not tested, what was corrected."""
+    report = found.report
     lines = [f"# {report.query}", "", report.conclusion or "Not answered yet.", ""]
     if report.findings:
         lines += [guarantee(report), ""]
     for number, experiment in enumerate(report.experiments, 1):
         lines += list(_experiment(number, experiment))
+    if found.corrections:
+        lines += ["## Corrections", "", *(f"- {one}" for one in found.corrections), ""]
+    if found.after is not None:
+        lines += [guarantee(found.after), ""]
+        for number, experiment in enumerate(found.after.experiments, 1 + len(report.experiments)):
+            lines += list(_experiment(number, experiment))
     open_ends = [*report.notes, *report.questions]
     if open_ends:
         lines += ["## What was not tested", "", *(f"- {one}" for one in open_ends), ""]
@@ -64,14 +72,23 @@ def _call(call: Any) -> str:  # noqa: ANN401 - a Call; naming it would import th
     return f"`{call.name}({said})`"
 
 
-def trial_rows(investigation: str, report: Report, folder: Path) -> Iterator[dict[str, Any]]:
+def trial_rows(found: Found, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield every trial of an investigation: who was asked what about which picture, and what came of it.
 
+    Experiments with corrected models are counted on from the others.
+
     Args:
-        investigation: Its thread.
-        report: Its report.
+        found: What it found.
         folder: The memory's home.
     """
+    begun = 0
+    for album, report in found.parts:
+        for row in _trial_rows(album, report, folder):
+            yield row | {"experiment": row["experiment"] + begun}
+        begun += len(report.experiments)
+
+
+def _trial_rows(album: str, report: Report, folder: Path) -> Iterator[dict[str, Any]]:
     from memory.samples import SampleTable
     from memory.trials import TrialTable
     from nodes.trials import chosen, key_of
@@ -82,7 +99,7 @@ def trial_rows(investigation: str, report: Report, folder: Path) -> Iterator[dic
         design = experiment.design
         for name, fingerprint in report.fingerprints.items():
             for plain in design.conditions:
-                of = samples.of(investigation, number)
+                of = samples.of(album, number)
                 keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in of}
                 found = trials.get(list(keys.values()))
                 for sample, key in keys.items():
@@ -101,13 +118,13 @@ def trial_rows(investigation: str, report: Report, folder: Path) -> Iterator[dic
                     }  # fmt: skip
 
 
-def write_trials(investigation: str, report: Report, folder: Path, place: Path) -> Path:
+def write_trials(found: Found, folder: Path, place: Path) -> Path:
     """Write the trials: as parquet, or as JSON lines where the name ends so.
 
     Raises:
         SnellenError: The place cannot be written to.
     """
-    rows = list(trial_rows(investigation, report, folder))
+    rows = list(trial_rows(found, folder))
     if place.suffix in {".jsonl", ".json"}:
         write_text(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         return place
@@ -123,7 +140,7 @@ def write_trials(investigation: str, report: Report, folder: Path, place: Path) 
     return place
 
 
-def write_all(investigation: str, report: Report, folder: Path, place: Path) -> list[Path]:
+def write_all(found: Found, folder: Path, place: Path) -> list[Path]:
     """Write everything about an investigation into a folder: page, Markdown, JSON, trials.
 
     Raises:
@@ -131,10 +148,15 @@ def write_all(investigation: str, report: Report, folder: Path, place: Path) -> 
     """
     from interfaces import report_page
 
-    write_text(place / "report.html", report_page.render(investigation, report, folder))
-    write_text(place / "report.md", markdown(report) + "\n")
-    write_text(place / "report.json", report.model_dump_json(indent=2) + "\n")
+    write_text(place / "report.html", report_page.render(found, folder))
+    write_text(place / "report.md", markdown(found) + "\n")
+    write_text(place / "report.json", found.report.model_dump_json(indent=2) + "\n")
     tables = importlib.util.find_spec("pyarrow") is not None
     name = "trials.parquet" if tables else "trials.jsonl"
-    trials = write_trials(investigation, report, folder, place / name)
-    return [place / "report.html", place / "report.md", place / "report.json", trials]
+    written = [place / "report.html", place / "report.md", place / "report.json"]
+    if found.corrections:
+        told = [one.model_dump(mode="json") for one in found.corrections]
+        after = None if found.after is None else found.after.model_dump(mode="json")
+        written.append(place / "corrections.json")
+        write_text(written[-1], json.dumps({"corrections": told, "after": after}, indent=2) + "\n")
+    return [*written, write_trials(found, folder, place / name)]

@@ -41,13 +41,14 @@ async def approve(state: LearnState, runtime: Runtime[Context]) -> Json:  # noqa
     asked = [index for index, one in enumerate(collected) if not one.trouble]
     if not (state.approve and asked):
         return {}
-    for index, rejection in zip(asked, _answered(request([collected[index] for index in asked])), strict=True):
+    for index, rejection in zip(asked, answered(request([collected[index] for index in asked])), strict=True):
         if rejection is not None:
             collected[index] = replace(collected[index], trouble=rejection)
     return {"collected": [one.to_json() for one in collected]}
 
 
-def _answered(asking: Json) -> list[str | None]:
+def answered(asking: Json) -> list[str | None]:
+    """Ask until the answer can be read; None for what was approved, the trouble in a sentence for what was rejected."""
     while True:
         try:
             return decided(interrupt(asking), len(asking["action_requests"]))

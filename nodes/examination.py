@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,12 +18,14 @@ from tools.transforms import apply
 if TYPE_CHECKING:
     import PIL.Image
 
+    from memory.adapters import AdapterStore
     from memory.artifacts import ArtifactStore
     from memory.samples import SampleTable
     from memory.trials import TrialKey, TrialTable
     from nodes.reasoning.inquiry import Arm, Design
     from nodes.reasoning.protocol import Investigator
-    from tools.models import Card, Executor
+    from profiles import CorrectionSettings
+    from tools.models import Card, Executor, ModelUnderTest
     from tools.samples import Alignment, Source
 
 MAX_REJECTED: Final = 8
@@ -50,6 +52,25 @@ class Made:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Teaching:
+    """What it takes to correct a model under test.
+
+    Attributes:
+        read: Reads a model that nobody else uses.
+        fingerprint: Names its checkpoint.
+        adapters: Where what it learned is kept.
+        battery: Experiments about everything else that it can do.
+        settings: Of the training.
+    """
+
+    read: Callable[[str], ModelUnderTest]
+    fingerprint: Callable[[str], str]
+    adapters: AdapterStore
+    battery: Sequence[Design]
+    settings: CorrectionSettings
+
+
+@dataclass(frozen=True, kw_only=True)
 class Examination:
     """The resources of an investigation.
 
@@ -62,6 +83,7 @@ class Examination:
         generation: Where pictures are made; None where nothing makes any.
         retrieval: Where they are looked up; None where there is nothing.
         alignment: Tells whether a picture shows what it should; None where nothing can tell.
+        teaching: What it takes to correct models; None where none are.
     """
 
     investigator: Investigator
@@ -72,6 +94,7 @@ class Examination:
     generation: Source | None = None
     retrieval: Source | None = None
     alignment: Alignment | None = None
+    teaching: Teaching | None = None
 
     def selection(self, seed: str) -> Selection:
         """Return what select tools work with."""

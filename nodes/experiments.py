@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from memory.home import MemoryTrouble
 from memory.samples import Sample
 from nodes.inference import used
+from nodes.reasoning.follow_up import FollowUp, album
 from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Report, checked
 from nodes.trials import Evaluated, decided, error_rate, replaced
 from profiles.errors import BadInput, SnellenError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from graphs.states import InvestigateState, Json
     from nodes.context import Context
     from nodes.examination import Examination
+    from nodes.reasoning.protocol import Investigator
 
 MAX_HEALING: Final = 3
 """Times that a design goes back with what is wrong with it, before another one is made (APEX, section 3.4)."""
@@ -46,18 +48,30 @@ Next = Literal["design", "build_benchmark", "conclude"]
 
 
 def report_of(state: InvestigateState) -> Report:
-    """Return the report in a state."""
-    return Report.model_validate(state.report)
+    """Return the report that is being written: once models were corrected, the one about that."""
+    return Report.model_validate(state.after or state.report)
 
 
-def written(report: Report) -> Json:
-    """Return the report as it goes into a state."""
-    return {"report": report.model_dump(mode="json")}
+def written(state: InvestigateState, report: Report) -> Json:
+    """Return that report as it goes into a state."""
+    return {"after" if state.after else "report": report.model_dump(mode="json")}
+
+
+def album_of(state: InvestigateState) -> str:
+    """Return the name under which the pictures of that report are kept."""
+    return album(state.investigation) if state.after else state.investigation
+
+
+def investigator_of(state: InvestigateState, context: Context) -> Investigator:
+    """Return who designs the experiments of that report, and reads them."""
+    if state.after:
+        return FollowUp([Design.model_validate(one) for one in state.plan])
+    return context.examiner().investigator
 
 
 async def open_report(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Begin the report: the query, the models that are examined, and what cannot be."""
-    investigator = runtime.context.examiner().investigator
+    investigator = investigator_of(state, runtime.context)
     before = investigator.usage
     opening = await investigator.open_report(state.query, state.models)
     report = Report(
@@ -68,12 +82,12 @@ async def open_report(state: InvestigateState, runtime: Runtime[Context]) -> Jso
         budget=Budget.model_validate(state.budget),
         notes=list(opening.notes),
     )
-    return written(report) | {"usage": used(state.usage, before, investigator.usage)}
+    return written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
 
 
 async def design(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Have the Reasoner design the next experiment; nothing where none would help."""
-    investigator = runtime.context.examiner().investigator
+    investigator = investigator_of(state, runtime.context)
     before = investigator.usage
     try:
         made = await investigator.design_experiment(report_of(state), state.refusals)
@@ -89,41 +103,43 @@ async def check_design(state: InvestigateState, runtime: Runtime[Context]) -> Co
     """See whether the design can be run, and ask whoever wants to be asked; a bad one goes back with the reason."""
     report = report_of(state)
     if state.design is None:
-        return Command(goto="conclude", update=_given_up(report, state.refusals[-1:]))
+        return Command(goto="conclude", update=_given_up(state, report, state.refusals[-1:]))
     try:
         made = checked(Design.model_validate(state.design), report.models)
-        await asyncio.to_thread(_tried, made, report, runtime.context.examiner())
+        await asyncio.to_thread(tried, made, report, runtime.context.examiner())
     except (BadInput, ValidationError) as error:
         return _refused(state, report, _sentence(error))
-    if state.approve:
+    if state.approve and not state.after:
         reviewed, objection = _reviewed(made, report)
         if reviewed is None:
             return _refused(state, report, objection)
         made = reviewed
     begun = Experiment(design=made, findings=[Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims])
     report = report.model_copy(update={"experiments": [*report.experiments, begun]})
-    return Command(goto="build_benchmark", update=written(report) | {"design": None, "refusals": []})
+    return Command(goto="build_benchmark", update=written(state, report) | {"design": None, "refusals": []})
 
 
 async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Make the next pictures of the latest experiment, as many of each answer."""
-    report, number = report_of(state), len(state.report["experiments"]) - 1
+    report = report_of(state)
+    number = len(report.experiments) - 1
     experiment = report.experiments[number]
     rounds = range(experiment.rounds, experiment.rounds + next_rounds(report))
     rejected = experiment.rejected
     for place in rounds:
-        made = await asyncio.to_thread(_round, state.investigation, report, place, runtime.context.examiner())
+        made = await asyncio.to_thread(_round, album_of(state), report, place, runtime.context.examiner())
         rejected += sum(sample.rejected for sample in made)
         runtime.stream_writer({"investigating": {"phase": "build", "done": place + 1, "of": rounds.stop}})
     experiment = experiment.model_copy(update={"rounds": rounds.stop, "rejected": rejected})
-    return written(replaced(report, number, experiment))
+    return written(state, replaced(report, number, experiment))
 
 
 async def measure(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Ask the models about the pictures, as far as claims about them are open, and weigh the answers."""
-    report, number = report_of(state), len(state.report["experiments"]) - 1
+    report = report_of(state)
+    number = len(report.experiments) - 1
     began, asked, examination = time.monotonic(), 0, runtime.context.examiner()
-    samples = await asyncio.to_thread(examination.samples.of, state.investigation, number)
+    samples = await asyncio.to_thread(examination.samples.of, album_of(state), number)
     experiment = report.experiments[number]
     names = list(
         dict.fromkeys(name for one in experiment.pending for name in (one.claim.model, one.claim.other) if name)
@@ -143,7 +159,7 @@ async def measure(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     report = replaced(report, number, experiment)
     report = await asyncio.to_thread(weighed, report, number, samples, examination)
     spent = {"trials": report.trials + asked, "seconds": report.seconds + time.monotonic() - began}
-    return written(report.model_copy(update=spent))
+    return written(state, report.model_copy(update=spent))
 
 
 def weighed(report: Report, number: int, samples: Sequence[Sample], examination: Examination) -> Report:
@@ -169,15 +185,18 @@ def enough(state: InvestigateState) -> Literal["build_benchmark", "discuss"]:
 
 async def discuss(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Have the Reasoner say what the experiment shows."""
-    investigator = runtime.context.examiner().investigator
+    investigator = investigator_of(state, runtime.context)
     before = investigator.usage
-    report, number = report_of(state), len(state.report["experiments"]) - 1
+    report = report_of(state)
+    number = len(report.experiments) - 1
     experiment = report.experiments[number]
     said = await investigator.discuss(report, experiment)
     experiment = experiment.model_copy(
         update={"recap": said.recap, "interpretation": said.interpretation, "stopped": _why_stopped(report)}
     )
-    return written(replaced(report, number, experiment)) | {"usage": used(state.usage, before, investigator.usage)}
+    return written(state, replaced(report, number, experiment)) | {
+        "usage": used(state.usage, before, investigator.usage)
+    }
 
 
 def next_rounds(report: Report) -> int:
@@ -222,13 +241,13 @@ def _refused(state: InvestigateState, report: Report, objection: str) -> Command
         return Command(goto="design", update={"refusals": refusals, "design": None})
     if state.designs + 1 < MAX_DESIGNS:
         return Command(goto="design", update={"refusals": [], "designs": state.designs + 1, "design": None})
-    return Command(goto="conclude", update=_given_up(report, [objection]) | {"design": None})
+    return Command(goto="conclude", update=_given_up(state, report, [objection]) | {"design": None})
 
 
-def _given_up(report: Report, objections: Sequence[str]) -> Json:
+def _given_up(state: InvestigateState, report: Report, objections: Sequence[str]) -> Json:
     """Say in the report why there is no further experiment, where there is a reason."""
     notes = [*report.notes, *(f"No further experiment could be made: {one}"[:400] for one in objections)]
-    return written(report.model_copy(update={"notes": notes}))
+    return written(state, report.model_copy(update={"notes": notes}))
 
 
 def _reviewed(made: Design, report: Report) -> tuple[Design | None, str]:
@@ -270,7 +289,7 @@ def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None,
     raise BadInput(msg)
 
 
-def _tried(made: Design, report: Report, examination: Examination) -> None:
+def tried(made: Design, report: Report, examination: Examination) -> None:
     """Make one picture of each arm, to see that it can be made.
 
     Raises:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from memory.drafts import Draft, DraftKey
 from memory.prompts import Lesson, Selection, learned_prompt
 from nodes.gathering import gather_for
+from nodes.interruptible import interruptible
 from nodes.lessons import Collected, Learned, Need, StoredExample
 from tools.loading import fingerprint
 from tools.tuning import POOL_OF_TOOL, POOLS, Instance, Progress, TunedPrompt, tune, tuner_of, validate
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from langgraph.runtime import Runtime
@@ -54,7 +56,7 @@ async def tune_prompts(state: LearnState, runtime: Runtime[Context]) -> Json:
     for index, collected in enumerate(_collected(state)):
         started = time.monotonic()
         if not collected.trouble:
-            await _interruptible(_tune, collected, runtime)
+            await interruptible(partial(_tune, collected, runtime.context), "learning", runtime)
         seconds[str(index)] = time.monotonic() - started
     return {"seconds": seconds}
 
@@ -168,23 +170,6 @@ class TuningBench:
                     loss=draft.loss,
                     accepted=draft.accepted,
                 )
-
-
-async def _interruptible(
-    work: Callable[[Collected, Context, Callable[[Json], None], threading.Event], None],
-    collected: Collected,
-    runtime: Runtime[Context],
-) -> None:
-    """Run on a worker thread, which is told to stop when the node is cancelled; its progress is streamed from here."""
-    loop, stop = asyncio.get_running_loop(), threading.Event()
-
-    def tell(progress: Json) -> None:
-        loop.call_soon_threadsafe(runtime.stream_writer, {"learning": progress})
-
-    try:
-        await asyncio.to_thread(work, collected, runtime.context, tell, stop)
-    finally:
-        stop.set()
 
 
 def _tune(collected: Collected, context: Context, tell: Callable[[Json], None], stop: threading.Event) -> None:

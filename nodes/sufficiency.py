@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from nodes.experiments import report_of, weighed, written
+from nodes.experiments import album_of, investigator_of, report_of, weighed, written
 from nodes.inference import used
 from nodes.trials import decided
 
@@ -24,7 +24,7 @@ async def judge_sufficiency(
     state: InvestigateState, runtime: Runtime[Context]
 ) -> Command[Literal["design", "conclude"]]:
     """Have the Reasoner say whether the report answers the query; go on while it does not and the budget lasts."""
-    investigator = runtime.context.examiner().investigator
+    investigator = investigator_of(state, runtime.context)
     before = investigator.usage
     report = report_of(state)
     judged = await investigator.judge_sufficiency(report)
@@ -35,20 +35,22 @@ async def judge_sufficiency(
     notes = [*report.notes, *([f"It ended before the query was answered: {over}."] if cut else [])]
     report = report.model_copy(update={"questions": questions, "notes": notes})
     done = judged.sufficient or bool(over)
-    return Command(goto="conclude" if done else "design", update=written(report) | {"usage": usage, "designs": 0})
+    return Command(
+        goto="conclude" if done else "design", update=written(state, report) | {"usage": usage, "designs": 0}
+    )
 
 
 async def conclude(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Weigh all evidence together once more, and have the Reasoner answer the query."""
-    investigator = runtime.context.examiner().investigator
+    investigator = investigator_of(state, runtime.context)
     before = investigator.usage
-    report = await asyncio.to_thread(_weighed_together, report_of(state), state.investigation, runtime.context)
+    report = await asyncio.to_thread(_weighed_together, report_of(state), album_of(state), runtime.context)
     if not report.experiments:
         said = " ".join(report.notes) or "No experiment could be designed."
-        return written(report.model_copy(update={"conclusion": f"Nothing was examined. {said}"[:2_000]}))
+        return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {said}"[:2_000]}))
     found = await investigator.conclude(report)
     report = report.model_copy(update={"answers": found.answers, "conclusion": found.conclusion})
-    return written(report) | {"usage": used(state.usage, before, investigator.usage)}
+    return written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
 
 
 def _weighed_together(report: Report, investigation: str, context: Context) -> Report:

@@ -469,6 +469,34 @@ class Source:
     local: bool
 
 
+class CorrectionSettings(_Settings):
+    """``[correction]``: teaching a model under test what an investigation found that it cannot do, by LoRA."""
+
+    lessons: int = Field(default=480, ge=1)
+    """Pictures of each experiment that are learned from."""
+    others: int = Field(default=960, ge=0)
+    """Pictures of everything else, on which the model is held to what it said before."""
+    held_out: int = Field(default=240, ge=2)
+    """Pictures of either kind that prove what was learned."""
+    rank: int = Field(default=16, ge=1)
+    """Of the change of each linear layer."""
+    alpha: float = Field(default=32.0, gt=0)
+    """The change is multiplied by ``alpha / rank``."""
+    rate: float = Field(default=2e-3, gt=0)
+    """Adam's learning rate at the beginning; it falls to nothing."""
+    steps: int = Field(default=300, ge=1)
+    """Updates."""
+    every: int = Field(default=50, ge=1)
+    """Updates after which the adapter is proved, and kept if it did best so far."""
+    batch: int = Field(default=16, ge=1)
+    """Lessons of either kind in an update."""
+    keeping: float = Field(default=1.0, ge=0)
+    """How much being held to what it said before weighs against learning."""
+    spoilt: float = Field(default=0.01, ge=0, le=1)
+    """The share of the others that may become wrong."""
+    seed: int = 0
+
+
 class Profile(_Settings):
     """Everything that a profile file says."""
 
@@ -488,6 +516,7 @@ class Profile(_Settings):
     tuning: TuningSettings = TuningSettings()
     collection: CollectionSettings = CollectionSettings()
     samples: SampleSettings = SampleSettings()
+    correction: CorrectionSettings = CorrectionSettings()
     world_settings: WorldSettings | None = Field(default=None, alias="world")
     familiarity: FamiliaritySettings | None = None
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from nodes.reasoning.findings import discussed, figures
 from nodes.reasoning.inflection import listing
 from nodes.reasoning.inquiry import (
     Answer,
@@ -19,7 +20,6 @@ from nodes.reasoning.inquiry import (
     Finding,
     Opening,
     Report,
-    Result,
     Sufficiency,
     Verdict,
 )
@@ -31,9 +31,6 @@ from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     from profiles import Profile
-
-_SHARP = 0.15
-"""A class this much below the average of its experiment is worth a word."""
 
 
 class Examiner:
@@ -92,12 +89,7 @@ class Examiner:
 
     async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
         """Say what was done and what it shows."""
-        design = experiment.design
-        pictures = f"{experiment.images} pictures, {experiment.rounds} for each of {len(design.arms)} kinds"
-        recap = f"{design.purpose} {pictures}."[:600]
-        said = [found for result in experiment.results if (found := _weakest(result))]
-        shown = [_told(finding, design) for finding in experiment.findings]
-        return Discussion(recap=recap, interpretation=" ".join([*shown, *said])[:1_200])
+        return discussed(experiment)
 
     async def conclude(self, report: Report) -> Conclusion:
         """Answer the query for every model."""
@@ -135,7 +127,7 @@ class Examiner:
             return ""
         wanted = [pair for pair in found if pair[0].verdict == standing.decisive] or found
         finding, design = max(wanted, key=lambda pair: pair[0].logarithm)
-        return _figures(finding, design)
+        return figures(finding, design)
 
 
 @dataclass(frozen=True)
@@ -231,30 +223,3 @@ def _what(asked: Asked) -> str:
 
 def _question(standing: Standing) -> str:
     return f"What holds for {standing.about} is not decided" + (f": {standing.moot}" if standing.moot else "") + "."
-
-
-def _figures(finding: Finding, design: Design) -> str:
-    low, high = finding.interval
-    under = f" {design.condition}" if design.condition else ""
-    if finding.claim.kind in {"drop", "better"}:
-        between = f"{100 * finding.mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
-        kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
-        told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
-        return f"{told} in {design.skill}{under}"
-    return f"right in {100 * finding.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.skill}{under}"
-
-
-def _told(finding: Finding, design: Design) -> str:
-    if finding.trouble:
-        return f"{finding.claim.model}: {finding.trouble}"
-    holds = {"yes": "Yes", "no": "No", "open": "Not decided"}[finding.verdict]
-    return f"{finding.claim.stated(design)}? {holds}: {_figures(finding, design)}, n = {finding.n}."
-
-
-def _weakest(result: Result) -> str:
-    if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
-        return ""
-    name, share = min(result.by_class.items(), key=lambda pair: pair[1])
-    if result.average - share < _SHARP:
-        return ""
-    return f"{result.model} is weakest where the answer is {name!r}: {100 * share:.0f} %."

@@ -16,7 +16,7 @@ from nodes.reasoning.queries import Ability, Asked
 from nodes.reasoning.subjects import Group, Subjects
 from profiles.errors import BadInput
 from tools.calls import Call
-from tools.transforms import DATA_TYPES, DataType
+from tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
 
 FINE: Final = 4
 """Classes of a group that are told apart."""
@@ -42,6 +42,19 @@ def ladder(asked: Asked, subjects: Subjects, models: Sequence[str]) -> list[Desi
     if asked.types and asked.ability != "identify":
         rungs = [_changed(rung, asked) for rung in rungs]
     return [rung.model_copy(update={"claims": _claims(rung, asked, models)}) for rung in rungs]
+
+
+def battery(subjects: Subjects) -> list[Design]:
+    """Return an experiment about each ability, to see what else a model can do: theirs are the harder rungs.
+
+    Args:
+        subjects: What pictures can be of.
+    """
+    abilities: tuple[Ability, ...] = ("recognise", "position", "count", "color", "several")
+    asked = [Asked(ability) for ability in abilities]
+    asked += [Asked("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
+    hardest = {"recognise", "count"}
+    return [list(_RUNGS[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in asked]
 
 
 def _claims(rung: Design, asked: Asked, models: Sequence[str]) -> list[Claim]:

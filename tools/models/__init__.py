@@ -1,5 +1,6 @@
 """Models under test: they rank answers, answer freely, score pairs, and say what they are."""
 
+from tools.models.adapting import Adapted, Lesson, Lessons, adapt
 from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
@@ -12,6 +13,7 @@ from tools.models.tested import model_under_test
 __all__ = [
     "RATINGS",
     "SHARD",
+    "Adapted",
     "AnswererModel",
     "Basis",
     "Card",
@@ -20,10 +22,13 @@ __all__ = [
     "EndpointSettings",
     "Executor",
     "InProcess",
+    "Lesson",
+    "Lessons",
     "LocalModel",
     "ModelUnderTest",
     "Question",
     "Ranking",
+    "adapt",
     "model_under_test",
     "rank",
     "rank_plainly",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from profiles.errors import SnellenError
 from tools.models.model import Card, ModelUnderTest, Question, Ranking
-from tools.models.tested import model_under_test
+from tools.models.tested import FindAdapter, model_under_test
 
 if TYPE_CHECKING:
     from profiles import Profile
@@ -46,10 +46,11 @@ class InProcess:
 
     Args:
         profile: Says what models there are.
+        find_adapter: Looks up corrected ones.
     """
 
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+    def __init__(self, profile: Profile, find_adapter: FindAdapter = lambda _: None) -> None:
+        self._profile, self._find_adapter = profile, find_adapter
         self._models: dict[str, ModelUnderTest] = {}
         self._unreadable: dict[str, SnellenError] = {}
         self._reading = threading.Lock()
@@ -68,7 +69,7 @@ class InProcess:
                 raise self._unreadable[name]
             if name not in self._models:
                 try:
-                    self._models[name] = model_under_test(self._profile, name)
+                    self._models[name] = model_under_test(self._profile, name, self._find_adapter)
                 except SnellenError as error:
                     self._unreadable[name] = error
                     raise

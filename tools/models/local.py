@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from profiles.errors import BadInput
 from tools.models.model import Card, Question, Ranking
-from tools.models.ranking import rank
+from tools.models.ranking import likelihoods, rank
 
 if TYPE_CHECKING:
     import torch
@@ -56,6 +56,16 @@ class LocalModel:
         """What it is."""
         return self._card
 
+    @property
+    def module(self) -> Any:  # noqa: ANN401 - as above
+        """The model itself, for who adapts it."""
+        return self._model
+
+    @property
+    def processor(self) -> Any:  # noqa: ANN401 - as above
+        """What prepares its inputs."""
+        return self._processor
+
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:
         """Rank each question's choices; see `tools.models.ranking`."""
         found: dict[int, Ranking] = {}
@@ -65,6 +75,18 @@ class LocalModel:
                 (each.place, Ranking(tuple(map(tuple, rows)))) for each, rows in zip(batch, scores, strict=True)
             )
         return [found[place] for place in range(len(questions))]
+
+    def likelihoods(self, questions: Sequence[Question]) -> Iterator[tuple[list[int], torch.Tensor]]:
+        """Yield what ranking rests on, with gradients, for questions of one shape together.
+
+        Yields:
+            Their places, and the mean log-probability of each choice's tokens (n, choices).
+        """
+        import torch
+
+        for batch in self._batches(questions, ranked=True):
+            found = likelihoods(self._model, _joined(batch), batch[0].choices)
+            yield [each.place for each in batch], torch.stack([one.mean(dim=-1) for one in found], dim=-1)
 
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
         """Answer greedily, so that the same question gets the same answer."""

@@ -61,9 +61,18 @@ def rank_plainly(model: Any, inputs: Inputs, choices: Tokens) -> list[list[list[
     """As `rank`, with one whole pass for each choice: what `rank` is compared with."""
     import torch
 
+    with torch.inference_mode():
+        found = [one.tolist() for one in likelihoods(model, inputs, choices)]
+    return [list(rows) for rows in zip(*found, strict=True)]
+
+
+def likelihoods(model: Any, inputs: Inputs, choices: Tokens) -> list[torch.Tensor]:  # noqa: ANN401 - as above
+    """Return the log-probabilities of each choice's tokens (n, tokens), by one whole pass each, with gradients."""
+    import torch
+
     _check(inputs, choices)
     prompts, length = inputs["input_ids"].shape
-    scores: list[list[list[float]]] = [[] for _ in range(prompts)]
+    found = []
     for choice in choices:
         tail = torch.tensor(choice, device=inputs["input_ids"].device).repeat(prompts, 1)
         whole = {
@@ -71,12 +80,9 @@ def rank_plainly(model: Any, inputs: Inputs, choices: Tokens) -> list[list[list[
             "input_ids": torch.cat([inputs["input_ids"], tail], dim=1),
             "attention_mask": torch.cat([inputs["attention_mask"], torch.ones_like(tail)], dim=1),
         }
-        with torch.inference_mode():
-            logits = model(**whole).logits[:, length - 1 : -1].float().log_softmax(dim=-1)
-        found = logits.gather(-1, tail[..., None])[..., 0]
-        for prompt, row in enumerate(found.tolist()):
-            scores[prompt].append(row)
-    return scores
+        logits = model(**whole).logits[:, length - 1 : -1].float().log_softmax(dim=-1)
+        found.append(logits.gather(-1, tail[..., None])[..., 0])
+    return found
 
 
 def _prefix(model: Any, inputs: Inputs) -> tuple[torch.Tensor, Any, Any]:  # noqa: ANN401 - as above

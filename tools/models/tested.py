@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 from profiles import CheckpointUnderTest, EndpointUnderTest, Profile, SnellenError
 from profiles.errors import BadInput
-from profiles.profile import TESTED
+from profiles.profile import TESTED, table
 from tools.loading import fingerprint, load_checkpoint, load_whole
+from tools.models.adapting import adapted
 from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
@@ -20,25 +24,72 @@ _CONTRASTIVE: Final = "CLIPModel"
 _ANSWERER: Final = "BlipForQuestionAnswering"
 
 
-def model_under_test(profile: Profile, name: str) -> ModelUnderTest:
+class AdapterFiles(Protocol):
+    """What corrects a model: see `memory.adapters.Adapter`."""
+
+    @property
+    def id(self) -> str:
+        """What it is known by."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The key of ``[tested]`` that it was made for."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Of that model's checkpoint."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """Where peft wrote it."""
+        ...
+
+
+FindAdapter = Callable[[str], AdapterFiles | None]
+"""Looks up what the name of a corrected model stands for."""
+
+
+def model_under_test(profile: Profile, name: str, find_adapter: FindAdapter = lambda _: None) -> ModelUnderTest:
     """Read a model under test, or prepare to ask it where it is.
 
     Args:
         profile: Says what models there are.
-        name: A key of ``[tested]``.
+        name: A key of ``[tested]``, or the name of one with an adapter.
+        find_adapter: Looks such names up.
 
     Raises:
         BadInput: The profile has no such model.
         SnellenError: It cannot be read; the sentence names the key and the remedy.
     """
-    settings = profile.tested.get(name)
+    adapter = None if name in profile.tested else find_adapter(name)
+    settings = profile.tested.get(name if adapter is None else adapter.model)
     if settings is None:
         known = ", ".join(profile.tested) or "none: name some under [tested] (see docs/profiles.md)"
         msg = f"The profile {profile.name!r} has no model {name[:80]!r} to examine; it has {known}."
         raise BadInput(msg)
     if isinstance(settings, EndpointUnderTest):
         return _endpoint(name, settings)
+    if adapter is not None:
+        return _corrected(profile, name, settings, adapter)
     return _checkpoint(profile, name, settings)
+
+
+def _corrected(profile: Profile, name: str, settings: CheckpointUnderTest, adapter: AdapterFiles) -> ModelUnderTest:
+    """Read a checkpoint with its adapter.
+
+    Raises:
+        SnellenError: The checkpoint is not the one that the adapter was made for.
+    """
+    base = _checkpoint(profile, adapter.model, settings)
+    if not isinstance(base, LocalModel) or fingerprint(profile, TESTED + adapter.model) != adapter.fingerprint:
+        msg = f"{name} was made for another checkpoint than the one that {table(TESTED + adapter.model)} names now."
+        raise SnellenError(msg)
+    module = adapted(base.module, adapter.folder)
+    card = replace(base.card, name=name, fingerprint=f"{base.card.fingerprint}+{adapter.id}")
+    return LocalModel(module.eval(), base.processor, card, batch=settings.batch)
 
 
 def _endpoint(name: str, settings: EndpointUnderTest) -> ModelUnderTest:

@@ -1,0 +1,48 @@
+"""What experiments show, in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from nodes.reasoning.inquiry import Design, Discussion, Experiment, Finding, Result
+
+_SHARP: Final = 0.15
+"""A class this much below the average of its experiment is worth a word."""
+
+
+def discussed(experiment: Experiment) -> Discussion:
+    """Say what was done in an experiment, and what it shows."""
+    design = experiment.design
+    pictures = f"{experiment.images} pictures, {experiment.rounds} for each of {len(design.arms)} kinds"
+    recap = f"{design.purpose} {pictures}."[:600]
+    said = [found for result in experiment.results if (found := _weakest(result))]
+    shown = [_told(finding, design) for finding in experiment.findings]
+    return Discussion(recap=recap, interpretation=" ".join([*shown, *said])[:1_200])
+
+
+def figures(finding: Finding, design: Design) -> str:
+    """Say what was measured of a claim, with its interval."""
+    low, high = finding.interval
+    under = f" {design.condition}" if design.condition else ""
+    if finding.claim.kind in {"drop", "better"}:
+        between = f"{100 * finding.mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+        kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
+        told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
+        return f"{told} in {design.skill}{under}"
+    return f"right in {100 * finding.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.skill}{under}"
+
+
+def _told(finding: Finding, design: Design) -> str:
+    if finding.trouble:
+        return f"{finding.claim.model}: {finding.trouble}"
+    holds = {"yes": "Yes", "no": "No", "open": "Not decided"}[finding.verdict]
+    return f"{finding.claim.stated(design)}? {holds}: {figures(finding, design)}, n = {finding.n}."
+
+
+def _weakest(result: Result) -> str:
+    if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
+        return ""
+    name, share = min(result.by_class.items(), key=lambda pair: pair[1])
+    if result.average - share < _SHARP:
+        return ""
+    return f"{result.model} is weakest where the answer is {name!r}: {100 * share:.0f} %."

@@ -1,0 +1,218 @@
+"""What follows from a weakness that was found: what a model is to learn, and how its correction is measured.
+
+A corrected model is measured on pictures that nobody has seen, beside itself as it was: the same experiments say what
+it gained, a battery of others what it lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from nodes.reasoning.findings import discussed, figures
+from nodes.reasoning.inquiry import (
+    IDENTITY,
+    Answer,
+    Budget,
+    Claim,
+    Conclusion,
+    Design,
+    Discussion,
+    Experiment,
+    Finding,
+    Name,
+    Opening,
+    Report,
+    Sufficiency,
+)
+from nodes.reasoning.protocol import Usage
+
+LOST: Final = 0.03
+"""What may be lost in any ability of the battery without being called a loss."""
+_IMAGES: Final = 1_200
+"""Pictures that each experiment of a follow-up may take."""
+_CLAIMS: Final = 24
+
+
+class Change(BaseModel):
+    """How much more often a corrected model is right than it was, over the same pictures."""
+
+    model_config = ConfigDict(frozen=True)
+
+    n: int
+    mean: float
+    interval: tuple[float, float]
+    """At the report's error rate, whenever one stopped."""
+
+
+class Correction(BaseModel):
+    """What was done about the weaknesses of one model."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: Name
+    experiments: list[int]
+    """Those that it was weak in, from 0."""
+    weaknesses: list[str]
+    """What was found, in sentences."""
+    called: str = ""
+    """The model's name with its adapter; empty where nothing came of it."""
+    trouble: str = ""
+    """Why nothing did."""
+    taught: int = 0
+    """Pictures that it learned from."""
+    steps: int = 0
+    seconds: float = 0.0
+    held_out: tuple[float, float] | None = None
+    """The share of held-out lessons that it had right, and has."""
+    gain: Change | None = None
+    """In the experiments that it was weak in."""
+    elsewhere: Change | None = None
+    """In the battery."""
+
+    def __str__(self) -> str:
+        """Tell it in a sentence."""
+        if not self.called:
+            return f"{self.model} was not corrected. {self.trouble}"
+        gained = f": {points(self.gain)} where it was weak" if self.gain else ""
+        lost = f", {points(self.elsewhere)} elsewhere" if self.elsewhere else ""
+        return f"{self.model} was corrected by {self.called}{gained}{lost}."
+
+
+def points(change: Change) -> str:
+    """Write a change with its interval."""
+    low, high = change.interval
+    return f"{100 * change.mean:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, n = {change.n})"
+
+
+def weaknesses(report: Report) -> dict[str, dict[int, list[str]]]:
+    """Return what was found that models cannot do: for each by name, the experiments and what they say."""
+    found: dict[str, dict[int, list[str]]] = {}
+    for number, experiment in enumerate(report.experiments):
+        for finding in experiment.findings:
+            if _is_weak(finding):
+                said = f"{finding.claim.model}: {figures(finding, experiment.design)}"
+                found.setdefault(finding.claim.model, {}).setdefault(number, []).append(said)
+    return found
+
+
+def _is_weak(finding: Finding) -> bool:
+    kind, verdict = finding.claim.kind, finding.verdict
+    return (kind in {"ability", "plain"} and verdict == "no") or (kind == "drop" and verdict == "yes")
+
+
+def album(investigation: str) -> str:
+    """Return the name under which the pictures are kept that measure corrections."""
+    return f"{investigation}/after"
+
+
+def opened(before: Report, corrections: Sequence[Correction], experiments: int) -> Report:
+    """Open the report about corrections: with other pictures, and as much evidence as it takes."""
+    made = [one for one in corrections if one.called]
+    digest = hashlib.sha256(f"{before.seed}/after".encode()).digest()
+    return Report(
+        query=before.query,
+        models=[name for one in made for name in (one.model, one.called)],
+        alpha=before.alpha,
+        seed=int.from_bytes(digest[:4], "big"),
+        budget=Budget(experiments=experiments, images=_IMAGES * experiments, seconds=before.budget.seconds),
+    )
+
+
+def follow_up(before: Report, corrections: Sequence[Correction], battery: Sequence[Design]) -> list[Design]:
+    """Return the experiments that measure corrections: those that models were weak in, then the battery.
+
+    Args:
+        before: The report that found the weaknesses.
+        corrections: What came of them.
+        battery: Experiments about everything else; their claims are replaced.
+    """
+    made = [one for one in corrections if one.called]
+    weak = sorted({number for one in made for number in one.experiments})
+    again = [
+        _again(before.experiments[number].design, [one for one in made if number in one.experiments]) for number in weak
+    ]
+    beside = [
+        design.model_copy(
+            update={"claims": [Claim(kind="better", model=one.model, other=one.called, threshold=LOST) for one in made]}
+        )
+        for design in battery
+    ]
+    return [*again, *beside]
+
+
+def _again(design: Design, corrections: Sequence[Correction]) -> Design:
+    called = {one.model: one.called for one in corrections}
+    gains = [Claim(kind="better", model=one.called, other=one.model, threshold=0) for one in corrections]
+    same = [
+        claim.model_copy(update={"model": called[claim.model]})
+        for claim in design.claims
+        if claim.model in called and not claim.other
+    ]
+    return design.model_copy(update={"claims": [*gains, *same][:_CLAIMS]})
+
+
+def plain(design: Design) -> Design:
+    """Return an experiment with its pictures as they are before they are transformed."""
+    arms = [arm.model_copy(update={"transform": IDENTITY}) for arm in design.arms]
+    return design.model_copy(update={"arms": arms, "paired": False, "condition": ""})
+
+
+class FollowUp:
+    """Runs through experiments that are known beforehand (an `Investigator`).
+
+    Args:
+        designs: The experiments.
+    """
+
+    def __init__(self, designs: Sequence[Design]) -> None:
+        self._designs = designs
+
+    @property
+    def usage(self) -> Usage:
+        """Nothing: no one is called."""
+        return Usage()
+
+    async def open_report(self, query: str, models: Sequence[str]) -> Opening:  # noqa: ARG002 - it is known
+        """Examine all of the models."""
+        return Opening(models=list(models))
+
+    async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:  # noqa: ARG002 - as above
+        """Return the next experiment."""
+        number = len(report.experiments)
+        return self._designs[number] if number < len(self._designs) else None
+
+    async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
+        """Say what was done and what it shows."""
+        return discussed(experiment)
+
+    async def judge_sufficiency(self, report: Report) -> Sufficiency:
+        """Go on to the last experiment."""
+        return Sufficiency(sufficient=len(report.experiments) >= len(self._designs))
+
+    async def conclude(self, report: Report) -> Conclusion:
+        """Say what was gained, and what was lost."""
+        answers = [
+            Answer(about=finding.claim.about[:160], says=finding.verdict, sentence=_answered(finding, one.design)[:400])
+            for one in report.experiments
+            for finding in one.findings
+            if finding.claim.kind == "better" and (finding.claim.threshold == 0 or finding.verdict != "no")
+        ][:40]
+        return Conclusion(answers=answers, conclusion=" ".join(one.sentence for one in answers)[:2_000])
+
+
+_GAINED: Final[Mapping[str, str]] = {"yes": "has learned", "no": "has become worse at", "open": "may not have learned"}
+_LOST: Final[Mapping[str, str]] = {"yes": "has lost some of", "open": "may have lost some of"}
+
+
+def _answered(finding: Finding, design: Design) -> str:
+    gained = finding.claim.threshold == 0
+    who = finding.claim.model if gained else finding.claim.other
+    said = (_GAINED if gained else _LOST)[finding.verdict]
+    under = f" {design.condition}" if design.condition else ""
+    if finding.trouble:
+        return f"{who} could not be measured in {design.skill}{under}: {finding.trouble}"
+    return f"{who} {said} {design.skill}{under}: {figures(finding, design)}."

@@ -1,0 +1,240 @@
+"""From weakness to correction: models learn what an investigation found that they cannot do, and are measured again.
+
+teach → design → … → conclude → compare. What a model learned is an adapter of its own; the checkpoint stays as it is,
+and both are measured side by side on fresh pictures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from langgraph.types import Command
+
+from nodes.approval import answered
+from nodes.experiments import album_of, report_of, tried
+from nodes.interruptible import interruptible
+from nodes.reasoning.follow_up import LOST, Change, Correction, follow_up, opened, plain, weaknesses
+from nodes.trials import Evaluated
+from profiles.errors import SnellenError
+from tools.models import Lesson, Lessons, LocalModel, Question, adapt
+from tools.scoring import confidence_interval
+
+if TYPE_CHECKING:
+    import threading
+
+    from langgraph.runtime import Runtime
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from graphs.states import InvestigateState, Json
+    from memory.adapters import Adapter
+    from nodes.context import Context
+    from nodes.examination import Examination, Teaching
+    from nodes.reasoning.inquiry import Design, Experiment, Report
+
+ACTION: Final = "teach"
+"""What the requested action is called."""
+
+Tell = Callable[["Json"], None]
+
+
+async def teach(state: InvestigateState, runtime: Runtime[Context]) -> Command[Literal["design", "__end__"]]:
+    """Have each model learn what it was found to be weak in; measure those that did."""
+    before, examination = report_of(state), runtime.context.examiner()
+    found = [
+        Correction(model=model, experiments=sorted(said), weaknesses=[one for each in said.values() for one in each])
+        for model, said in weaknesses(before).items()
+    ]
+    rejected = _asked(found) if state.approve else [None for _ in found]
+    corrections = []
+    for correction, rejection in zip(found, rejected, strict=True):
+        if rejection is not None:
+            corrections.append(correction.model_copy(update={"trouble": rejection}))
+            continue
+        work = partial(_corrected, correction, before, state.investigation, examination)
+        corrections.append(await interruptible(work, "investigating", runtime))
+    written: Json = {"corrections": [one.model_dump(mode="json") for one in corrections]}
+    if not any(one.called for one in corrections):
+        return Command(goto="__end__", update=written)
+    battery = await asyncio.to_thread(_battery, before, examination)
+    plan = follow_up(before, corrections, battery)
+    after = opened(before, corrections, len(plan))
+    return Command(
+        goto="design",
+        update=written
+        | {
+            "plan": [one.model_dump(mode="json") for one in plan],
+            "after": after.model_dump(mode="json"),
+            "design": None,
+            "refusals": [],
+            "designs": 0,
+        },
+    )
+
+
+async def compare(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+    """Say what each corrected model gained, and what it lost, over all pictures of the follow-up together."""
+    report, examination = report_of(state), runtime.context.examiner()
+    corrections = [Correction.model_validate(one) for one in state.corrections]
+    evaluated = [
+        await asyncio.to_thread(_evaluated, album_of(state), number, report, examination)
+        for number in range(len(report.experiments))
+    ]
+    told = [_compared(one, report.experiments, evaluated, report.alpha) for one in corrections]
+    return {"corrections": [one.model_dump(mode="json") for one in told]}
+
+
+def _asked(found: Sequence[Correction]) -> list[str | None]:
+    """Ask a person which models may be taught."""
+    asking = [
+        {
+            "name": ACTION,
+            "args": {"model": one.model, "weaknesses": one.weaknesses},
+            "description": f"{one.model} what it is weak in: {'; '.join(one.weaknesses)}",
+        }
+        for one in found
+    ]
+    allowed = {"action_name": ACTION, "allowed_decisions": ["approve", "reject"]}
+    return answered({"action_requests": asking, "review_configs": [allowed]})
+
+
+def _battery(before: Report, examination: Examination) -> list[Design]:
+    """Return the experiments of the battery that this profile can make pictures for, and that nobody was weak in."""
+    weak = {number for found in weaknesses(before).values() for number in found}
+    known = [(before.experiments[number].design.question, before.experiments[number].design.choices) for number in weak]
+    found = []
+    for design in _teaching(examination).battery:
+        if (design.question, design.choices) in known:
+            continue
+        try:
+            tried(design, before, examination)
+        except SnellenError:
+            continue
+        found.append(design)
+    return found
+
+
+def _teaching(examination: Examination) -> Teaching:
+    if examination.teaching is None:
+        msg = "This run has nothing to correct models with: begin it as an investigation."
+        raise SnellenError(msg)
+    return examination.teaching
+
+
+def _corrected(
+    correction: Correction,
+    before: Report,
+    investigation: str,
+    examination: Examination,
+    tell: Tell,
+    stop: threading.Event,
+) -> Correction:
+    """Teach one model, or say why it was not."""
+    teaching = _teaching(examination)
+    try:
+        fingerprint = teaching.fingerprint(correction.model)
+        made = _made_before(teaching, investigation, fingerprint)
+        if made is None:
+            model = teaching.read(correction.model)
+            if not isinstance(model, LocalModel):
+                msg = "Only checkpoints with a causal decoder learn here, by LoRA."
+                return correction.model_copy(update={"trouble": msg})
+            lessons = _lessons(correction, before, examination, tell)
+            draft = teaching.adapters.draft(investigation, fingerprint)
+            told = {"phase": "teach", "model": correction.model}
+            found = adapt(
+                model, lessons, draft, teaching.settings,
+                progress=lambda step, of: tell({**told, "done": step, "of": of}), should_stop=stop.is_set,
+            )  # fmt: skip
+            if found is None:  # the node was cancelled: nobody reads what it returns
+                return correction
+            proof: dict[str, Any] = asdict(found) | {"taught": len(lessons.wanted)}
+            if found.trouble:
+                teaching.adapters.discard(draft)
+                return _with_proof(correction, proof, trouble=found.trouble)
+            made = teaching.adapters.keep(
+                draft, model=correction.model, fingerprint=fingerprint, about="; ".join(correction.weaknesses),
+                origin=investigation, proof=proof,
+            )  # fmt: skip
+    except SnellenError as error:
+        return correction.model_copy(update={"trouble": str(error)})
+    return _with_proof(correction, made.proof, called=made.name)
+
+
+def _made_before(teaching: Teaching, investigation: str, fingerprint: str) -> Adapter | None:
+    """Return the adapter that was finished before this run was interrupted."""
+    return next(
+        (one for one in teaching.adapters if (one.origin, one.fingerprint) == (investigation, fingerprint)), None
+    )
+
+
+def _with_proof(correction: Correction, proof: dict[str, Any], **update: str) -> Correction:
+    figures = {"taught": proof["taught"], "steps": proof["steps"], "seconds": proof["seconds"]}
+    shares = (proof["wanted_before"], proof["wanted"])
+    return correction.model_copy(update={**figures, "held_out": shares, **update})
+
+
+def _lessons(correction: Correction, before: Report, examination: Examination, tell: Tell) -> Lessons:
+    """Make pictures to learn from, and others to prove it on: none of them is measured with."""
+    settings = _teaching(examination).settings
+    weak = [before.experiments[number].design for number in correction.experiments]
+    # What was only hard because of how pictures were changed, it shall still do as they were.
+    others = [*(plain(design) for design in weak if design.paired), *_battery(before, examination)]
+
+    def made(kind: str, designs: Sequence[Design], count: int) -> list[Lesson]:
+        found = []
+        for place, design in enumerate(designs):
+            tell({"phase": "lessons", "model": correction.model, "done": place, "of": len(designs)})
+            found += _pictures(design, f"{before.seed}/{kind}/{place}", -(-count // len(designs)), examination)
+        return found
+
+    return Lessons(
+        wanted=made("learn", weak, settings.lessons * len(weak)),
+        others=made("keep", others, settings.others),
+        wanted_held_out=made("prove", weak, settings.held_out),
+        others_held_out=made("prove others", others, settings.held_out),
+    )
+
+
+def _pictures(design: Design, seed: str, count: int, examination: Examination) -> list[Lesson]:
+    """Make so many pictures of the arms in turns, with what is asked about them."""
+    found = []
+    for number in range(count):
+        arm = design.arms[number % len(design.arms)]
+        picture = examination.made(arm, f"{seed}/{number}").picture
+        found.append(Lesson.of(Question((picture,), design.asked(arm), tuple(design.choices)), arm.answer))
+    return found
+
+
+def _evaluated(name: str, number: int, report: Report, examination: Examination) -> Evaluated:
+    samples = examination.samples.of(name, number)
+    return Evaluated.of(report.experiments[number].design, samples, report.fingerprints, examination.trials)
+
+
+def _compared(
+    correction: Correction, experiments: Sequence[Experiment], evaluated: Sequence[Evaluated], alpha: float
+) -> Correction:
+    if not correction.called:
+        return correction
+    gains: list[float] = []
+    elsewhere: list[float] = []
+    for experiment, found in zip(experiments, evaluated, strict=True):
+        for claim in (one.claim for one in experiment.findings):
+            if claim.kind != "better" or correction.called not in {claim.model, claim.other}:
+                continue
+            seen = found.observations(claim)
+            if claim.threshold == LOST:
+                elsewhere += [-one for one in seen]
+            else:
+                gains += seen
+    return correction.model_copy(update={"gain": _change(gains, alpha), "elsewhere": _change(elsewhere, alpha)})
+
+
+def _change(seen: Sequence[float], alpha: float) -> Change | None:
+    if not seen:
+        return None
+    span = confidence_interval(seen, alpha=alpha, low=-1.0)
+    return Change(n=len(seen), mean=sum(seen) / len(seen), interval=(span.low, span.high))

@@ -1,0 +1,301 @@
+"""Correcting a model under test: a LoRA adapter learns what it could not and keeps what it could (Hu et al. 2022).
+
+Two kinds of lessons go into every step. Of what the model is to learn, the right choice is known. Of everything else
+the model itself is the teacher: the adapter is held to what the model said about each choice without it (Li and Hoiem
+2016, learning without forgetting). Which steps' weights stay is decided by lessons that were not learned from.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from profiles.errors import SnellenError
+from tools.models.local import LocalModel
+from tools.models.model import Question
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from profiles import CorrectionSettings
+
+WEIGHTS: Final = "adapter_model.safetensors"
+"""The file in which peft keeps an adapter's weights."""
+_PROGRESS: Final = "progress.pt"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A question, and how probable each of its choices shall be.
+
+    Attributes:
+        question: With its choices.
+        target: A probability for each choice; all on one where the right answer is known.
+    """
+
+    question: Question
+    target: tuple[float, ...]
+
+    @property
+    def right(self) -> int:
+        """The place of the choice that shall be made."""
+        return max(range(len(self.target)), key=self.target.__getitem__)
+
+    @classmethod
+    def of(cls, question: Question, answer: str) -> Lesson:
+        """Return the lesson of a question whose right answer is known."""
+        return cls(question, tuple(float(choice == answer) for choice in question.choices))
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What a model is taught, and what proves it.
+
+    Attributes:
+        wanted: What it is to learn.
+        others: What else it is asked; the targets are the right answers, and it is held to its own.
+        wanted_held_out: More of the first, which prove that it learned.
+        others_held_out: More of the second, which prove that it lost nothing.
+    """
+
+    wanted: Sequence[Lesson]
+    others: Sequence[Lesson]
+    wanted_held_out: Sequence[Lesson]
+    others_held_out: Sequence[Lesson]
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """What came of an adapter.
+
+    Attributes:
+        weights: The numbers that were trained.
+        steps: Updates.
+        seconds: How long it was trained and proved.
+        wanted_before: The share of the held-out lessons that the model has right by itself.
+        wanted: The same with the adapter.
+        others_before: The share of the others that it has right by itself.
+        others: The same with the adapter.
+        trouble: Why it was not kept, in a sentence; empty where it was.
+    """
+
+    weights: int
+    steps: int
+    seconds: float
+    wanted_before: float
+    wanted: float
+    others_before: float
+    others: float
+    trouble: str = ""
+
+
+def adapt(
+    model: LocalModel,
+    lessons: Lessons,
+    folder: Path,
+    settings: CorrectionSettings,
+    *,
+    progress: Callable[[int, int], None] = lambda _, __: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Adapted | None:
+    """Train an adapter and write it to a folder, where it proves itself. An interrupted training goes on there.
+
+    Args:
+        model: Not used elsewhere: it keeps the adapter.
+        lessons: What is taught, and what proves it.
+        folder: Where the adapter and what an interrupted training needs are kept.
+        settings: Of the training.
+        progress: Called with the number of each update, and of all.
+        should_stop: Asked before every update.
+
+    Returns:
+        What came of it; None where it was stopped.
+
+    Raises:
+        SnellenError: peft is not installed.
+    """
+    training = _Training(model, lessons, folder, settings)
+    return training.run(progress, should_stop)
+
+
+def adapted(module: Any, folder: Path) -> Any:  # noqa: ANN401 - any class of transformers
+    """Return a model with the adapter of a folder merged into its weights.
+
+    Raises:
+        SnellenError: peft is not installed, or the adapter is of another model.
+    """
+    peft = _peft()
+    try:
+        with _unwarned():
+            return peft.PeftModel.from_pretrained(module, str(folder)).merge_and_unload()
+    except (ValueError, RuntimeError, KeyError, OSError, TypeError) as error:
+        msg = f"The adapter in {folder.name} does not fit its model ({str(error).splitlines()[0][:200]})."
+        raise SnellenError(msg) from error
+
+
+def _peft() -> Any:  # noqa: ANN401 - a module without types
+    try:
+        import peft
+    except ImportError as error:
+        msg = "Correcting a model needs the library peft, which is not installed: pip install 'snellen[lora]'."
+        raise SnellenError(msg) from error
+    return peft
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Silence what peft is told by transformers: it asks by a name that is going out of use."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="`is_gradient_checkpointing`", category=FutureWarning)
+        yield
+
+
+class _Training:
+    """One adapter, from its first step or from where it was interrupted."""
+
+    def __init__(self, model: LocalModel, lessons: Lessons, folder: Path, settings: CorrectionSettings) -> None:
+        import torch
+
+        self._peft = _peft()
+        self._model, self._lessons, self._folder, self._settings = model, lessons, folder, settings
+        self._before = self._shares()
+        self._others = [
+            replace(lesson, target=_probabilities(ranking.means))
+            for lesson, ranking in zip(
+                lessons.others, model.rank([one.question for one in lessons.others]), strict=True
+            )
+        ]
+        config = self._peft.LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear")
+        with torch.random.fork_rng(devices=[]), _unwarned():
+            torch.manual_seed(settings.seed)
+            self._adapter = self._peft.get_peft_model(model.module, config)
+        self._weights = [one for one in self._adapter.parameters() if one.requires_grad]
+        self._adam = torch.optim.Adam(self._weights, lr=settings.rate)
+        self._step, self._seconds = 0, 0.0
+        self._best: tuple[float, float] | None = None
+        self._resume()
+
+    def run(self, progress: Callable[[int, int], None], should_stop: Callable[[], bool]) -> Adapted | None:
+        """Train, look at the held-out lessons now and then, and keep the weights that did best on them."""
+        settings = self._settings
+        while self._step < settings.steps:
+            if should_stop():
+                return None
+            began = time.perf_counter()
+            self._update()
+            self._step += 1
+            last = self._step == settings.steps
+            if last or self._step % settings.every == 0:
+                self._look()
+            self._seconds += time.perf_counter() - began
+            if last or self._step % settings.every == 0:
+                self._save()
+            progress(self._step, settings.steps)
+        return self._judged()
+
+    def _update(self) -> None:
+        dice = np.random.default_rng([self._settings.seed, self._step])
+        self._adam.param_groups[0]["lr"] = self._settings.rate * (1 - self._step / self._settings.steps)
+        self._adam.zero_grad()
+        for lessons, weight in ((self._lessons.wanted, 1.0), (self._others, self._settings.keeping)):
+            if lessons:
+                chosen = dice.choice(len(lessons), min(self._settings.batch, len(lessons)), replace=False)
+                self._learn([lessons[place] for place in chosen], weight)
+        self._adam.step()
+
+    def _learn(self, lessons: Sequence[Lesson], weight: float) -> None:
+        """Add the gradients of the cross-entropy between the targets and the choices' probabilities."""
+        import torch
+
+        for places, means in self._model.likelihoods([one.question for one in lessons]):
+            target = torch.tensor([lessons[place].target for place in places], device=means.device)
+            loss = -(target * means.log_softmax(dim=-1)).sum() * weight / len(lessons)
+            torch.autograd.backward(loss)
+
+    def _look(self) -> None:
+        """Keep the weights if no others that spoil nothing did better."""
+        wanted, others = self._shares()
+        spoilt = others < self._before[1] - self._settings.spoilt
+        if not spoilt and (self._best is None or (wanted, others) > self._best):
+            self._best = (wanted, others)
+            self._adapter.save_pretrained(str(self._folder))
+
+    def _shares(self) -> tuple[float, float]:
+        """The shares of held-out lessons that are right: of those to be learned, and of the others."""
+        held_out = (self._lessons.wanted_held_out, self._lessons.others_held_out)
+        return self._share(held_out[0]), self._share(held_out[1])
+
+    def _share(self, lessons: Sequence[Lesson]) -> float:
+        ranked = self._model.rank([one.question for one in lessons])
+        right = [ranking.choice == lesson.right for ranking, lesson in zip(ranked, lessons, strict=True)]
+        return sum(right) / len(right) if right else 0.0
+
+    def _judged(self) -> Adapted:
+        best, (wanted_before, others_before) = self._best, self._before
+        trouble = ""
+        if best is None:
+            trouble = (
+                f"Whatever it learned spoilt more than {100 * self._settings.spoilt:.1f} % of what it could do before."
+            )
+        elif best[0] <= wanted_before:
+            trouble = f"It did not learn: {100 * best[0]:.0f} % of the held-out lessons are right, as before."
+        wanted, others = best or self._before
+        return Adapted(
+            weights=sum(one.numel() for one in self._weights),
+            steps=self._step,
+            seconds=self._seconds,
+            wanted_before=wanted_before,
+            wanted=wanted,
+            others_before=others_before,
+            others=others,
+            trouble=trouble,
+        )
+
+    def _save(self) -> None:
+        """Keep what it takes to go on from here."""
+        import torch
+
+        self._folder.mkdir(parents=True, exist_ok=True)
+        state = {
+            "step": self._step,
+            "seconds": self._seconds,
+            "best": self._best,
+            "weights": [one.detach().cpu() for one in self._weights],
+            "adam": self._adam.state_dict(),
+        }
+        half = self._folder / f".{_PROGRESS}"
+        torch.save(state, half)
+        half.replace(self._folder / _PROGRESS)
+
+    def _resume(self) -> None:
+        import pickle
+
+        import torch
+
+        file = self._folder / _PROGRESS
+        if not file.is_file():
+            return
+        try:
+            state: dict[str, Any] = torch.load(file, weights_only=True)
+        except (pickle.UnpicklingError, RuntimeError, EOFError, OSError):  # cut off: begin again
+            return
+        self._step, self._seconds = state["step"], state["seconds"]
+        self._best = tuple(state["best"]) if state["best"] else None
+        self._adam.load_state_dict(state["adam"])
+        with torch.no_grad():
+            for weight, saved in zip(self._weights, state["weights"], strict=True):
+                weight.copy_(saved)
+
+
+def _probabilities(means: Sequence[float]) -> tuple[float, ...]:
+    """Return the probability of each choice, as decisions see them: by the mean log-probability of its tokens."""
+    best = max(means)
+    shares = [math.exp(mean - best) for mean in means]
+    return tuple(share / sum(shares) for share in shares)
