@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.display import console, print_json, print_table
 from interfaces.sessions import SEEDS
+from memory.adapters import AdapterStore
 from memory.demonstrations import SEED, DemonstrationPool
 from memory.home import home
 from memory.prompts import PromptPool, Selection
@@ -23,6 +24,7 @@ from tools.tuning import POOL_OF_TOOL, POOLS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memory.adapters import Adapter
     from memory.demonstrations import Demonstration
     from memory.prompt_records import LearnedPrompt
     from memory.verification import Verification
@@ -42,9 +44,15 @@ def _stats(options: argparse.Namespace) -> int:
         for kind in ("plan", "program")
         for correct in (True, False)
     ]
+    adapters = list(AdapterStore(home()))
     if options.json:
         print_json(
-            {"home": str(home()), "prompts": [dataclasses.asdict(one) for one in prompts], DEMONSTRATIONS: counted}
+            {
+                "home": str(home()),
+                "prompts": [dataclasses.asdict(one) for one in prompts],
+                DEMONSTRATIONS: counted,
+                "adapters": len(adapters),
+            }
         )
         return 0
     rows = [
@@ -54,16 +62,21 @@ def _stats(options: argparse.Namespace) -> int:
     print_table(("pool", "checkpoint", "concepts", "prompts", "of zeros", "shape", "bytes"), rows, title="prompts")
     examples = [(one["kind"], _part(correct=bool(one["correct"])), one["seeds"], one["learned"]) for one in counted]
     print_table((DEMONSTRATIONS, "part", "seeds", "learned"), examples, title="demonstrations")
+    if adapters:
+        corrected = Counter(one.model for one in adapters)
+        print_table(("model", "adapters"), list(corrected.items()), title="corrected models")
     return 0
 
 
 def _list(options: argparse.Namespace) -> int:
     prompts, demonstrations = _selected(options)
+    adapters = [] if options.pool or options.concept else list(AdapterStore(home()))
     if options.json:
         print_json(
             {
                 "prompts": [dataclasses.asdict(one) for one in prompts],
                 DEMONSTRATIONS: [dataclasses.asdict(one) for one in demonstrations],
+                "adapters": [_adapter_json(one) for one in adapters],
             }
         )
         return 0
@@ -75,10 +88,14 @@ def _list(options: argparse.Namespace) -> int:
         (one.id, _kind(one), "", one.source, one.created[:19].replace("T", " "), _short(one.instruction))
         for one in demonstrations[:_LISTED]
     ]
+    rows += [
+        (one.name, "adapter", "", one.origin, one.created[:19].replace("T", " "), _short(one.about))
+        for one in adapters[:_LISTED]
+    ]
     print_table(("id", "pool", "concept", "source", "learned (UTC)", "question or instruction"), rows)
     if not rows:
         _hint("Nothing of that kind has been learned yet; `snellen learn CONCEPT` teaches tools a concept.")
-    left = len(prompts) + len(demonstrations) - len(rows)
+    left = len(prompts) + len(demonstrations) + len(adapters) - len(rows)
     if left:
         console().print(f"… and {left} more: narrow them down by --pool or --concept, or take --json.", style="dim")
     return 0
@@ -101,6 +118,9 @@ def _shown(one: str) -> dict[str, Any]:
     prompt = PromptPool(home()).get(one)
     if prompt is not None:
         return _prompt_json(prompt)
+    adapter = AdapterStore(home()).find(one)
+    if adapter is not None:
+        return _adapter_json(adapter)
     found = DemonstrationPool(home()).get([one])
     if not found:
         raise BadInput(_unknown([one]))
@@ -120,17 +140,24 @@ def _forget(options: argparse.Namespace) -> int:
     if options.all and (options.pool or options.concept):
         msg = "--all forgets everything that was learned; leave out --pool and --concept, or leave out --all."
         raise BadInput(msg)
-    prompts, demonstrations = _by_ids(options.names) if options.names else _by_conditions(options)
+    store = AdapterStore(home())
+    named = [one.name for one in store if options.all or one.name in options.names]
+    others = [one for one in options.names if one not in named]
+    prompts, demonstrations = _by_ids(others) if options.names else _by_conditions(options)
+    adapters = sum(store.forget(one) for one in named)
     if options.json:
-        print_json({"prompts": prompts, DEMONSTRATIONS: demonstrations})
+        print_json({"prompts": prompts, DEMONSTRATIONS: demonstrations, "adapters": adapters})
     else:
-        console().print(f"forgotten: {_counted(prompts, demonstrations)}")
-        if prompts or demonstrations:
+        also = f", {adapters} adapter{'s' * (adapters != 1)}" if adapters else ""
+        console().print(f"forgotten: {_counted(prompts, demonstrations)}{also}")
+        if prompts or demonstrations or adapters:
             console().print("everything is now as if they had never been learned", style="dim")
     return 0
 
 
 def _by_ids(ids: list[str]) -> tuple[int, int]:
+    if not ids:
+        return 0, 0
     prompts, demonstrations = PromptPool(home()), DemonstrationPool(home())
     examples = demonstrations.get(ids)
     there = {one.id for one in prompts.rows(Selection(ids=tuple(ids)))} | {one.id for one in examples}
@@ -225,6 +252,10 @@ def _selected(options: argparse.Namespace) -> tuple[list[Any], list[Demonstratio
     prompts = PromptPool(home()).rows(Selection(pool=options.pool, concept=options.concept))
     narrowed = options.pool or options.concept
     return prompts, [] if narrowed else DemonstrationPool(home()).learned()
+
+
+def _adapter_json(adapter: Adapter) -> dict[str, Any]:
+    return {"what": "adapter", "name": adapter.name, **dataclasses.asdict(adapter), "folder": str(adapter.folder)}
 
 
 def _prompt_json(learned: LearnedPrompt) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from memory import prompt_rows
+from memory.adapters import AdapterStore
 from memory.artifacts import FOLDER as ARTIFACTS
 from memory.checkpoints import DATABASE as CHECKPOINTS
 from memory.demonstrations import DATABASE as DEMONSTRATIONS
@@ -118,6 +119,7 @@ def verify_memory(
         verify_threads(folder, found, state_types=state_types)
     _refuse_or_move(folder / TRIALS, found, "what models answered is asked again where it is needed", "lost")
     _refuse_or_move(folder / SAMPLES, found, "reports no longer know their pictures and trials", "lost")
+    _check_adapters(folder, found)
     return found
 
 
@@ -165,6 +167,15 @@ def verify_demonstrations(pool: DemonstrationPool, found: Verification) -> None:
         found.note("rebuilt", pool.folder / DEMONSTRATION_INDEX, "the search index is damaged, or of another embedding")
         if found.repaired:
             pool.refresh_index()
+
+
+def _check_adapters(folder: Path, found: Verification) -> None:
+    store = AdapterStore(folder)
+    for damaged in store.damaged():
+        found.note("lost", damaged, "the adapter's weights are not what its name says; correct the model again")
+        if found.repaired:
+            with storing(damaged):
+                damaged.rename(damaged.with_name(f".damaged-{damaged.name}"))
 
 
 def _refuse_or_move(database: Path, found: Verification, said: str, kind: Kind) -> bool:

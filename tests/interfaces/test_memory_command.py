@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from interfaces import cli
+from memory.adapters import AdapterStore
 from memory.demonstrations import DemonstrationPool, demonstration
 from memory.prompt_records import Lesson
 from memory.prompts import PromptPool
@@ -66,10 +67,10 @@ def test_stats_count_pools_and_parts(learned: Path, capsys: pytest.CaptureFixtur
 
 
 def test_an_empty_memory_is_shown_as_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "list") == {"prompts": [], "demonstrations": []}
+    assert told(capsys, "list") == {"prompts": [], "demonstrations": [], "adapters": []}
     assert told(capsys, "stats")["prompts"] == []
     assert told(capsys, "verify")["clean"]
-    assert told(capsys, "forget", "--all") == {"prompts": 0, "demonstrations": 0}
+    assert told(capsys, "forget", "--all") == {"prompts": 0, "demonstrations": 0, "adapters": 0}
 
 
 def test_the_list_can_be_narrowed_and_commands_no_terminal(learned: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,13 +98,13 @@ def test_show_tells_all_but_the_numbers(learned: Path, capsys: pytest.CaptureFix
 def test_forgetting_by_id_concept_pool_and_all(learned: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "'unknown'" in refused(capsys, "forget", made(1).row.id, "unknown")
     assert len(PromptPool(learned).rows()) == 3
-    assert told(capsys, "forget", made(1).row.id) == {"prompts": 1, "demonstrations": 0}
+    assert told(capsys, "forget", made(1).row.id) == {"prompts": 1, "demonstrations": 0, "adapters": 0}
     assert "forgotten: 1 prompt, 0 demonstrations" in run(capsys, "forget", "--concept", "OSTRICH")
-    assert told(capsys, "forget", "--pool", "demonstrations") == {"prompts": 0, "demonstrations": 1}
+    assert told(capsys, "forget", "--pool", "demonstrations") == {"prompts": 0, "demonstrations": 1, "adapters": 0}
     PromptPool(learned).add(made(5))
-    assert told(capsys, "forget", "--pool", "LOC") == {"prompts": 1, "demonstrations": 0}
+    assert told(capsys, "forget", "--pool", "LOC") == {"prompts": 1, "demonstrations": 0, "adapters": 0}
     DemonstrationPool(learned).add(WRONG)
-    assert told(capsys, "forget", "--all") == {"prompts": 1, "demonstrations": 1}
+    assert told(capsys, "forget", "--all") == {"prompts": 1, "demonstrations": 1, "adapters": 0}
     assert [one.source for one in DemonstrationPool(learned).all()] == ["seed"]
 
 
@@ -115,7 +116,7 @@ def test_forgetting_a_plan_forgets_the_programs_written_after_it(
     other = demonstration("program", "Count the dogs.", plan=["Look."], program="A=RESULT(var=IMAGE)")
     DemonstrationPool(home).add(plan, program, other)
 
-    assert told(capsys, "forget", plan.id) == {"prompts": 0, "demonstrations": 2}
+    assert told(capsys, "forget", plan.id) == {"prompts": 0, "demonstrations": 2, "adapters": 0}
     assert [one.id for one in DemonstrationPool(home).all()] == [other.id]
 
 
@@ -179,3 +180,34 @@ def test_bad_input_is_told_in_one_sentence(
     words: tuple[str, ...], said: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said.casefold() in refused(capsys, *words).casefold()
+
+
+def test_corrected_models_are_listed_shown_checked_and_forgotten(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = AdapterStore(home)
+    draft = store.draft("t")
+    draft.mkdir(parents=True)
+    (draft / "adapter_model.safetensors").write_bytes(b"weights")
+    one = store.keep(draft, model="m", fingerprint="f", about="m: rotation", origin="t", proof={"steps": 3})
+    assert [each["name"] for each in told(capsys, "list")["adapters"]] == [one.name]
+    assert told(capsys, "show", one.name)[0]["about"] == "m: rotation"
+    assert told(capsys, "stats")["adapters"] == 1
+    assert cli.main(["memory", "list"]) == 0
+    assert one.name in capsys.readouterr().out
+    assert told(capsys, "verify")["clean"]
+    assert told(capsys, "forget", one.name) == {"prompts": 0, "demonstrations": 0, "adapters": 1}
+    assert told(capsys, "list")["adapters"] == []
+
+
+def test_a_damaged_adapter_is_put_aside(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = AdapterStore(home)
+    draft = store.draft("t")
+    draft.mkdir(parents=True)
+    (draft / "adapter_model.safetensors").write_bytes(b"weights")
+    one = store.keep(draft, model="m", fingerprint="f", about="", origin="t", proof={})
+    (one.folder / "adapter_model.safetensors").write_bytes(b"others")
+    assert cli.main(["memory", "verify"]) == 1
+    assert "correct the model again" in " ".join(capsys.readouterr().out.split())
+    assert told(capsys, "verify")["clean"]
+    assert list(store) == []
