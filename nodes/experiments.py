@@ -125,12 +125,22 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) ->
     number = len(report.experiments) - 1
     experiment = report.experiments[number]
     rounds = range(experiment.rounds, experiment.rounds + next_rounds(report))
-    rejected = experiment.rejected
+    rejected, done, trouble = experiment.rejected, experiment.rounds, ""
     for place in rounds:
-        made = await asyncio.to_thread(_round, album_of(state), report, place, runtime.context.examiner())
+        try:
+            made = await asyncio.to_thread(_round, album_of(state), report, place, runtime.context.examiner())
+        except MemoryTrouble:
+            raise
+        except SnellenError as error:
+            trouble = _sentence(error)
+            break
+        done = place + 1
         rejected += sum(sample.rejected for sample in made)
         runtime.stream_writer({"investigating": {"phase": "build", "done": place + 1, "of": rounds.stop}})
-    experiment = experiment.model_copy(update={"rounds": rounds.stop, "rejected": rejected})
+    experiment = experiment.model_copy(update={"rounds": done, "rejected": rejected, "stopped": trouble})
+    if not done:
+        findings = [one.model_copy(update={"trouble": trouble}) for one in experiment.findings]
+        experiment = experiment.model_copy(update={"findings": findings})
     return written(state, replaced(report, number, experiment))
 
 
@@ -203,7 +213,7 @@ def next_rounds(report: Report) -> int:
     """Return how many more pictures of each arm the latest experiment gets before its evidence is looked at again."""
     experiment = report.experiments[-1]
     arms, budget = len(experiment.design.arms), report.budget
-    if (experiment.rounds and not experiment.pending) or _spent(report):
+    if experiment.stopped or (experiment.rounds and not experiment.pending) or _spent(report):
         return 0
     last = len(report.experiments) >= budget.experiments
     before = report.images - experiment.images
@@ -225,6 +235,8 @@ def _spent(report: Report) -> str:
 
 def _why_stopped(report: Report) -> str:
     experiment = report.experiments[-1]
+    if experiment.stopped:
+        return experiment.stopped
     examined = [one for one in experiment.findings if not one.trouble]
     if not examined:
         return "nobody could be asked"

@@ -124,6 +124,11 @@ class Design(_Record):
         return [*self.classes, *([UNKNOWN] if self.unknown else [])]
 
     @property
+    def about_things(self) -> bool:
+        """Whether the right answer depends on what a picture shows, and not only on how it was changed."""
+        return any(arm.select != self.arms[0].select for arm in self.arms)
+
+    @property
     def conditions(self) -> tuple[bool, ...]:
         """Under which models are asked: about pictures as they are shown, and in a paired one as they were before."""
         return (False, True) if self.paired else (False,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -169,3 +169,35 @@ async def test_no_checkpoint_is_large(tmp_path: Path) -> None:
     oracle = Oracle({f"model-{number}": GOOD for number in range(8)})
     report = await investigated(tmp_path, oracle, "Are these models robust to geometric transformations?")
     assert len(report.model_dump_json()) < 60_000
+
+
+async def test_pictures_that_cannot_be_made_any_more_end_an_experiment_and_not_the_investigation(
+    tmp_path: Path,
+) -> None:
+    made = 0
+
+    def match(_picture: object, texts: Sequence[str]) -> list[float]:
+        nonlocal made
+        made += 1
+        return [float(made < 40)] * len(texts)
+
+    oracle = Oracle({"middling": lambda *_: 0.75})
+    query = "Can middling recognize birds under cutmix?"
+    given = context(tmp_path, oracle, alignment=Alignment(match))
+    found = await builder.compile().ainvoke(state(query, ["middling"]), CONFIG, context=given)
+    report = Report.model_validate(found["report"])
+    first = report.experiments[0]
+    assert first.rounds > 0
+    assert "none does" in first.stopped
+    assert first.findings[0].n == first.images
+    assert report.conclusion
+
+
+async def test_what_is_asked_of_how_a_picture_was_changed_does_not_rest_on_what_it_shows(tmp_path: Path) -> None:
+    oracle = Oracle({"good": GOOD})
+    nothing_fits = Alignment(lambda _picture, texts: [0.0] * len(texts))
+    given = context(tmp_path, oracle, alignment=nothing_fits)
+    found = await builder.compile().ainvoke(state("Can good identify cutmix?", ["good"]), CONFIG, context=given)
+    report = Report.model_validate(found["report"])
+    assert report.answers[0].says == "yes"
+    assert report.experiments[0].rejected == 0

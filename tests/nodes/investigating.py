@@ -81,9 +81,9 @@ class Watched(Examination):
 
     oracle: Oracle
 
-    def made(self, arm: Arm, seed: str) -> Made:
+    def made(self, arm: Arm, seed: str, **more: bool) -> Made:
         """Make a picture of an arm."""
-        found = super().made(arm, seed)
+        found = super().made(arm, seed, **more)
         self.oracle.truths[named(found.plain)] = arm.answer, False
         self.oracle.truths[named(found.picture)] = arm.answer, arm.transform.name != "Identity"
         return found
