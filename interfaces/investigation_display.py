@@ -134,6 +134,8 @@ class InvestigationDisplay(BarDisplay):
         written = update.get("after") or update.get("report")
         if not written:
             return
+        if node == "teach":
+            self._began = time.monotonic()
         self._report = Report.model_validate(written)
         if node == "open_report":
             self._line(Line("models  ", ", ".join(self._report.models), "dim"))

@@ -205,7 +205,7 @@ def _pictures(design: Design, seed: str, count: int, examination: Examination) -
     for number in range(count):
         arm = design.arms[number % len(design.arms)]
         picture = examination.made(arm, f"{seed}/{number}", named=design.about_things).picture
-        found.append(Lesson.of(Question((picture,), design.asked(arm), tuple(design.choices)), arm.answer))
+        found.append(Lesson(Question((picture,), design.asked(arm), tuple(design.choices)), arm.answer))
     return found
 
 

@@ -472,7 +472,7 @@ class Source:
 class CorrectionSettings(_Settings):
     """``[correction]``: teaching a model under test what an investigation found that it cannot do, by LoRA."""
 
-    lessons: int = Field(default=480, ge=1)
+    lessons: int = Field(default=600, ge=1)
     """Pictures of each experiment that are learned from."""
     others: int = Field(default=960, ge=0)
     """Pictures of everything else, on which the model is held to what it said before."""
@@ -484,9 +484,9 @@ class CorrectionSettings(_Settings):
     """The change is multiplied by ``alpha / rank``."""
     rate: float = Field(default=2e-3, gt=0)
     """Adam's learning rate at the beginning; it falls to nothing."""
-    steps: int = Field(default=300, ge=1)
+    steps: int = Field(default=120, ge=1)
     """Updates."""
-    every: int = Field(default=50, ge=1)
+    every: int = Field(default=20, ge=1)
     """Updates after which the adapter is proved, and kept if it did best so far."""
     batch: int = Field(default=16, ge=1)
     """Lessons of either kind in an update."""

@@ -32,8 +32,8 @@ from nodes.reasoning.protocol import Usage
 
 LOST: Final = 0.03
 """What may be lost in any ability of the battery without being called a loss."""
-_IMAGES: Final = 1_200
-"""Pictures that each experiment of a follow-up may take."""
+_IMAGES: Final = 800
+"""Pictures that each experiment of a follow-up may take, on average."""
 _CLAIMS: Final = 24
 
 

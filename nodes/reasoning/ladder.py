@@ -48,10 +48,12 @@ def battery(subjects: Subjects) -> list[Design]:
     """Return an experiment about each ability, to see what else a model can do: theirs are the harder rungs.
 
     Args:
-        subjects: What pictures can be of.
+        subjects: What pictures can be of; the largest groups are asked about one by one.
     """
     abilities: tuple[Ability, ...] = ("recognise", "position", "count", "color", "several")
+    largest = sorted(subjects.groups.values(), key=lambda group: (-len(group.members), group.name))
     asked = [Asked(ability) for ability in abilities]
+    asked += [Asked("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
     asked += [Asked("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
     hardest = {"recognise", "count"}
     return [list(_RUNGS[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in asked]

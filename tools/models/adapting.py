@@ -1,18 +1,18 @@
 """Correcting a model under test: a LoRA adapter learns what it could not and keeps what it could (Hu et al. 2022).
 
-Two kinds of lessons go into every step. Of what the model is to learn, the right choice is known. Of everything else
-the model itself is the teacher: the adapter is held to what the model said about each choice without it (Li and Hoiem
-2016, learning without forgetting). Which steps' weights stay is decided by lessons that were not learned from.
+Two kinds of lessons go into every step. What the model is to learn, it is taught the right answer of. In everything
+else the model itself is the teacher: wherever it would write a token, it is held to what it would have written without
+the adapter (Li and Hoiem 2016, learning without forgetting). Which step's weights stay is decided by lessons that were
+not learned from.
 """
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,9 +20,12 @@ import numpy as np
 from profiles.errors import SnellenError
 from tools.models.local import LocalModel
 from tools.models.model import Question
+from tools.models.ranking import written
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import torch
 
     from profiles import CorrectionSettings
 
@@ -33,25 +36,15 @@ _PROGRESS: Final = "progress.pt"
 
 @dataclass(frozen=True)
 class Lesson:
-    """A question, and how probable each of its choices shall be.
+    """A question, and its right answer.
 
     Attributes:
         question: With its choices.
-        target: A probability for each choice; all on one where the right answer is known.
+        answer: One of them.
     """
 
     question: Question
-    target: tuple[float, ...]
-
-    @property
-    def right(self) -> int:
-        """The place of the choice that shall be made."""
-        return max(range(len(self.target)), key=self.target.__getitem__)
-
-    @classmethod
-    def of(cls, question: Question, answer: str) -> Lesson:
-        """Return the lesson of a question whose right answer is known."""
-        return cls(question, tuple(float(choice == answer) for choice in question.choices))
+    answer: str
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class Lessons:
 
     Attributes:
         wanted: What it is to learn.
-        others: What else it is asked; the targets are the right answers, and it is held to its own.
+        others: What else it is asked.
         wanted_held_out: More of the first, which prove that it learned.
         others_held_out: More of the second, which prove that it lost nothing.
     """
@@ -166,12 +159,6 @@ class _Training:
         self._peft = _peft()
         self._model, self._lessons, self._folder, self._settings = model, lessons, folder, settings
         self._before = self._shares()
-        self._others = [
-            replace(lesson, target=_probabilities(ranking.means))
-            for lesson, ranking in zip(
-                lessons.others, model.rank([one.question for one in lessons.others]), strict=True
-            )
-        ]
         config = self._peft.LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear")
         with torch.random.fork_rng(devices=[]), _unwarned():
             torch.manual_seed(settings.seed)
@@ -204,20 +191,33 @@ class _Training:
         dice = np.random.default_rng([self._settings.seed, self._step])
         self._adam.param_groups[0]["lr"] = self._settings.rate * (1 - self._step / self._settings.steps)
         self._adam.zero_grad()
-        for lessons, weight in ((self._lessons.wanted, 1.0), (self._others, self._settings.keeping)):
+        for learn, lessons in ((self._learn, self._lessons.wanted), (self._keep, self._lessons.others)):
             if lessons:
                 chosen = dice.choice(len(lessons), min(self._settings.batch, len(lessons)), replace=False)
-                self._learn([lessons[place] for place in chosen], weight)
+                learn([lessons[place] for place in chosen])
         self._adam.step()
 
-    def _learn(self, lessons: Sequence[Lesson], weight: float) -> None:
-        """Add the gradients of the cross-entropy between the targets and the choices' probabilities."""
+    def _learn(self, lessons: Sequence[Lesson]) -> None:
+        """Add the gradients of how improbable the right answers are."""
         import torch
 
-        for places, means in self._model.likelihoods([one.question for one in lessons]):
-            target = torch.tensor([lessons[place].target for place in places], device=means.device)
-            loss = -(target * means.log_softmax(dim=-1)).sum() * weight / len(lessons)
-            torch.autograd.backward(loss)
+        for inputs, tokens in self._answered(lessons):
+            found = written(self._model.module, inputs, tokens).gather(-1, tokens[..., None])[..., 0]
+            torch.autograd.backward(-found.mean(dim=-1).sum() / len(lessons))
+
+    def _keep(self, lessons: Sequence[Lesson]) -> None:
+        """Add the gradients of how far what it would write is from what it would have written without the adapter."""
+        import torch
+
+        for inputs, tokens in self._answered(lessons):
+            with torch.no_grad(), self._adapter.disable_adapter():
+                before = written(self._model.module, inputs, tokens)
+            found = written(self._model.module, inputs, tokens)
+            apart = (before.exp() * (before - found)).sum(dim=-1).mean(dim=-1)
+            torch.autograd.backward(self._settings.keeping * apart.sum() / len(lessons))
+
+    def _answered(self, lessons: Sequence[Lesson]) -> Iterator[tuple[dict[str, torch.Tensor], torch.Tensor]]:
+        return self._model.answered([one.question for one in lessons], [one.answer for one in lessons])
 
     def _look(self) -> None:
         """Keep the weights if no others that spoil nothing did better."""
@@ -234,7 +234,10 @@ class _Training:
 
     def _share(self, lessons: Sequence[Lesson]) -> float:
         ranked = self._model.rank([one.question for one in lessons])
-        right = [ranking.choice == lesson.right for ranking, lesson in zip(ranked, lessons, strict=True)]
+        right = [
+            ranking.choice == lesson.question.choices.index(lesson.answer)
+            for ranking, lesson in zip(ranked, lessons, strict=True)
+        ]
         return sum(right) / len(right) if right else 0.0
 
     def _judged(self) -> Adapted:
@@ -292,10 +295,3 @@ class _Training:
         with torch.no_grad():
             for weight, saved in zip(self._weights, state["weights"], strict=True):
                 weight.copy_(saved)
-
-
-def _probabilities(means: Sequence[float]) -> tuple[float, ...]:
-    """Return the probability of each choice, as decisions see them: by the mean log-probability of its tokens."""
-    best = max(means)
-    shares = [math.exp(mean - best) for mean in means]
-    return tuple(share / sum(shares) for share in shares)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from profiles.errors import BadInput
 from tools.models.model import Card, Question, Ranking
-from tools.models.ranking import likelihoods, rank
+from tools.models.ranking import rank
 
 if TYPE_CHECKING:
     import torch
@@ -76,17 +76,28 @@ class LocalModel:
             )
         return [found[place] for place in range(len(questions))]
 
-    def likelihoods(self, questions: Sequence[Question]) -> Iterator[tuple[list[int], torch.Tensor]]:
-        """Yield what ranking rests on, with gradients, for questions of one shape together.
+    def answered(
+        self, questions: Sequence[Question], answers: Sequence[str]
+    ) -> Iterator[tuple[dict[str, torch.Tensor], torch.Tensor]]:
+        """Prepare questions with an answer each, for who teaches the model.
+
+        Args:
+            questions: The questions.
+            answers: An answer to each.
 
         Yields:
-            Their places, and the mean log-probability of each choice's tokens (n, choices).
+            Of those of one shape together, the inputs of n prompts, and the tokens of their answers (n, tokens): see
+            `tools.models.ranking.written`.
         """
         import torch
 
-        for batch in self._batches(questions, ranked=True):
-            found = likelihoods(self._model, _joined(batch), batch[0].choices)
-            yield [each.place for each in batch], torch.stack([one.mean(dim=-1) for one in found], dim=-1)
+        groups: dict[tuple[object, ...], list[Prepared]] = {}
+        for place, (question, answer) in enumerate(zip(questions, answers, strict=True)):
+            prepared = self._prepared(place, replace(question, choices=(answer,)), ranked=True)
+            groups.setdefault((prepared.shape[:-1], len(prepared.choices[0])), []).append(prepared)
+        for group in groups.values():
+            tokens = [each.choices[0] for each in group]
+            yield _joined(group), torch.tensor(tokens, device=group[0].inputs["input_ids"].device)
 
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
         """Answer greedily, so that the same question gets the same answer."""

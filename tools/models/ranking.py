@@ -61,27 +61,36 @@ def rank_plainly(model: Any, inputs: Inputs, choices: Tokens) -> list[list[list[
     """As `rank`, with one whole pass for each choice: what `rank` is compared with."""
     import torch
 
-    with torch.inference_mode():
-        found = [one.tolist() for one in likelihoods(model, inputs, choices)]
-    return [list(rows) for rows in zip(*found, strict=True)]
-
-
-def likelihoods(model: Any, inputs: Inputs, choices: Tokens) -> list[torch.Tensor]:  # noqa: ANN401 - as above
-    """Return the log-probabilities of each choice's tokens (n, tokens), by one whole pass each, with gradients."""
-    import torch
-
     _check(inputs, choices)
-    prompts, length = inputs["input_ids"].shape
+    prompts = len(inputs["input_ids"])
     found = []
     for choice in choices:
         tail = torch.tensor(choice, device=inputs["input_ids"].device).repeat(prompts, 1)
-        whole = {
-            **inputs,
-            "input_ids": torch.cat([inputs["input_ids"], tail], dim=1),
-            "attention_mask": torch.cat([inputs["attention_mask"], torch.ones_like(tail)], dim=1),
-        }
-        logits = model(**whole).logits[:, length - 1 : -1].float().log_softmax(dim=-1)
-        found.append(logits.gather(-1, tail[..., None])[..., 0])
+        with torch.inference_mode():
+            found.append(written(model, inputs, tail).gather(-1, tail[..., None])[..., 0].tolist())
+    return [list(rows) for rows in zip(*found, strict=True)]
+
+
+def written(model: Any, inputs: Inputs, answers: torch.Tensor) -> torch.Tensor:  # noqa: ANN401 - as above
+    """Return how probable a model finds each token, wherever it would write a token of an answer, with gradients.
+
+    Args:
+        model: As for `rank`.
+        inputs: As there, of n prompts.
+        answers: The tokens of an answer to each, all equally many: (n, tokens).
+
+    Returns:
+        Natural logarithms (n, tokens, vocabulary).
+    """
+    import torch
+
+    length = inputs["input_ids"].shape[1]
+    whole = {
+        **inputs,
+        "input_ids": torch.cat([inputs["input_ids"], answers], dim=1),
+        "attention_mask": torch.cat([inputs["attention_mask"], torch.ones_like(answers)], dim=1),
+    }
+    found: torch.Tensor = model(**whole).logits[:, length - 1 : -1].float().log_softmax(dim=-1)
     return found
 
 

@@ -26,7 +26,7 @@ def _picture(colour: str, seed: int) -> Image.Image:
 
 def _wanted(begun: int, count: int) -> list[Lesson]:
     return [
-        Lesson.of(Question((_picture(colour, seed),), "what colour house ?", ("red", "blue")), colour)
+        Lesson(Question((_picture(colour, seed),), "what colour house ?", ("red", "blue")), colour)
         for seed in range(begun, begun + count // 2)
         for colour in ("red", "blue")
     ]
@@ -34,7 +34,7 @@ def _wanted(begun: int, count: int) -> list[Lesson]:
 
 def _others(begun: int, count: int) -> list[Lesson]:
     return [
-        Lesson.of(Question((_picture("green", seed),), "is there a dog ?", ("yes", "no")), "yes")
+        Lesson(Question((_picture("green", seed),), "is there a dog ?", ("yes", "no")), "yes")
         for seed in range(begun, begun + count)
     ]
 
@@ -74,7 +74,7 @@ def test_a_corrected_checkpoint_is_another_model_and_leaves_the_first_as_it_was(
     assert corrected.card.name == adapter.name
     assert corrected.card.fingerprint == f"{plain.card.fingerprint}+{adapter.id}"
     questions = [lesson.question for lesson in LESSONS.wanted_held_out]
-    right = [lesson.right for lesson in LESSONS.wanted_held_out]
+    right = [one.question.choices.index(one.answer) for one in LESSONS.wanted_held_out]
     shares = [
         np.mean([ranked.choice == place for ranked, place in zip(one.rank(questions), right, strict=True)])
         for one in (plain, corrected)
@@ -115,9 +115,7 @@ def test_an_interrupted_training_goes_on_where_it_was_saved(tmp_path: Path) -> N
 
 
 def test_what_cannot_be_learned_is_said_and_not_kept(tmp_path: Path) -> None:
-    lost = [
-        Lesson.of(lesson.question, lesson.question.choices[place % 2]) for place, lesson in enumerate(_others(0, 40))
-    ]
+    lost = [Lesson(lesson.question, lesson.question.choices[place % 2]) for place, lesson in enumerate(_others(0, 40))]
     found = adapt(
         architectures.local("llava"),
         Lessons(lost[:20], LESSONS.others, lost[20:], LESSONS.others_held_out),
