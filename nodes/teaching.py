@@ -76,7 +76,7 @@ async def teach(state: InvestigateState, runtime: Runtime[Context]) -> Command[L
 
 
 async def compare(state: InvestigateState, runtime: Runtime[Context]) -> Json:
-    """Say what each corrected model gained, and what it lost, over all pictures of the follow-up together."""
+    """Say what each corrected model gained, and what it lost, over the experiments of the follow-up."""
     report, examination = report_of(state), runtime.context.examiner()
     corrections = [Correction.model_validate(one) for one in state.corrections]
     evaluated = [
@@ -219,22 +219,29 @@ def _compared(
 ) -> Correction:
     if not correction.called:
         return correction
-    gains: list[float] = []
-    elsewhere: list[float] = []
+    gains: list[list[float]] = []
+    elsewhere: list[list[float]] = []
     for experiment, found in zip(experiments, evaluated, strict=True):
         for claim in (one.claim for one in experiment.findings):
             if claim.kind != "better" or correction.called not in {claim.model, claim.other}:
                 continue
             seen = found.observations(claim)
             if claim.threshold == LOST:
-                elsewhere += [-one for one in seen]
+                elsewhere.append([-one for one in seen])
             else:
-                gains += seen
+                gains.append(seen)
     return correction.model_copy(update={"gain": _change(gains, alpha), "elsewhere": _change(elsewhere, alpha)})
 
 
-def _change(seen: Sequence[float], alpha: float) -> Change | None:
-    if not seen:
+def _change(experiments: Sequence[Sequence[float]], alpha: float) -> Change | None:
+    """Return the mean change over experiments alike.
+
+    How many pictures an experiment took depends on what it showed, so pictures of all experiments together would say
+    what the longest ones do. Of each as many count as of the shortest, and one picture of each makes an observation.
+    """
+    rows = [sum(row) / len(row) for row in zip(*experiments, strict=False)]
+    if not rows:
         return None
-    span = confidence_interval(seen, alpha=alpha, low=-1.0)
-    return Change(n=len(seen), mean=sum(seen) / len(seen), interval=(span.low, span.high))
+    span = confidence_interval(rows, alpha=alpha, low=-1.0)
+    n = len(rows) * len(experiments)
+    return Change(n=n, mean=sum(rows) / len(rows), interval=(span.low, span.high))
