@@ -100,13 +100,14 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         profile = load_profile(options.profile)
         bench = Bench(profile, examining(options.profile, folder), options)
-        report = asyncio.run(measured(bench, list(profile.tested)))
+        report = asyncio.run(measured(bench, options.models or list(profile.tested)))
     print(json.dumps(report, indent=2) if options.json else _table(report))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", default="embedded", help="whose models under test are examined")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="only queries about these (default: all)")
     parser.add_argument("--queries", type=int, help="ask only the first so many (default: all)")
     parser.add_argument("--truth", type=int, default=5_000, help="pictures a condition for the truth (%(default)s)")
     parser.add_argument("--images", type=int, default=2_000, help="the most that ours may use on a query (%(default)s)")
@@ -278,16 +279,17 @@ class Bench:
 
     def _evaluated(self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]) -> Evaluated:
         """Make the rounds of an experiment, ask the models, and return what they said."""
-        samples = [
-            sample
-            for place in range(rounds)
-            for sample in self.examination.make_round(
-                design, place, investigation="planted", experiment=number, seed=seed
-            )
-        ]
-        for name in models:
-            for shard in self.examination.shards(design, samples, name):
-                self.examination.ask(name, shard)
+        # Whoever asks the same gets the same pictures: they are drawn once for all models.
+        name = f"planted-{_digest(design.model_dump_json(include={'arms'}), seed)}"
+        arms, stored = len(design.arms), self.examination.samples.of(name, number)
+        for place in range(len(stored) // arms, rounds):
+            made = self.examination.make_round(design, place, investigation=name, experiment=number, seed=seed)
+            self.examination.samples.add(made)
+            stored += made
+        samples = stored[: rounds * arms]
+        for model in models:
+            for shard in self.examination.shards(design, samples, model):
+                self.examination.ask(model, shard)
         return Evaluated.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
 
 

@@ -139,7 +139,8 @@ def _declare_investigate(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--budget", action="append", metavar="NAME=N",
-        help="what it may use at most: experiments (5), images (2000), trials (40000), seconds (3600), tokens (200000)",
+        help="what it may use at most: experiments (5), images (2000), each (images of one of them), trials (40000), "
+        "seconds (3600), tokens (200000)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses the pictures (default: 0)")
     parser.add_argument(

@@ -118,7 +118,8 @@ class InvestigationDisplay(BarDisplay):
             return doing(told)
         if self._report is None or not self._report.images or not self._report.seconds:
             return doing(told)
-        left = self._report.budget.images - self._report.images
+        budget, last = self._report.budget, self._report.experiments[-1].images
+        left = min(budget.images - self._report.images, budget.each - last if budget.each else budget.images)
         rate = (time.monotonic() - self._began) / self._report.images
         unclear = sum(len(one.pending) for one in self._report.experiments)
         return (

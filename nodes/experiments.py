@@ -218,7 +218,8 @@ def next_rounds(report: Report) -> int:
     last = len(report.experiments) >= budget.experiments
     before = report.images - experiment.images
     # Half of what is left for each: later experiments depend on what earlier ones show.
-    left = (budget.images - before) // (1 if last else 2) - experiment.images
+    share = (budget.images - before) // (1 if last else 2)
+    left = (min(budget.each, budget.images - before) if budget.each else share) - experiment.images
     wanted = max(STEP, experiment.images // 6) if experiment.rounds else FIRST
     return max(min(-(-wanted // arms), left // arms), 0)
 

@@ -33,7 +33,7 @@ from nodes.reasoning.protocol import Usage
 LOST: Final = 0.03
 """What may be lost in any ability of the battery without being called a loss."""
 _IMAGES: Final = 800
-"""Pictures that each experiment of a follow-up may take, on average."""
+"""Pictures that each experiment of a follow-up may take."""
 _CLAIMS: Final = 24
 
 
@@ -118,7 +118,9 @@ def opened(before: Report, corrections: Sequence[Correction], experiments: int) 
         models=[name for one in made for name in (one.model, one.called)],
         alpha=before.alpha,
         seed=int.from_bytes(digest[:4], "big"),
-        budget=Budget(experiments=experiments, images=_IMAGES * experiments, seconds=before.budget.seconds),
+        budget=Budget(
+            experiments=experiments, images=_IMAGES * experiments, each=_IMAGES, seconds=before.budget.seconds
+        ),
     )
 
 

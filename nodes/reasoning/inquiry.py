@@ -259,6 +259,8 @@ class Budget(_Record):
     experiments: int = Field(default=MAX_EXPERIMENTS, ge=1, le=20)
     images: int = Field(default=2_000, ge=2, le=1_000_000)
     """Pictures that are selected, of all experiments together."""
+    each: int = Field(default=0, ge=0)
+    """Those of one experiment; 0 for half of what the experiments before it left."""
     trials: int = Field(default=40_000, ge=1)
     """Questions put to models."""
     seconds: float = Field(default=3_600, gt=0)

@@ -18,23 +18,18 @@ PLAIN = "Question: {question} Answer:"
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A question as the model reads it.
+class Batch:
+    """Questions that are computed together: with one prompt, and pictures of one size, so that nothing is padded.
 
     Attributes:
-        place: Where the question stood.
-        inputs: Of one prompt, each tensor with a first axis that batches are joined along.
+        places: Where they stood.
+        inputs: Of n prompts, each tensor with a first axis that says whose it is.
         choices: Tokens of each choice.
     """
 
-    place: int
+    places: tuple[int, ...]
     inputs: dict[str, torch.Tensor]
     choices: tuple[tuple[int, ...], ...]
-
-    @property
-    def shape(self) -> tuple[object, ...]:
-        """What questions of one batch have in common."""
-        return (*((name, tuple(value.shape[1:])) for name, value in self.inputs.items()), self.choices)
 
 
 class LocalModel:
@@ -70,9 +65,9 @@ class LocalModel:
         """Rank each question's choices; see `tools.models.ranking`."""
         found: dict[int, Ranking] = {}
         for batch in self._batches(questions, ranked=True):
-            scores = rank(self._model, _joined(batch), batch[0].choices)
+            scores = rank(self._model, batch.inputs, batch.choices)
             found.update(
-                (each.place, Ranking(tuple(map(tuple, rows)))) for each, rows in zip(batch, scores, strict=True)
+                (place, Ranking(tuple(map(tuple, rows)))) for place, rows in zip(batch.places, scores, strict=True)
             )
         return [found[place] for place in range(len(questions))]
 
@@ -91,13 +86,11 @@ class LocalModel:
         """
         import torch
 
-        groups: dict[tuple[object, ...], list[Prepared]] = {}
-        for place, (question, answer) in enumerate(zip(questions, answers, strict=True)):
-            prepared = self._prepared(place, replace(question, choices=(answer,)), ranked=True)
-            groups.setdefault((prepared.shape[:-1], len(prepared.choices[0])), []).append(prepared)
-        for group in groups.values():
-            tokens = [each.choices[0] for each in group]
-            yield _joined(group), torch.tensor(tokens, device=group[0].inputs["input_ids"].device)
+        asked = [replace(question, choices=(answer,)) for question, answer in zip(questions, answers, strict=True)]
+        for batch in self._batches(asked, ranked=True):
+            (tokens,) = batch.choices
+            ids = batch.inputs["input_ids"]
+            yield batch.inputs, torch.tensor(tokens, device=ids.device).repeat(len(ids), 1)
 
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
         """Answer greedily, so that the same question gets the same answer."""
@@ -105,12 +98,11 @@ class LocalModel:
 
         found: dict[int, str] = {}
         for batch in self._batches(questions, ranked=False):
-            inputs = _joined(batch)
             with torch.inference_mode():
-                written = self._model.generate(**inputs, max_new_tokens=tokens, do_sample=False, num_beams=1)
-            said = written[:, inputs["input_ids"].shape[1] :]
+                written = self._model.generate(**batch.inputs, max_new_tokens=tokens, do_sample=False, num_beams=1)
+            said = written[:, batch.inputs["input_ids"].shape[1] :]
             texts = self._processor.batch_decode(said, skip_special_tokens=True)
-            found.update((each.place, text.strip()) for each, text in zip(batch, texts, strict=True))
+            found.update((place, text.strip()) for place, text in zip(batch.places, texts, strict=True))
         return [found[place] for place in range(len(questions))]
 
     def prompt(self, question: Question) -> str:
@@ -155,30 +147,26 @@ class LocalModel:
             read.append(tuple(both[len(before) :] if fits else alone))
         return tuple(read)
 
-    def _batches(self, questions: Sequence[Question], *, ranked: bool) -> Iterator[list[Prepared]]:
-        """Yield questions whose tensors have one shape together: nothing is padded."""
-        groups: dict[tuple[object, ...], list[Prepared]] = {}
+    def _batches(self, questions: Sequence[Question], *, ranked: bool) -> Iterator[Batch]:
+        groups: dict[tuple[object, ...], list[int]] = {}
         for place, question in enumerate(questions):
-            prepared = self._prepared(place, question, ranked=ranked)
-            groups.setdefault(prepared.shape, []).append(prepared)
-        for group in groups.values():
-            for begun in range(0, len(group), self._batch):
-                yield group[begun : begun + self._batch]
+            if ranked and not question.choices:
+                msg = f"There is nothing to rank: {question.text[:80]!r} has no choices."
+                raise BadInput(msg)
+            sizes = tuple(picture.size for picture in question.pictures)
+            groups.setdefault((question.text, question.choices, sizes), []).append(place)
+        for places in groups.values():
+            first = questions[places[0]]
+            prompt = self.prompt(first)
+            choices = self.choices(prompt, first.choices) if ranked else ()
+            for begun in range(0, len(places), self._batch):
+                part = places[begun : begun + self._batch]
+                yield Batch(tuple(part), self._inputs([questions[place] for place in part], prompt), choices)
 
-    def _prepared(self, place: int, question: Question, *, ranked: bool) -> Prepared:
-        if ranked and not question.choices:
-            msg = f"There is nothing to rank: {question.text[:80]!r} has no choices."
-            raise BadInput(msg)
-        prompt = self.prompt(question)
-        pictures = [picture.convert("RGB") for picture in question.pictures]
+    def _inputs(self, questions: Sequence[Question], prompt: str) -> dict[str, torch.Tensor]:
+        pictures = [[picture.convert("RGB") for picture in question.pictures] for question in questions]
         device = next(self._model.parameters()).device
-        made = self._processor(images=[pictures], text=[prompt], return_tensors="pt")
+        made = self._processor(images=pictures, text=[prompt] * len(questions), return_tensors="pt")
         inputs = {name: value.to(device) for name, value in made.items() if name != "token_type_ids"}
         inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
-        return Prepared(place, inputs, self.choices(prompt, question.choices) if ranked else ())
-
-
-def _joined(batch: Sequence[Prepared]) -> dict[str, torch.Tensor]:
-    import torch
-
-    return {name: torch.cat([each.inputs[name] for each in batch]) for name in batch[0].inputs}
+        return inputs

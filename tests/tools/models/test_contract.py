@@ -106,9 +106,8 @@ def test_free_answers_are_the_same_each_time_or_refused(name: str) -> None:
 def test_rankings_are_those_of_whole_passes(name: str) -> None:
     model = local(name)
     question = ask(1)
-    prompt = model.prompt(question)
-    inputs = model._prepared(0, question, ranked=True)
-    whole = rank_plainly(model._model, inputs.inputs, model.choices(prompt, CHOICES))
+    (batch,) = model._batches([question], ranked=True)
+    whole = rank_plainly(model.module, batch.inputs, model.choices(model.prompt(question), CHOICES))
     assert close(model.rank([question])[0], Ranking(tuple(map(tuple, whole[0]))))
 
 
