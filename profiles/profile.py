@@ -194,7 +194,8 @@ class CheckpointUnderTest(ModelSettings):
     """``[tested.NAME]``: a checkpoint that investigations examine."""
 
     class_name: str = Field(
-        alias="class", pattern=r"CLIPModel|\w{1,40}For(QuestionAnswering|ImageTextToText|ConditionalGeneration)"
+        alias="class",
+        pattern=r"CLIPModel|\w{1,40}For(QuestionAnswering|ImageTextToText|ConditionalGeneration|VisionText2Text)",
     )
     pictures: int = Field(default=1, ge=1, le=16)
     """How many pictures it reads at once."""

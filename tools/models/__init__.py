@@ -5,6 +5,7 @@ from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
 from tools.models.executor import SHARD, Executor, InProcess
+from tools.models.interleaved import InterleavedModel
 from tools.models.local import LocalModel
 from tools.models.model import RATINGS, Basis, Card, ModelUnderTest, Question, Ranking, rate
 from tools.models.ranking import rank, rank_plainly
@@ -22,6 +23,7 @@ __all__ = [
     "EndpointSettings",
     "Executor",
     "InProcess",
+    "InterleavedModel",
     "Lesson",
     "Lessons",
     "LocalModel",

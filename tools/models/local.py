@@ -116,6 +116,9 @@ class LocalModel:
             many = f"1 to {most} pictures" if most > 1 else "one picture"
             msg = f"{self._card.name} reads {many} at once, not {len(question.pictures)}."
             raise BadInput(msg)
+        return self._prompt(question)
+
+    def _prompt(self, question: Question) -> str:
         if not getattr(self._processor, "chat_template", None):
             return PLAIN.format(question=question.text)
         content = [*({"type": "image"} for _ in question.pictures), {"type": "text", "text": question.text}]
@@ -165,8 +168,10 @@ class LocalModel:
 
     def _inputs(self, questions: Sequence[Question], prompt: str) -> dict[str, torch.Tensor]:
         pictures = [[picture.convert("RGB") for picture in question.pictures] for question in questions]
+        return self._moved(self._processor(images=pictures, text=[prompt] * len(questions), return_tensors="pt"))
+
+    def _moved(self, made: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401 - what processors return
         device = next(self._model.parameters()).device
-        made = self._processor(images=pictures, text=[prompt] * len(questions), return_tensors="pt")
         inputs = {name: value.to(device) for name, value in made.items() if name != "token_type_ids"}
         inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
         return inputs

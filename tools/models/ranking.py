@@ -11,7 +11,10 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+_LOOKED: Final = "image_attention_mask"
+"""Which pictures each token looks at, for models that do so through cross-attention (n, length, pictures)."""
 
 if TYPE_CHECKING:
     import torch
@@ -41,7 +44,7 @@ def rank(model: Any, inputs: Inputs, choices: Tokens, *, rows: int = 64) -> list
     _check(inputs, choices)
     prompts = len(inputs["input_ids"])
     with torch.inference_mode():
-        first, cache, decoder = _prefix(model, inputs)
+        first, cache, decoder, seen = _prefix(model, inputs)
         heads = torch.tensor([choice[0] for choice in choices], device=first.device)
         scores = [[[value] for value in row] for row in first[:, heads].tolist()]
         longer = sorted(
@@ -51,7 +54,8 @@ def rank(model: Any, inputs: Inputs, choices: Tokens, *, rows: int = 64) -> list
         for begun in range(0, len(longer), at_once):
             part = longer[begun : begun + at_once]
             last = begun + at_once >= len(longer)
-            found = _continued(decoder, inputs, cache if last else copy.deepcopy(cache), [choices[i] for i in part])
+            shared = cache if last else copy.deepcopy(cache)
+            found = _continued(decoder, inputs, shared, [choices[i] for i in part], seen)
             for prompt, place, values in found:
                 scores[prompt][part[place]].extend(values)
     return scores
@@ -90,19 +94,34 @@ def written(model: Any, inputs: Inputs, answers: torch.Tensor) -> torch.Tensor: 
         "input_ids": torch.cat([inputs["input_ids"], answers], dim=1),
         "attention_mask": torch.cat([inputs["attention_mask"], torch.ones_like(answers)], dim=1),
     }
+    if _LOOKED in inputs:
+        whole[_LOOKED] = torch.cat([inputs[_LOOKED], _looked(inputs, answers.shape[1])], dim=1)
     found: torch.Tensor = model(**whole).logits[:, length - 1 : -1].float().log_softmax(dim=-1)
     return found
 
 
-def _prefix(model: Any, inputs: Inputs) -> tuple[torch.Tensor, Any, Any]:  # noqa: ANN401 - as above
-    """Log-probabilities of the first token (n, vocabulary), the cache, and what continues from it."""
+def _prefix(model: Any, inputs: Inputs) -> tuple[torch.Tensor, Any, Any, dict[str, torch.Tensor]]:  # noqa: ANN401 - as above
+    """Log-probabilities of the first token (n, vocabulary), the cache, what continues from it and what it looks at."""
     lean = {"logits_to_keep": 1} if _takes(model, "logits_to_keep") else {}
     output = model(**inputs, use_cache=True, **lean)
     first = output.logits[:, -1].float().log_softmax(dim=-1)
     inner = getattr(output, "language_model_outputs", None)  # BLIP-2: the whole model wants a picture with every call
     if inner is None:
-        return first, output.past_key_values, model
-    return first, inner.past_key_values, model.language_model
+        return first, output.past_key_values, model, _seen(model, inputs, output)
+    return first, inner.past_key_values, model.language_model, {}
+
+
+def _seen(model: Any, inputs: Inputs, output: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401 - as above
+    """What a model that looks at pictures through cross-attention wants with every call: what it made of them."""
+    if _LOOKED not in inputs:
+        return {}
+    name = "perceiver_embeddings" if model.config.use_resampler else "image_encoder_embeddings"
+    return {name: output.image_hidden_states}
+
+
+def _looked(inputs: Inputs, tokens: int) -> torch.Tensor:
+    """Which pictures each token of an answer looks at: those that the end of the prompt does."""
+    return inputs[_LOOKED][:, -1:].expand(-1, tokens, -1)
 
 
 def _continued(
@@ -110,6 +129,7 @@ def _continued(
     inputs: Inputs,
     cache: Any,  # noqa: ANN401 - a cache of transformers; it is used up
     choices: Tokens,
+    seen: Inputs,
 ) -> Iterator[tuple[int, int, list[float]]]:
     """Yield, for each prompt and each choice, their places and log-probabilities from the second token on."""
     import torch
@@ -120,15 +140,26 @@ def _continued(
         padded[row, : len(choice)] = torch.tensor(choice)
     # The last token is only predicted. What is padded behind a choice is not masked: nothing of the choice sees it.
     tail = padded[:, :-1].repeat(prompts, 1)
-    seen = inputs["attention_mask"].repeat_interleave(len(choices), dim=0)
     cache.batch_repeat_interleave(len(choices))
-    mask = torch.cat([seen, torch.ones_like(tail, dtype=seen.dtype)], dim=1)
-    logits = decoder(input_ids=tail, attention_mask=mask, past_key_values=cache, use_cache=True).logits
+    more = dict(seen)
+    if seen:
+        more[_LOOKED] = _looked(inputs, tail.shape[1])
+    before, more = _repeated(inputs["attention_mask"], more, len(choices))
+    mask = torch.cat([before, torch.ones_like(tail, dtype=before.dtype)], dim=1)
+    logits = decoder(input_ids=tail, attention_mask=mask, past_key_values=cache, use_cache=True, **more).logits
     right = padded[:, 1:].repeat(prompts, 1)[..., None]
     found = logits.float().log_softmax(dim=-1).gather(-1, right)[..., 0].tolist()
     for row, values in enumerate(found):
         prompt, place = divmod(row, len(choices))
         yield prompt, place, values[: len(choices[place]) - 1]
+
+
+def _repeated(
+    mask: torch.Tensor, more: Mapping[str, torch.Tensor], times: int
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    return mask.repeat_interleave(times, dim=0), {
+        name: value.repeat_interleave(times, dim=0) for name, value in more.items()
+    }
 
 
 def _check(inputs: Inputs, choices: Tokens) -> None:

@@ -17,11 +17,13 @@ from tools.models.adapting import adapted
 from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
+from tools.models.interleaved import InterleavedModel
 from tools.models.local import LocalModel
 from tools.models.model import Card, ModelUnderTest
 
 _CONTRASTIVE: Final = "CLIPModel"
 _ANSWERER: Final = "BlipForQuestionAnswering"
+_INTERLEAVED: Final = "IdeficsForVisionText2Text"
 
 
 class AdapterFiles(Protocol):
@@ -89,7 +91,7 @@ def _corrected(profile: Profile, name: str, settings: CheckpointUnderTest, adapt
         raise SnellenError(msg)
     module = adapted(base.module, adapter.folder)
     card = replace(base.card, name=name, fingerprint=f"{base.card.fingerprint}+{adapter.id}")
-    return LocalModel(module.eval(), base.processor, card, batch=settings.batch)
+    return type(base)(module.eval(), base.processor, card, batch=settings.batch)
 
 
 def _endpoint(name: str, settings: EndpointUnderTest) -> ModelUnderTest:
@@ -108,7 +110,8 @@ def _checkpoint(profile: Profile, name: str, settings: CheckpointUnderTest) -> M
         return AnswererModel(read, _card(profile, name, settings, read.model, answers=True))
     model, processor = load_whole(profile, key, **_bits(profile, name, settings))
     card = _card(profile, name, settings, model, answers=True)
-    return LocalModel(model, processor, card, batch=settings.batch)
+    kind = InterleavedModel if card.architecture == _INTERLEAVED else LocalModel
+    return kind(model, processor, card, batch=settings.batch)
 
 
 def _card(profile: Profile, name: str, settings: CheckpointUnderTest, model: Any, *, answers: bool) -> Card:  # noqa: ANN401

@@ -21,6 +21,9 @@ from transformers import (
     Idefics3Config,
     Idefics3ForConditionalGeneration,
     Idefics3Processor,
+    IdeficsConfig,
+    IdeficsForVisionText2Text,
+    IdeficsProcessor,
     LlamaConfig,
     LlavaConfig,
     LlavaForConditionalGeneration,
@@ -30,10 +33,11 @@ from transformers import (
     ProcessorMixin,
 )
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers.models.idefics.image_processing_pil_idefics import IdeficsImageProcessorPil
 from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 
 from tools.loading import Checkpoint
-from tools.models import AnswererModel, Card, ContrastiveModel, LocalModel
+from tools.models import AnswererModel, Card, ContrastiveModel, InterleavedModel, LocalModel
 
 VOCABULARY = 100
 PICTURE = 99
@@ -76,7 +80,25 @@ def idefics3() -> tuple[Any, int]:
     return Idefics3ForConditionalGeneration(config), 9
 
 
-ARCHITECTURES: dict[str, Callable[[], tuple[Any, int]]] = {"llava": llava, "blip2": blip2, "idefics3": idefics3}
+def idefics() -> tuple[Any, int]:
+    """One token stands for a picture, which every later one looks at through a resampler."""
+    config = IdeficsConfig(
+        vocab_size=VOCABULARY, intermediate_size=48, alpha_initializer="ones", use_resampler=True, **SMALL,
+        vision_config={
+            "embed_dim": 32, "intermediate_size": 48, "image_size": SIDE, "patch_size": 8, "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+        },
+        perceiver_config={
+            "use_resampler": True, "resampler_n_latents": 4, "resampler_depth": 1, "resampler_n_heads": 2,
+            "resampler_head_dim": 16,
+        },
+    )  # fmt: skip
+    return IdeficsForVisionText2Text(config), 1
+
+
+ARCHITECTURES: dict[str, Callable[[], tuple[Any, int]]] = {
+    "llava": llava, "blip2": blip2, "idefics3": idefics3, "idefics": idefics,
+}  # fmt: skip
 
 
 def made(name: str, *, pictures: int = 2, question: int = 7) -> tuple[Any, dict[str, torch.Tensor]]:
@@ -86,8 +108,11 @@ def made(name: str, *, pictures: int = 2, question: int = 7) -> tuple[Any, dict[
     model.eval()
     tokens = torch.randint(5, PICTURE - 1, (pictures, question))
     ids = torch.cat([torch.full((pictures, places), PICTURE), tokens], dim=1)
-    shape = (pictures, 1, 3, SIDE, SIDE) if name == "idefics3" else (pictures, 3, SIDE, SIDE)
-    return model, {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": torch.randn(shape)}
+    shape = (pictures, 1, 3, SIDE, SIDE) if name.startswith("idefics") else (pictures, 3, SIDE, SIDE)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": torch.randn(shape)}
+    if name == "idefics":
+        inputs["image_attention_mask"] = torch.ones(*ids.shape, 1, dtype=torch.long)
+    return model, inputs
 
 
 WORDS = tuple(
@@ -127,6 +152,8 @@ def processor(name: str) -> ProcessorMixin:
         side = {"longest_edge": SIDE}
         pixels = Idefics3ImageProcessorPil(size=side, max_image_size=side, do_image_splitting=False)
         return Idefics3Processor(pixels, tokenizer(), image_seq_len=9, chat_template=CHAT)
+    if name == "idefics":
+        return IdeficsProcessor(IdeficsImageProcessorPil(image_size=SIDE, size=square), tokenizer(), image_size=SIDE)
     pixels = CLIPImageProcessorPil(size=square, crop_size=square, do_center_crop=False)
     if name == "blip2":
         return Blip2Processor(pixels, tokenizer(), num_query_tokens=6)
@@ -141,10 +168,10 @@ def local(name: str, *, batch: int = 8) -> LocalModel:
     torch.manual_seed(11)
     model, _ = ARCHITECTURES[name]()
     model.generation_config.update(pad_token_id=0, eos_token_id=2, bos_token_id=1)
-    card = Card(
-        name, "0" * 16, type(model).__name__, 1, "tokens", pictures=2 if name == "idefics3" else 1, answers=True
-    )
-    return LocalModel(model.eval(), processor(name), card, batch=batch)
+    pictures = 2 if name.startswith("idefics") else 1
+    card = Card(name, "0" * 16, type(model).__name__, 1, "tokens", pictures=pictures, answers=True)
+    kind = InterleavedModel if name == "idefics" else LocalModel
+    return kind(model.eval(), processor(name), card, batch=batch)
 
 
 def contrastive() -> ContrastiveModel:

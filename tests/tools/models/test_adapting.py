@@ -15,7 +15,7 @@ from tests.tools.models import architectures
 from tools.loading import fingerprint
 from tools.models import Lesson, Lessons, Question, adapt, model_under_test
 
-SETTINGS = CorrectionSettings(rank=4, rate=1e-2, steps=30, every=10, batch=6)
+SETTINGS = CorrectionSettings(rank=4, rate=5e-3, steps=50, every=10, batch=8)
 
 
 def _picture(colour: str, seed: int) -> Image.Image:

@@ -113,9 +113,10 @@ def test_rankings_are_those_of_whole_passes(name: str) -> None:
 
 def test_pairs_are_rated_by_models_that_read_two_pictures() -> None:
     pair = Question((picture(1), picture(2)), "is the one to the left of the one ?")
-    (rating,) = rate(made("idefics3"), [pair])
-    assert rating is not None
-    assert 1 < rating < 10
+    for name in ("idefics3", "idefics"):
+        (rating,) = rate(made(name), [pair])
+        assert rating is not None
+        assert 1 < rating < 10
     with pytest.raises(SnellenError, match="reads one picture at once, not 2"):
         rate(made("llava"), [pair])
 
@@ -159,3 +160,26 @@ def test_the_decision_is_by_the_mean_and_no_number_is_no_answer(
     scores: tuple[tuple[float, ...], ...], choice: int | None
 ) -> None:
     assert Ranking(scores).choice == choice
+
+
+def test_a_question_that_is_an_address_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = local("idefics")
+    fetch = model.processor.image_processor.fetch_images
+    fetched: list[object] = []
+
+    def watched(what: object) -> object:
+        fetched.append(what)
+        return fetch(what)
+
+    monkeypatch.setattr(model.processor.image_processor, "fetch_images", watched)
+    asked = Question((picture(1),), "http://127.0.0.1:9/picture.png", ("yes", "no"))
+    assert model.rank([asked])[0].choice in {0, 1}
+    assert not [one for one in fetched if isinstance(one, str)]
+
+
+def test_the_prompt_of_idefics_is_what_its_processor_writes() -> None:
+    model = local("idefics")
+    question = Question((picture(1), picture(2)), "is there a dog ?", ("yes", "no"))
+    (batch,) = model._batches([question], ranked=True)
+    read = model.processor.tokenizer(model.prompt(question), add_special_tokens=False)["input_ids"]
+    assert batch.inputs["input_ids"][0].tolist()[1:] == read
