@@ -48,7 +48,7 @@ builder.add_node("check_design", check_design, destinations=("design", "build_be
 builder.add_node("build_benchmark", build_benchmark)
 builder.add_node("measure", measure)
 builder.add_node("discuss", discuss)
-builder.add_node("judge_sufficiency", judge_sufficiency, destinations=("design", "conclude"))
+builder.add_node("judge_sufficiency", judge_sufficiency, destinations=("design", "build_benchmark", "conclude"))
 builder.add_node("conclude", conclude)
 builder.add_node("teach", teach, destinations=("design", END))
 builder.add_node("compare", compare)

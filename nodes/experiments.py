@@ -41,6 +41,8 @@ FIRST: Final = 12
 """Observations of each claim before anybody looks."""
 STEP: Final = 8
 """Further observations of each claim before anybody looks again, and a sixth of those that there are."""
+SHARE_USED: Final = "its share of the pictures is used up"
+"""Why an experiment ended whose claims more pictures might decide."""
 _ACTION: Final = "experiment"
 """What the requested action is called."""
 
@@ -244,7 +246,7 @@ def _why_stopped(report: Report) -> str:
     if not experiment.pending:
         undecided = any(one.verdict == "open" for one in examined)
         return "what matters is decided" if undecided else "all claims are decided"
-    return _spent(report) or "its share of the pictures is used up"
+    return _spent(report) or SHARE_USED
 
 
 def _refused(state: InvestigateState, report: Report, objection: str) -> Command[Next]:

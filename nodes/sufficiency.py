@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from nodes.experiments import album_of, investigator_of, report_of, weighed, written
+from nodes.experiments import SHARE_USED, album_of, investigator_of, next_rounds, report_of, weighed, written
 from nodes.inference import used
 from nodes.trials import decided
 
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 async def judge_sufficiency(
     state: InvestigateState, runtime: Runtime[Context]
-) -> Command[Literal["design", "conclude"]]:
-    """Have the Reasoner say whether the report answers the query; go on while it does not and the budget lasts."""
+) -> Command[Literal["design", "build_benchmark", "conclude"]]:
+    """Have the Reasoner say whether the report answers the query; go on while it does not and the budget lasts.
+
+    Where no further experiment would help, what is left of the budget goes to the open claims of the last one.
+    """
     investigator = investigator_of(state, runtime.context)
     before = investigator.usage
     report = report_of(state)
@@ -34,6 +37,9 @@ async def judge_sufficiency(
     cut = over and not judged.sufficient
     notes = [*report.notes, *([f"It ended before the query was answered: {over}."] if cut else [])]
     report = report.model_copy(update={"questions": questions, "notes": notes})
+    longer = _with_the_rest(report)
+    if judged.sufficient and not over and next_rounds(longer):
+        return Command(goto="build_benchmark", update=written(state, longer) | {"usage": usage})
     done = judged.sufficient or bool(over)
     return Command(
         goto="conclude" if done else "design", update=written(state, report) | {"usage": usage, "designs": 0}
@@ -59,6 +65,16 @@ def _weighed_together(report: Report, investigation: str, context: Context) -> R
         samples = context.examiner().samples.of(investigation, number)
         report = weighed(report, number, samples, context.examiner())
     return decided(report)
+
+
+def _with_the_rest(report: Report) -> Report:
+    """Let the last experiment have all the pictures that are left, where it ended for want of them."""
+    last = report.experiments[-1]
+    if report.budget.each or last.stopped != SHARE_USED:
+        return report
+    experiments = [*report.experiments[:-1], last.model_copy(update={"stopped": ""})]
+    budget = report.budget.model_copy(update={"each": report.budget.images})
+    return report.model_copy(update={"experiments": experiments, "budget": budget})
 
 
 def _over(report: Report, usage: dict[str, float]) -> str:

@@ -201,3 +201,13 @@ async def test_what_is_asked_of_how_a_picture_was_changed_does_not_rest_on_what_
     report = Report.model_validate(found["report"])
     assert report.answers[0].says == "yes"
     assert report.experiments[0].rejected == 0
+
+
+async def test_what_is_left_of_the_budget_goes_to_the_last_open_claim(tmp_path: Path) -> None:
+    oracle = Oracle({"middling": lambda *_: 0.75})
+    query = "Can middling recognize birds?"
+    report = await investigated(tmp_path, oracle, query, budget={"images": 400})
+    assert len(report.experiments) == 1, "who is not seen to manage the easy rung is not asked the harder one"
+    assert report.answers[0].says == "open"
+    assert report.images > 390
+    assert "used up" in report.experiments[0].stopped
