@@ -24,7 +24,7 @@ QUESTION ?= What color is the house to the left of the dog?
 PICTURE ?= examples/scene.png
 UNKNOWN ?= examples/beach.png
 TAUGHT ?= Is there a wave in the picture?
-ABOUT ?= Can the models recognize fruit?
+ABOUT ?= Can the models recognize vehicles?
 
 # Programs find a place for their caches and memory even where no home directory is set.
 ifeq ($(strip $(HOME)),)
@@ -58,7 +58,7 @@ demo: $(SETUP) ## answer a question about a shipped picture, learn from a wrong 
 	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli ask "$(UNKNOWN)" "$(TAUGHT)" --answer yes --html out/learned.html
 	@echo
 	@echo "A question about models becomes experiments with made pictures, until the evidence suffices."
-	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli investigate "$(ABOUT)" --html out/investigation.html
+	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli investigate "$(ABOUT)" --budget images=400 --html out/investigation.html
 
 test: $(SETUP) ## run the tests (not the slow ones)
 	@$(PY) -m pytest
