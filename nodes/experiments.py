@@ -222,7 +222,7 @@ def next_rounds(report: Report) -> int:
     # Half of what is left for each: later experiments depend on what earlier ones show.
     share = (budget.images - before) // (1 if last else 2)
     left = (min(budget.each, budget.images - before) if budget.each else share) - experiment.images
-    wanted = max(STEP, experiment.images // 6) if experiment.rounds else FIRST
+    wanted = max(STEP, experiment.images // 6) if experiment.rounds else max(FIRST, experiment.design.least)
     return max(min(-(-wanted // arms), left // arms), 0)
 
 

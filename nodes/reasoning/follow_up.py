@@ -30,10 +30,10 @@ from nodes.reasoning.inquiry import (
 )
 from nodes.reasoning.protocol import Usage
 
-LOST: Final = 0.03
+LOST: Final = 0.05
 """What may be lost in any ability of the battery without being called a loss."""
-_IMAGES: Final = 800
-"""Pictures that each experiment of a follow-up may take."""
+_IMAGES: Final = 240
+"""Pictures of each experiment of a follow-up: how much was gained and lost matters, not only whether."""
 _CLAIMS: Final = 24
 
 
@@ -139,7 +139,10 @@ def follow_up(before: Report, corrections: Sequence[Correction], battery: Sequen
     ]
     beside = [
         design.model_copy(
-            update={"claims": [Claim(kind="better", model=one.model, other=one.called, threshold=LOST) for one in made]}
+            update={
+                "claims": [Claim(kind="better", model=one.model, other=one.called, threshold=LOST) for one in made],
+                "least": _IMAGES,
+            }
         )
         for design in battery
     ]
@@ -154,7 +157,7 @@ def _again(design: Design, corrections: Sequence[Correction]) -> Design:
         for claim in design.claims
         if claim.model in called and not claim.other
     ]
-    return design.model_copy(update={"claims": [*gains, *same][:_CLAIMS]})
+    return design.model_copy(update={"claims": [*gains, *same][:_CLAIMS], "least": _IMAGES})
 
 
 def plain(design: Design) -> Design:
@@ -201,19 +204,18 @@ class FollowUp:
             Answer(about=finding.claim.about[:160], says=finding.verdict, sentence=_answered(finding, one.design)[:400])
             for one in report.experiments
             for finding in one.findings
-            if finding.claim.kind == "better" and (finding.claim.threshold == 0 or finding.verdict != "no")
+            if finding.claim.kind == "better" and (finding.claim.threshold == 0 or finding.verdict == "yes")
         ][:40]
         return Conclusion(answers=answers, conclusion=" ".join(one.sentence for one in answers)[:2_000])
 
 
 _GAINED: Final[Mapping[str, str]] = {"yes": "has learned", "no": "has become worse at", "open": "may not have learned"}
-_LOST: Final[Mapping[str, str]] = {"yes": "has lost some of", "open": "may have lost some of"}
 
 
 def _answered(finding: Finding, design: Design) -> str:
     gained = finding.claim.threshold == 0
     who = finding.claim.model if gained else finding.claim.other
-    said = (_GAINED if gained else _LOST)[finding.verdict]
+    said = _GAINED[finding.verdict] if gained else "has lost some of"
     under = f" {design.condition}" if design.condition else ""
     if finding.trouble:
         return f"{who} could not be measured in {design.skill}{under}: {finding.trouble}"

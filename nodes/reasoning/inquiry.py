@@ -111,6 +111,8 @@ class Design(_Record):
     """Whether a model may abstain."""
     paired: bool = False
     """Whether the same is asked about the pictures before they were transformed."""
+    least: int = Field(default=0, ge=0, le=10_000)
+    """Pictures that are made before anybody looks, where how much is as interesting as whether."""
     claims: list[Claim] = Field(min_length=1, max_length=24)
 
     @property
