@@ -485,7 +485,7 @@ class CorrectionSettings(_Settings):
     """The change is multiplied by ``alpha / rank``."""
     rate: float = Field(default=2e-3, gt=0)
     """Adam's learning rate at the beginning; it falls to nothing."""
-    steps: int = Field(default=120, ge=1)
+    steps: int = Field(default=80, ge=1)
     """Updates."""
     every: int = Field(default=20, ge=1)
     """Updates after which the adapter is proved, and kept if it did best so far."""
