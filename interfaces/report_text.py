@@ -23,12 +23,11 @@ def markdown(found: Found) -> str:
     lines = [f"# {report.query}", "", report.conclusion or "Not answered yet.", ""]
     if report.findings:
         lines += [guarantee(report), ""]
+    lines += [line for one in found.corrections for line in (str(one), "")]
     for number, experiment in enumerate(report.experiments, 1):
         lines += list(_experiment(number, experiment))
-    if found.corrections:
-        lines += ["## Corrections", "", *(f"- {one}" for one in found.corrections), ""]
     if found.after is not None:
-        lines += [guarantee(found.after), ""]
+        lines += ["## Measured again, the corrected beside the uncorrected", "", guarantee(found.after), ""]
         for number, experiment in enumerate(found.after.experiments, 1 + len(report.experiments)):
             lines += list(_experiment(number, experiment))
     open_ends = [*report.notes, *report.questions]

@@ -72,7 +72,7 @@ def test_a_weakness_is_corrected_measured_and_shown(
     assert {one.name for one in out.iterdir()} >= {"corrections.json", "report.json", "report.html", "report.md"}
     written = json.loads((out / "corrections.json").read_text())
     assert written["corrections"][0]["gain"]["mean"] > 0.2
-    assert "## Corrections" in (out / "report.md").read_text()
+    assert "## Measured again" in (out / "report.md").read_text()
     capsys.readouterr()
     assert main(["investigate", QUERY, "--models", adapter.name, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["report"]["answers"][0]["says"] == "yes"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 WEIGHTS: Final = "adapter_model.safetensors"
 """The file in which peft keeps an adapter's weights."""
 _PROGRESS: Final = "progress.pt"
+_QUESTIONS: Final = 2
+"""Different questions of each kind in one update."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,7 @@ class _Training:
 
         self._peft = _peft()
         self._model, self._lessons, self._folder, self._settings = model, lessons, folder, settings
+        self._wanted, self._others = _by_question(lessons.wanted), _by_question(lessons.others)
         self._before = self._shares()
         config = self._peft.LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear")
         with torch.random.fork_rng(devices=[]), _unwarned():
@@ -191,10 +194,9 @@ class _Training:
         dice = np.random.default_rng([self._settings.seed, self._step])
         self._adam.param_groups[0]["lr"] = self._settings.rate * (1 - self._step / self._settings.steps)
         self._adam.zero_grad()
-        for learn, lessons in ((self._learn, self._lessons.wanted), (self._keep, self._lessons.others)):
+        for learn, lessons in ((self._learn, self._wanted), (self._keep, self._others)):
             if lessons:
-                chosen = dice.choice(len(lessons), min(self._settings.batch, len(lessons)), replace=False)
-                learn([lessons[place] for place in chosen])
+                learn(_chosen(lessons, self._settings.batch, dice))
         self._adam.step()
 
     def _learn(self, lessons: Sequence[Lesson]) -> None:
@@ -295,3 +297,23 @@ class _Training:
         with torch.no_grad():
             for weight, saved in zip(self._weights, state["weights"], strict=True):
                 weight.copy_(saved)
+
+
+def _by_question(lessons: Sequence[Lesson]) -> list[list[Lesson]]:
+    """Return the lessons of each question."""
+    groups: dict[str, list[Lesson]] = {}
+    for lesson in lessons:
+        groups.setdefault(lesson.question.text, []).append(lesson)
+    return list(groups.values())
+
+
+def _chosen(groups: Sequence[Sequence[Lesson]], count: int, dice: np.random.Generator) -> list[Lesson]:
+    """Choose so many lessons of a few questions: what is asked alike is computed together."""
+    sizes = np.array([len(group) for group in groups], dtype=float)
+    few = min(_QUESTIONS, len(groups))
+    asked = dice.choice(len(groups), few, replace=False, p=sizes / sizes.sum())
+    return [
+        groups[which][place]
+        for which in asked
+        for place in dice.choice(len(groups[which]), min(count // few, len(groups[which])), replace=False)
+    ]

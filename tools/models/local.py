@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from profiles.errors import BadInput
@@ -86,11 +86,17 @@ class LocalModel:
         """
         import torch
 
-        asked = [replace(question, choices=(answer,)) for question, answer in zip(questions, answers, strict=True)]
-        for batch in self._batches(asked, ranked=True):
-            (tokens,) = batch.choices
-            ids = batch.inputs["input_ids"]
-            yield batch.inputs, torch.tensor(tokens, device=ids.device).repeat(len(ids), 1)
+        read: dict[tuple[str, str], tuple[int, ...]] = {}
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for place, (question, answer) in enumerate(zip(questions, answers, strict=True)):
+            told = question.text, answer
+            if told not in read:
+                (read[told],) = self.choices(self.prompt(question), [answer])
+            groups.setdefault((question.text, _sizes(question), len(read[told])), []).append(place)
+        for places in groups.values():
+            inputs = self._inputs([questions[place] for place in places], self.prompt(questions[places[0]]))
+            tokens = [read[questions[place].text, answers[place]] for place in places]
+            yield inputs, torch.tensor(tokens, device=inputs["input_ids"].device)
 
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
         """Answer greedily, so that the same question gets the same answer."""
@@ -156,8 +162,7 @@ class LocalModel:
             if ranked and not question.choices:
                 msg = f"There is nothing to rank: {question.text[:80]!r} has no choices."
                 raise BadInput(msg)
-            sizes = tuple(picture.size for picture in question.pictures)
-            groups.setdefault((question.text, question.choices, sizes), []).append(place)
+            groups.setdefault((question.text, question.choices, _sizes(question)), []).append(place)
         for places in groups.values():
             first = questions[places[0]]
             prompt = self.prompt(first)
@@ -175,3 +180,7 @@ class LocalModel:
         inputs = {name: value.to(device) for name, value in made.items() if name != "token_type_ids"}
         inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
         return inputs
+
+
+def _sizes(question: Question) -> tuple[tuple[int, int], ...]:
+    return tuple(picture.size for picture in question.pictures)
