@@ -321,7 +321,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
                 read=partial(model_under_test, chosen),
                 fingerprint=lambda name: fingerprint(chosen, TESTED + name),
                 adapters=adapters,
-                battery=battery(Subjects.of(chosen)),
+                battery=lambda: battery(Subjects.of(chosen)),
                 settings=chosen.correction,
             ),
         ),
@@ -356,8 +356,9 @@ def _models(profile: Profile, models: Sequence[str]) -> list[str]:
             f"The profile {profile.name!r} names no models to examine: add some under [tested] (see docs/profiles.md)."
         )
         raise BadInput(msg)
-    corrected = [one.name for one in AdapterStore(home_folder()) if one.model in known]
-    strangers = [name for name in models if name not in {*known, *corrected}]
+    strangers = [name for name in models if name not in known]
+    corrected = [one.name for one in AdapterStore(home_folder()) if one.model in known] if strangers else []
+    strangers = [name for name in strangers if name not in corrected]
     if strangers:
         msg = (
             f"There is no model {strangers[0][:80]!r} to examine; the profile {profile.name!r} has "

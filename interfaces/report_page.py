@@ -129,14 +129,10 @@ def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], albu
 def _corrected(correction: Correction) -> dict[str, Any]:
     """Return a correction with its two changes as bars on one scale, in points."""
     changes = [("where it was weak", correction.gain), ("elsewhere", correction.elsewhere)]
-
-    def place(value: float) -> float:
-        return round(50 * (value + 1), 2)
-
     bars = [
-        _Bar(
-            place(change.interval[0]), place(change.interval[1]), place(change.mean), place(0.0), where, points(change),
-            "yes" if change.interval[0] > 0 else "no" if change.interval[1] < 0 else "open",
+        _placed(
+            change.interval, change.mean, 0.0, low=-1.0, stated=where, told=points(change),
+            verdict="yes" if change.interval[0] > 0 else "no" if change.interval[1] < 0 else "open",
         )
         for where, change in changes
         if change is not None
@@ -145,15 +141,21 @@ def _corrected(correction: Correction) -> dict[str, Any]:
 
 
 def _bar(finding: Finding, experiment: Experiment) -> _Bar:
-    low = finding.claim.low
+    return _placed(
+        finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low,
+        stated=finding.claim.stated(experiment.design), told=figures(finding), verdict=finding.verdict,
+    )  # fmt: skip
+
+
+def _placed(
+    interval: tuple[float, float], mean: float, threshold: float, *, low: float, stated: str, told: str, verdict: str
+) -> _Bar:
+    """Return a bar on a scale from `low` to 1."""
 
     def place(value: float) -> float:
         return round(100 * (value - low) / (1 - low), 2)
 
-    return _Bar(
-        place(finding.interval[0]), place(finding.interval[1]), place(finding.mean), place(finding.claim.threshold),
-        finding.claim.stated(experiment.design), figures(finding), finding.verdict,
-    )  # fmt: skip
+    return _Bar(place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, told, verdict)
 
 
 def _trial(row: dict[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def again(report: Report) -> str:
 
 def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
     design = experiment.design
-    yield from (f"## Experiment {number}: {design.skill} {design.condition}".rstrip(), "", design.purpose, "")
+    yield from (f"## Experiment {number}: {design.task}", "", design.purpose, "")
     yield from (f"“{design.question}” {' / '.join(design.choices)}", "")
     yield from ("| answer | pictures | transform |", "|---|---|---|")
     for arm in design.arms:
@@ -95,10 +95,9 @@ def _trial_rows(album: str, report: Report, folder: Path) -> Iterator[dict[str, 
 
     samples, trials = SampleTable(folder), TrialTable(folder)
     for number, experiment in enumerate(report.experiments):
-        design = experiment.design
+        design, of = experiment.design, samples.of(album, number)
         for name, fingerprint in report.fingerprints.items():
             for plain in design.conditions:
-                of = samples.of(album, number)
                 keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in of}
                 found = trials.get(list(keys.values()))
                 for sample, key in keys.items():

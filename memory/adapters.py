@@ -19,6 +19,7 @@ from memory.home import MemoryTrouble, storing, write_atomically
 
 FOLDER: Final = "adapters"
 WEIGHTS: Final = "adapter_model.safetensors"
+"""The file in which peft keeps an adapter's weights."""
 _TOLD: Final = "adapter.json"
 _DIGITS: Final = 8
 """Of the hash of the weights, in the name: as many as people can tell apart."""
@@ -108,7 +109,7 @@ class AdapterStore:
 
     def damaged(self) -> list[Path]:
         """Return the folders whose weights are not what their name says."""
-        return [folder for folder in self._folders() if _damaged(folder)]
+        return [folder for folder in self._folders() if not self._is_whole(folder)]
 
     def __iter__(self) -> Iterator[Adapter]:
         """The adapters that are whole, the newest last."""
@@ -117,6 +118,12 @@ class AdapterStore:
 
     def _folders(self) -> list[Path]:
         return [one for one in self.folder.glob("*") if one.is_dir() and not one.name.startswith(".")]
+
+    def _is_whole(self, folder: Path) -> bool:
+        try:
+            return self._read(folder).id == _digest(folder)
+        except (MemoryTrouble, OSError):
+            return False
 
     def _read(self, folder: Path) -> Adapter:
         try:
@@ -131,11 +138,3 @@ class AdapterStore:
 def _digest(folder: Path) -> str:
     with (folder / WEIGHTS).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
-
-
-def _damaged(folder: Path) -> bool:
-    try:
-        told = json.loads((folder / _TOLD).read_text(encoding="utf-8"))
-        return _digest(folder) != folder.name or not isinstance(told, dict)
-    except (OSError, ValueError):
-        return True

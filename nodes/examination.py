@@ -60,14 +60,14 @@ class Teaching:
         read: Reads a model that nobody else uses.
         fingerprint: Names its checkpoint.
         adapters: Where what it learned is kept.
-        battery: Experiments about everything else that it can do.
+        battery: Returns experiments about everything else that it can do.
         settings: Of the training.
     """
 
     read: Callable[[str], ModelUnderTest]
     fingerprint: Callable[[str], str]
     adapters: AdapterStore
-    battery: Sequence[Design]
+    battery: Callable[[], Sequence[Design]]
     settings: CorrectionSettings
 
 

@@ -17,7 +17,7 @@ from langgraph.types import Command
 from nodes.approval import answered
 from nodes.experiments import album_of, report_of, tried
 from nodes.interruptible import interruptible
-from nodes.reasoning.follow_up import LOST, Change, Correction, follow_up, opened, plain, weaknesses
+from nodes.reasoning.follow_up import Change, Correction, follow_up, opened, plain, weaknesses
 from nodes.trials import Evaluated
 from profiles.errors import SnellenError
 from tools.models import Lesson, Lessons, LocalModel, Question, adapt
@@ -49,17 +49,17 @@ async def teach(state: InvestigateState, runtime: Runtime[Context]) -> Command[L
         for model, said in weaknesses(before).items()
     ]
     rejected = _asked(found) if state.approve else [None for _ in found]
+    battery = await asyncio.to_thread(_battery, before, examination)
     corrections = []
     for correction, rejection in zip(found, rejected, strict=True):
         if rejection is not None:
             corrections.append(correction.model_copy(update={"trouble": rejection}))
             continue
-        work = partial(_corrected, correction, before, state.investigation, examination)
+        work = partial(_corrected, correction, before, state.investigation, examination, battery)
         corrections.append(await interruptible(work, "investigating", runtime))
     written: Json = {"corrections": [one.model_dump(mode="json") for one in corrections]}
     if not any(one.called for one in corrections):
         return Command(goto="__end__", update=written)
-    battery = await asyncio.to_thread(_battery, before, examination)
     plan = follow_up(before, corrections, battery)
     after = opened(before, corrections, len(plan))
     return Command(
@@ -106,7 +106,7 @@ def _battery(before: Report, examination: Examination) -> list[Design]:
     weak = {number for found in weaknesses(before).values() for number in found}
     known = [(before.experiments[number].design.question, before.experiments[number].design.choices) for number in weak]
     found = []
-    for design in _teaching(examination).battery:
+    for design in _teaching(examination).battery():
         if (design.question, design.choices) in known:
             continue
         try:
@@ -129,6 +129,7 @@ def _corrected(
     before: Report,
     investigation: str,
     examination: Examination,
+    battery: Sequence[Design],
     tell: Tell,
     stop: threading.Event,
 ) -> Correction:
@@ -142,7 +143,7 @@ def _corrected(
             if not isinstance(model, LocalModel):
                 msg = "Only checkpoints with a causal decoder learn here, by LoRA."
                 return correction.model_copy(update={"trouble": msg})
-            lessons = _lessons(correction, before, examination, tell)
+            lessons = _lessons(correction, before, examination, battery, tell)
             draft = teaching.adapters.draft(investigation, fingerprint)
             told = {"phase": "teach", "model": correction.model}
             found = adapt(
@@ -177,12 +178,14 @@ def _with_proof(correction: Correction, proof: dict[str, Any], **update: str) ->
     return correction.model_copy(update={**figures, "held_out": shares, **update})
 
 
-def _lessons(correction: Correction, before: Report, examination: Examination, tell: Tell) -> Lessons:
+def _lessons(
+    correction: Correction, before: Report, examination: Examination, battery: Sequence[Design], tell: Tell
+) -> Lessons:
     """Make pictures to learn from, and others to prove it on: none of them is measured with."""
     settings = _teaching(examination).settings
     weak = [before.experiments[number].design for number in correction.experiments]
     # What was only hard because of how pictures were changed, it shall still do as they were.
-    others = [*(plain(design) for design in weak if design.paired), *_battery(before, examination)]
+    others = [*(plain(design) for design in weak if design.paired), *battery]
 
     def made(kind: str, designs: Sequence[Design], count: int) -> list[Lesson]:
         found = []
@@ -226,10 +229,10 @@ def _compared(
             if claim.kind != "better" or correction.called not in {claim.model, claim.other}:
                 continue
             seen = found.observations(claim)
-            if claim.threshold == LOST:
-                elsewhere.append([-one for one in seen])
-            else:
+            if claim.of_gain:
                 gains.append(seen)
+            else:
+                elsewhere.append([-one for one in seen])
     return correction.model_copy(update={"gain": _change(gains, alpha), "elsewhere": _change(elsewhere, alpha)})
 
 

@@ -23,13 +23,12 @@ def discussed(experiment: Experiment) -> Discussion:
 def figures(finding: Finding, design: Design) -> str:
     """Say what was measured of a claim, with its interval."""
     low, high = finding.interval
-    under = f" {design.condition}" if design.condition else ""
     if finding.claim.kind in {"drop", "better"}:
         between = f"{100 * finding.mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
         kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
         told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
-        return f"{told} in {design.skill}{under}"
-    return f"right in {100 * finding.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.skill}{under}"
+        return f"{told} in {design.task}"
+    return f"right in {100 * finding.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
 
 
 def _told(finding: Finding, design: Design) -> str:

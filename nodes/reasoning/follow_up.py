@@ -204,7 +204,7 @@ class FollowUp:
             Answer(about=finding.claim.about[:160], says=finding.verdict, sentence=_answered(finding, one.design)[:400])
             for one in report.experiments
             for finding in one.findings
-            if finding.claim.kind == "better" and (finding.claim.threshold == 0 or finding.verdict == "yes")
+            if finding.claim.kind == "better" and (finding.claim.of_gain or finding.verdict == "yes")
         ][:40]
         return Conclusion(answers=answers, conclusion=" ".join(one.sentence for one in answers)[:2_000])
 
@@ -213,10 +213,9 @@ _GAINED: Final[Mapping[str, str]] = {"yes": "has learned", "no": "has become wor
 
 
 def _answered(finding: Finding, design: Design) -> str:
-    gained = finding.claim.threshold == 0
+    gained = finding.claim.of_gain
     who = finding.claim.model if gained else finding.claim.other
     said = _GAINED[finding.verdict] if gained else "has lost some of"
-    under = f" {design.condition}" if design.condition else ""
     if finding.trouble:
-        return f"{who} could not be measured in {design.skill}{under}: {finding.trouble}"
-    return f"{who} {said} {design.skill}{under}: {figures(finding, design)}."
+        return f"{who} could not be measured in {design.task}: {finding.trouble}"
+    return f"{who} {said} {design.task}: {figures(finding, design)}."

@@ -73,6 +73,11 @@ class Claim(_Record):
         return self
 
     @property
+    def of_gain(self) -> bool:
+        """Whether it is that a model is better at all; others say by how much."""
+        return self.kind == "better" and self.threshold == 0
+
+    @property
     def low(self) -> float:
         """The least that an observation can be; the most is 1."""
         return 0.0 if self.kind in {"ability", "plain"} else -1.0
@@ -84,14 +89,13 @@ class Claim(_Record):
 
     def stated(self, design: Design) -> str:
         """Say what is claimed, of the skill and condition of its experiment."""
-        under = f" {design.condition}" if design.condition else ""
         if self.kind == "drop":
-            return f"{self.model} loses more than {100 * self.threshold:.0f} points in {design.skill}{under}"
+            return f"{self.model} loses more than {100 * self.threshold:.0f} points in {design.task}"
         if self.kind == "better":
             margin = f" by more than {100 * self.threshold:.0f} points" if self.threshold else ""
-            return f"{self.model} is better than {self.other} at {design.skill}{under}{margin}"
-        pictures = " in the pictures as they were" if self.kind == "plain" else under
-        return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {design.skill}{pictures}"
+            return f"{self.model} is better than {self.other} at {design.task}{margin}"
+        task = f"{design.skill} in the pictures as they were" if self.kind == "plain" else design.task
+        return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
 
 
 class Design(_Record):
@@ -124,6 +128,11 @@ class Design(_Record):
     def choices(self) -> list[str]:
         """What models choose from."""
         return [*self.classes, *([UNKNOWN] if self.unknown else [])]
+
+    @property
+    def task(self) -> str:
+        """The skill, and the condition if there is one."""
+        return f"{self.skill} {self.condition}".rstrip()
 
     @property
     def about_things(self) -> bool:

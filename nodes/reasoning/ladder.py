@@ -6,7 +6,7 @@ pictures are drawn of them is the seed's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -51,7 +51,7 @@ def battery(subjects: Subjects) -> list[Design]:
         subjects: What pictures can be of; the largest groups are asked about one by one.
     """
     abilities: tuple[Ability, ...] = ("recognise", "position", "count", "color", "several")
-    largest = sorted(subjects.groups.values(), key=lambda group: (-len(group.members), group.name))
+    largest = _largest(subjects.groups.values())
     asked = [Asked(ability) for ability in abilities]
     asked += [Asked("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
     asked += [Asked("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
@@ -75,6 +75,10 @@ def _claims(rung: Design, asked: Asked, models: Sequence[str]) -> list[Claim]:
     return [Claim(kind="ability", model=name, threshold=half) for name in models]
 
 
+def _largest(groups: Iterable[Group]) -> list[Group]:
+    return sorted(groups, key=lambda group: (-len(group.members), group.name))
+
+
 def _select(name: str) -> Call:
     return Call(name="TextToImageGeneration", arguments={"class_name": name})
 
@@ -94,12 +98,12 @@ def _design(difficulty: int, purpose: str, skill: str, question: str, arms: Sequ
 
 
 def _recognise(asked: Asked, subjects: Subjects) -> Iterator[Design]:
-    largest = sorted(subjects.groups.values(), key=lambda group: (-len(group.members), group.name))
+    largest = _largest(subjects.groups.values())
     if not asked.group:
         yield from _anything(largest)
         return
     group = subjects.groups[asked.group]
-    others = sorted(subjects.apart(group.name), key=lambda other: (-len(other.members), other.name))
+    others = _largest(subjects.apart(group.name))
     if not others:
         msg = f"There is nothing beside {group.name} to tell them from."
         raise BadInput(msg)
@@ -213,7 +217,7 @@ def _things(asked: Asked, subjects: Subjects, count: int) -> list[str]:
     """Return things that one can count, place and paint: of the group, or one each of the largest groups."""
     if asked.group:
         return _spread([name for name in subjects.groups[asked.group].members if _countable(name)], count)
-    largest = sorted(subjects.groups.values(), key=lambda group: (-len(group.members), group.name))
+    largest = _largest(subjects.groups.values())
     found: list[str] = []
     for group in largest:
         if all(one not in group.members for one in found):

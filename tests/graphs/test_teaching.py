@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from graphs.investigate import builder
 from graphs.states import InvestigateState
-from memory.adapters import AdapterStore
+from memory.adapters import WEIGHTS, AdapterStore
 from nodes.context import Context
 from nodes.examination import Teaching
 from nodes.reasoning.follow_up import Correction, album, follow_up
@@ -25,7 +25,6 @@ from tests.graphs.scripted import make_context
 from tests.nodes.investigating import Oracle, Rate, watched
 from tests.tools.models import architectures
 from tools.models import Adapted, Lessons, LocalModel
-from tools.models.adapting import WEIGHTS
 
 FRAGILE: Rate = lambda _, changed: 0.5 if changed else 0.97  # noqa: E731
 SOUND: Rate = lambda *_: 0.97  # noqa: E731
@@ -69,7 +68,7 @@ def context(folder: Path, rates: dict[str, Rate], *, after: Rate = SOUND) -> Con
         read=lambda _: architectures.local("llava"),
         fingerprint=lambda name: f"weights of {name}",
         adapters=AdapterStore(folder),
-        battery=battery(Subjects.of(profile))[:2],
+        battery=lambda: battery(Subjects.of(profile))[:2],
         settings=FEW,
     )
     oracle = Oracle(Corrected(rates, after))

@@ -10,7 +10,7 @@ import pytest
 
 from interfaces import investigations
 from interfaces.cli import main
-from memory.adapters import AdapterStore
+from memory.adapters import WEIGHTS, AdapterStore
 from nodes.examination import Teaching
 from nodes.reasoning.ladder import battery
 from nodes.reasoning.subjects import Subjects
@@ -19,7 +19,6 @@ from tests.graphs.test_teaching import FRAGILE, SOUND, Corrected
 from tests.nodes.investigating import Oracle, watched
 from tests.tools.models import architectures
 from tools.models import Adapted, LocalModel
-from tools.models.adapting import WEIGHTS
 
 QUERY = "Are the models robust to noise?"
 
@@ -34,7 +33,7 @@ def examined(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             read=lambda _: architectures.local("llava"),
             fingerprint=lambda name: f"weights of {name}",
             adapters=AdapterStore(folder),
-            battery=battery(Subjects.of(load_profile("embedded")))[1:2],
+            battery=lambda: battery(Subjects.of(load_profile("embedded")))[1:2],
             settings=CorrectionSettings(lessons=4, others=4, held_out=2),
         )
         oracle = Oracle(Corrected({"clip": SOUND, "blip": FRAGILE}, SOUND))

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from profiles import CorrectionSettings
 
-WEIGHTS: Final = "adapter_model.safetensors"
-"""The file in which peft keeps an adapter's weights."""
 _PROGRESS: Final = "progress.pt"
 _QUESTIONS: Final = 2
 """Different questions of each kind in one update."""
@@ -181,11 +179,11 @@ class _Training:
             began = time.perf_counter()
             self._update()
             self._step += 1
-            last = self._step == settings.steps
-            if last or self._step % settings.every == 0:
+            due = self._step == settings.steps or self._step % settings.every == 0
+            if due:
                 self._look()
             self._seconds += time.perf_counter() - began
-            if last or self._step % settings.every == 0:
+            if due:
                 self._save()
             progress(self._step, settings.steps)
         return self._judged()

@@ -13,14 +13,14 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-_LOOKED: Final = "image_attention_mask"
-"""Which pictures each token looks at, for models that do so through cross-attention (n, length, pictures)."""
-
 if TYPE_CHECKING:
     import torch
 
     Inputs = Mapping[str, torch.Tensor]
     Tokens = Sequence[Sequence[int]]
+
+_LOOKED: Final = "image_attention_mask"
+"""Which pictures each token looks at, for models that do so through cross-attention (n, length, pictures)."""
 
 
 def rank(model: Any, inputs: Inputs, choices: Tokens, *, rows: int = 64) -> list[list[list[float]]]:  # noqa: ANN401 - any class
@@ -141,10 +141,9 @@ def _continued(
     # The last token is only predicted. What is padded behind a choice is not masked: nothing of the choice sees it.
     tail = padded[:, :-1].repeat(prompts, 1)
     cache.batch_repeat_interleave(len(choices))
-    more = dict(seen)
-    if seen:
-        more[_LOOKED] = _looked(inputs, tail.shape[1])
-    before, more = _repeated(inputs["attention_mask"], more, len(choices))
+    shared = {**seen, _LOOKED: _looked(inputs, tail.shape[1])} if seen else {}
+    more = {name: value.repeat_interleave(len(choices), dim=0) for name, value in shared.items()}
+    before = inputs["attention_mask"].repeat_interleave(len(choices), dim=0)
     mask = torch.cat([before, torch.ones_like(tail, dtype=before.dtype)], dim=1)
     logits = decoder(input_ids=tail, attention_mask=mask, past_key_values=cache, use_cache=True, **more).logits
     right = padded[:, 1:].repeat(prompts, 1)[..., None]
@@ -152,14 +151,6 @@ def _continued(
     for row, values in enumerate(found):
         prompt, place = divmod(row, len(choices))
         yield prompt, place, values[: len(choices[place]) - 1]
-
-
-def _repeated(
-    mask: torch.Tensor, more: Mapping[str, torch.Tensor], times: int
-) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    return mask.repeat_interleave(times, dim=0), {
-        name: value.repeat_interleave(times, dim=0) for name, value in more.items()
-    }
 
 
 def _check(inputs: Inputs, choices: Tokens) -> None:

@@ -15,7 +15,7 @@ from tests.tools.models import architectures
 from tools.loading import fingerprint
 from tools.models import Lesson, Lessons, Question, adapt, model_under_test
 
-SETTINGS = CorrectionSettings(rank=4, rate=5e-3, steps=50, every=10, batch=8)
+SETTINGS = CorrectionSettings(rank=4, rate=5e-3, steps=100, every=10, batch=8, keeping=5)
 
 
 def _picture(colour: str, seed: int) -> Image.Image:
