@@ -4,7 +4,9 @@
 
 Queries in several phrasings ask about planted weaknesses and about abilities that were not taken away. What is true is
 measured first, with `--truth` pictures for each condition of every experiment that a query leads to, and not read from
-the plan of the planting. Then, with other pictures,
+the plan of the planting. What so many pictures do not settle (a mean within 2.6 standard errors of its threshold), or
+what cannot be said (what does a model that recognizes nothing lose?), is left out; so is every so manieth of the more
+frequent answer, so that half of the queries are to be answered with yes. Then, with other pictures,
 
     ours    Snellen: looks after every few pictures, and stops when the evidence suffices
     fixed   the same experiments and claims, with as many pictures as a power analysis wants beforehand for a margin of
@@ -12,7 +14,8 @@ the plan of the planting. Then, with other pictures,
     apex    the same experiments, five at most, with 20 pictures a class, judged by point estimates (APEX, section 4)
 
 Keys of the JSON: `queries`, `right`, `wrong`, `undecided`, `images`, `seconds` of ours, the same under `fixed` and
-`apex`; `true`, how many of the queries are to be answered with yes; `each`, every query with what is true and was said.
+`apex`; `true`, how many of the queries are to be answered with yes; `unsettled` and `surplus`, how many were left out
+for either reason; `each`, every query with what is true and was said.
 What was measured of the truth is kept in `--folder`; a run that was stopped goes on there.
 """
 
@@ -28,6 +31,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -44,24 +48,38 @@ from profiles import Profile, load_profile
 ABOUT_ONE = {
     "rotation": ("Is {} robust to rotation?", "Does rotation hurt {}?"),
     "noise": ("Is {} robust to Gaussian noise?", "Does {} suffer from noise?"),
-    "compression": ("Is {} robust to JPEG compression?", "Does {} cope with jpeg compression?"),
     "blur": ("Is {} robust to defocus blur?", "Is {} sensitive to blur?"),
-    "darkness": ("Is {} robust to low brightness?", "Does darkness hurt {}?"),
+    "snow": ("Is {} robust to snowy weather?", "Does snow hurt {}?"),
+    "pastel": ("Is {} robust to a pastel style?", "Does {} cope with pastel style?"),
     "birds": ("Can {} recognize birds?", "How well does {} know birds?"),
     "instruments": ("Can {} recognize instruments?", "Does {} know instruments?"),
     "vehicles": ("Can {} recognize vehicles?", "How well does {} recognize vehicles?"),
+    "buildings": ("Can {} recognize buildings?", "Does {} know buildings?"),
+    "faces": ("How well does {} recognize faces?", "Does {} tell faces apart?"),
     "left rotation": (
         "Can {} identify left rotation in images?",
         "Does {} notice when a picture is rotated to the left?",
     ),
     "noisy pictures": ("Can {} identify Gaussian noise in images?", "Can {} tell whether a picture is noisy?"),
     "dark pictures": ("Can {} identify low brightness in images?", "Does {} notice darkness?"),
+    "low contrast": ("Can {} identify low contrast in images?", "Does {} notice low contrast?"),
+    "grayscale": ("Can {} identify grayscale style in images?", "Does {} notice a grayscale style?"),
+    "text": ("Can {} identify text in images?", "Does {} notice text in images?"),
+    "shapes": ("Can {} identify a pasted shape in images?", "Does {} notice a pasted shape?"),
     "sides": ("Can {} tell left from right?", "Does {} understand spatial relations?"),
     "counting": ("Can {} count?", "How well does {} count things?"),
     "colors": ("Can {} tell colors?", "Does {} know the colors of things?"),
 }
 """Queries about one model, in two phrasings that models take in turns."""
-ABOUT_TWO = ("Is {} better than {} at recognizing birds?", "Which of {} and {} is better at recognizing vehicles?")
+ABOUT_TWO = (
+    "Is {} better than {} at recognizing birds?",
+    "Which of {} and {} is better at recognizing vehicles?",
+    "Is {} better at buildings than {}?",
+)
+SETTLED = 2.6
+"""Standard errors between a mean and its threshold, from which on it is known which is larger."""
+TRUTH_SEED = 7_920
+"""Of the pictures of the truth, which no arm sees."""
 PER_CLASS = 20
 """Pictures of each class in an experiment of APEX."""
 EXPERIMENTS = 5
@@ -108,13 +126,13 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", default="embedded", help="whose models under test are examined")
     parser.add_argument("--models", nargs="+", metavar="NAME", help="only queries about these (default: all)")
-    parser.add_argument("--queries", type=int, help="ask only the first so many (default: all)")
+    parser.add_argument("--queries", type=int, help="only the first so many (default: all)")
     parser.add_argument("--truth", type=int, default=5_000, help="pictures a condition for the truth (%(default)s)")
     parser.add_argument("--images", type=int, default=2_000, help="the most that ours may use on a query (%(default)s)")
     parser.add_argument("--alpha", type=float, default=0.05)
     parser.add_argument("--margin", type=float, default=0.1, help="what the fixed design can tell (%(default)s)")
     parser.add_argument("--power", type=float, default=0.9, help="how surely it does (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the pictures; that of the truth is another")
+    parser.add_argument("--seed", type=int, default=1, help="of the pictures (%(default)s)")
     parser.add_argument("--folder", help="where pictures and trials are kept (default: a temporary one)")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -127,16 +145,26 @@ def queries(models: Sequence[str], answering: Sequence[str]) -> list[Query]:
         models: All models under test.
         answering: Those that answer questions; the others are only asked what is in a picture.
     """
-    naming = ("rotation", "noise", "blur", "darkness", "birds", "instruments", "vehicles")
+    naming = ("birds", "instruments", "vehicles", "buildings", "faces")
     found = [
         Query(phrasings[(place + turn) % 2].format(name), (name,))
         for turn, name in enumerate(models)
         for place, (what, phrasings) in enumerate(ABOUT_ONE.items())
         if name in answering or what in naming
     ]
-    pairs = [(one, other) for one in models for other in models if one < other]
-    found += [Query(ABOUT_TWO[place % 2].format(*pair), pair) for place, pair in enumerate(pairs)]
+    for place, pair in enumerate(combinations(models, 2)):
+        named = pair[::-1] if place % 2 else pair
+        found.append(Query(ABOUT_TWO[place % len(ABOUT_TWO)].format(*named), named))
     return found
+
+
+def balanced(settled: Sequence[tuple[Query, Verdict]]) -> list[tuple[Query, Verdict]]:
+    """Return as many queries of either answer: of the more frequent one, evenly fewer. All, if all have the same."""
+    sides = [[pair for pair in settled if pair[1] == says] for says in ("yes", "no")]
+    sides = [side for side in sides if side]
+    few = min(map(len, sides), default=0)
+    kept = {side[place * len(side) // few][0] for side in sides for place in range(few)}
+    return [pair for pair in settled if pair[0] in kept]
 
 
 async def measured(bench: Bench, models: Sequence[str]) -> dict[str, Any]:
@@ -152,9 +180,14 @@ async def measured(bench: Bench, models: Sequence[str]) -> dict[str, Any]:
     totals: dict[str, dict[str, float]] = {
         name: {"right": 0, "wrong": 0, "undecided": 0, "images": 0, "seconds": 0.0} for name in arms
     }
-    each = []
+    truths = []
     for place, query in enumerate(asked, 1):
-        true = bench.truth(query)
+        truths.append((query, bench.truth(query)))
+        print(f"truth {place} of {len(asked)}: {query.text} {truths[-1][1]}", file=sys.stderr, flush=True)
+    settled = [pair for pair in truths if pair[1] != "open"]
+    chosen = balanced(settled)
+    each = []
+    for place, (query, true) in enumerate(chosen, 1):
         row: dict[str, Any] = {"query": query.text, "true": true}
         for name, arm in arms.items():
             began = time.perf_counter()
@@ -165,12 +198,14 @@ async def measured(bench: Bench, models: Sequence[str]) -> dict[str, Any]:
             row[name] = {"says": found.says, "images": found.images}
         each.append(row)
         told = ", ".join(f"{name} {row[name]['says']} ({row[name]['images']})" for name in arms)
-        print(f"{place} of {len(asked)}: {query.text} true: {true}; {told}", file=sys.stderr, flush=True)
+        print(f"{place} of {len(chosen)}: {query.text} true: {true}; {told}", file=sys.stderr, flush=True)
     rounded = {name: {key: round(value, 1) for key, value in total.items()} for name, total in totals.items()}
     yes = sum(row["true"] == "yes" for row in each)
     return {
         "queries": len(each),
         "true": yes,
+        "unsettled": len(truths) - len(settled),
+        "surplus": len(settled) - len(chosen),
         **rounded.pop("ours"),
         **rounded,
         "seed": bench.options.seed,
@@ -199,13 +234,15 @@ class Bench:
         self.examiner = Examiner(profile)
 
     def truth(self, query: Query) -> Verdict:
-        """Return the answer that all the pictures of the truth give."""
+        """Return the answer that all the pictures of the truth give; "open" where they give none."""
 
         def weigh(claim: Claim, seen: list[float], _: int) -> Verdict:
-            return "yes" if sum(seen) / len(seen) > claim.threshold else "no"
+            return _beyond(claim, seen, SETTLED)
 
-        rounds = lambda design: self.options.truth // len(design.arms)  # noqa: E731
-        return self._climbed(query, weigh, rounds, seed=self.options.seed + 7_919, most=EXPERIMENTS).says
+        def rounds(design: Design) -> int:
+            return int(self.options.truth // len(design.arms))
+
+        return self._climbed(query, weigh, rounds, seed=TRUTH_SEED, most=EXPERIMENTS).says
 
     async def ours(self, query: Query) -> Answered:
         """Let Snellen investigate."""
@@ -226,12 +263,7 @@ class Bench:
         options, normal = self.options, NormalDist()
 
         def weigh(claim: Claim, seen: list[float], claims: int) -> Verdict:
-            mean = sum(seen) / len(seen)
-            spread = math.sqrt(max(sum((one - mean) ** 2 for one in seen) / (len(seen) - 1), 1e-9) / len(seen))
-            far = (mean - claim.threshold) / spread
-            if abs(far) < normal.inv_cdf(1 - options.alpha / 2 / claims):
-                return "open"
-            return "yes" if far > 0 else "no"
+            return _beyond(claim, seen, normal.inv_cdf(1 - options.alpha / 2 / claims))
 
         def rounds(design: Design) -> int:
             # Right or wrong has at most this variance at its threshold; paired answers mostly agree (0.25, as planned).
@@ -239,7 +271,8 @@ class Bench:
                 claim.threshold * (1 - claim.threshold) if claim.low == 0 else 0.25 for claim in design.claims
             )
             sure = normal.inv_cdf(1 - options.alpha / 2 / len(design.claims)) + normal.inv_cdf(options.power)
-            return math.ceil(variance * (sure / options.margin) ** 2 / len(design.arms))
+            pictures: int = math.ceil(variance * (sure / options.margin) ** 2)
+            return -(-pictures // len(design.arms))
 
         return self._climbed(query, weigh, rounds, seed=options.seed, most=EXPERIMENTS)
 
@@ -291,6 +324,16 @@ class Bench:
             for shard in self.examination.shards(design, samples, model):
                 self.examination.ask(model, shard)
         return Evaluated.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
+
+
+def _beyond(claim: Claim, seen: Sequence[float], errors: float) -> Verdict:
+    """Decide a claim whose mean is so many standard errors from its threshold."""
+    mean = sum(seen) / len(seen)
+    error = math.sqrt(max(sum((one - mean) ** 2 for one in seen) / max(len(seen) - 1, 1), 1e-9) / len(seen))
+    far = (mean - claim.threshold) / error
+    if abs(far) < errors:
+        return "open"
+    return "yes" if far > 0 else "no"
 
 
 def _digest(*parts: object) -> str:

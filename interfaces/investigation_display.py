@@ -118,7 +118,7 @@ class InvestigationDisplay(BarDisplay):
             return doing(told)
         if self._report is None or not self._report.images or not self._report.seconds:
             return doing(told)
-        budget, last = self._report.budget, self._report.experiments[-1].images
+        budget, last = self._report.budget, self._report.experiments[self._report.number].images
         left = min(budget.images - self._report.images, budget.each - last if budget.each else budget.images)
         rate = (time.monotonic() - self._began) / self._report.images
         unclear = sum(len(one.pending) for one in self._report.experiments)
@@ -142,8 +142,10 @@ class InvestigationDisplay(BarDisplay):
             self._line(Line("models  ", ", ".join(self._report.models), "dim"))
         elif node == "check_design" and self._report.experiments:
             self._show_design(len(self._report.experiments), self._report.experiments[-1])
+        elif node == "judge_sufficiency" and self._report.again is not None:
+            self._line(Line(f"experiment {self._report.again + 1}  ", "again, with what is left of the budget", "bold"))
         elif node == "discuss":
-            self._show_findings(self._report.experiments[-1])
+            self._show_findings(self._report.experiments[self._report.number])
 
     def _show_design(self, number: int, experiment: Experiment) -> None:
         design = experiment.design

@@ -22,6 +22,7 @@ from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Report,
 from nodes.trials import Evaluated, decided, error_rate, replaced
 from profiles.errors import BadInput, SnellenError
 from tools.samples import select
+from tools.scoring import prospect
 from tools.transforms import apply
 
 if TYPE_CHECKING:
@@ -41,8 +42,11 @@ FIRST: Final = 12
 """Observations of each claim before anybody looks."""
 STEP: Final = 8
 """Further observations of each claim before anybody looks again, and a sixth of those that there are."""
+UNLIKELY: Final = 0.05
+"""The probability of a claim's being decided by the pictures it may get, below which it gets none."""
 SHARE_USED: Final = "its share of the pictures is used up"
-"""Why an experiment ended whose claims more pictures might decide."""
+HOPELESS: Final = "the rest of its pictures would hardly decide more"
+"""Why an experiment ended whose claims more pictures than its own share might decide."""
 _ACTION: Final = "experiment"
 """What the requested action is called."""
 
@@ -117,14 +121,14 @@ async def check_design(state: InvestigateState, runtime: Runtime[Context]) -> Co
             return _refused(state, report, objection)
         made = reviewed
     begun = Experiment(design=made, findings=[Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims])
-    report = report.model_copy(update={"experiments": [*report.experiments, begun]})
+    report = report.model_copy(update={"experiments": [*report.experiments, begun], "again": None})
     return Command(goto="build_benchmark", update=written(state, report) | {"design": None, "refusals": []})
 
 
 async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) -> Json:
-    """Make the next pictures of the latest experiment, as many of each answer."""
+    """Make the next pictures of the experiment under way, as many of each answer."""
     report = report_of(state)
-    number = len(report.experiments) - 1
+    number = report.number
     experiment = report.experiments[number]
     rounds = range(experiment.rounds, experiment.rounds + next_rounds(report))
     rejected, done, trouble = experiment.rejected, experiment.rounds, ""
@@ -149,7 +153,7 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) ->
 async def measure(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     """Ask the models about the pictures, as far as claims about them are open, and weigh the answers."""
     report = report_of(state)
-    number = len(report.experiments) - 1
+    number = report.number
     began, asked, examination = time.monotonic(), 0, runtime.context.examiner()
     samples = await asyncio.to_thread(examination.samples.of, album_of(state), number)
     experiment = report.experiments[number]
@@ -200,7 +204,7 @@ async def discuss(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     investigator = investigator_of(state, runtime.context)
     before = investigator.usage
     report = report_of(state)
-    number = len(report.experiments) - 1
+    number = report.number
     experiment = report.experiments[number]
     said = await investigator.discuss(report, experiment)
     experiment = experiment.model_copy(
@@ -212,18 +216,37 @@ async def discuss(state: InvestigateState, runtime: Runtime[Context]) -> Json:
 
 
 def next_rounds(report: Report) -> int:
-    """Return how many more pictures of each arm the latest experiment gets before its evidence is looked at again."""
-    experiment = report.experiments[-1]
-    arms, budget = len(experiment.design.arms), report.budget
-    if experiment.stopped or (experiment.rounds and not experiment.pending) or _spent(report):
+    """Return how many more pictures of each arm the experiment under way gets before anybody looks again."""
+    experiment = report.experiments[report.number]
+    left = _left(report)
+    if experiment.stopped or _spent(report) or (experiment.rounds and hopes(experiment, left, report.alpha) < UNLIKELY):
         return 0
-    last = len(report.experiments) >= budget.experiments
-    before = report.images - experiment.images
-    # Half of what is left for each: later experiments depend on what earlier ones show.
-    share = (budget.images - before) // (1 if last else 2)
-    left = (min(budget.each, budget.images - before) if budget.each else share) - experiment.images
+    arms = len(experiment.design.arms)
     wanted = max(STEP, experiment.images // 6) if experiment.rounds else max(FIRST, experiment.design.least)
     return max(min(-(-wanted // arms), left // arms), 0)
+
+
+def hopes(experiment: Experiment, images: int, alpha: float) -> float:
+    """Return how likely so many more pictures decide one of an experiment's claims, of those that matter."""
+    return max(
+        (
+            prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + images, alpha=alpha)
+            for one in experiment.pending
+            if one.n
+        ),
+        default=0.0,
+    )
+
+
+def _left(report: Report) -> int:
+    """Return how many more pictures the experiment under way may have."""
+    budget, experiment = report.budget, report.experiments[report.number]
+    before = report.images - experiment.images
+    if budget.each:
+        return min(budget.each, budget.images - before) - experiment.images
+    # Half of what is left for each: later experiments depend on what earlier ones show.
+    last = report.again is not None or len(report.experiments) >= budget.experiments
+    return (budget.images - before) // (1 if last else 2) - experiment.images
 
 
 def _spent(report: Report) -> str:
@@ -237,7 +260,7 @@ def _spent(report: Report) -> str:
 
 
 def _why_stopped(report: Report) -> str:
-    experiment = report.experiments[-1]
+    experiment = report.experiments[report.number]
     if experiment.stopped:
         return experiment.stopped
     examined = [one for one in experiment.findings if not one.trouble]
@@ -246,7 +269,9 @@ def _why_stopped(report: Report) -> str:
     if not experiment.pending:
         undecided = any(one.verdict == "open" for one in examined)
         return "what matters is decided" if undecided else "all claims are decided"
-    return _spent(report) or SHARE_USED
+    if _spent(report):
+        return _spent(report)
+    return SHARE_USED if _left(report) < len(experiment.design.arms) else HOPELESS
 
 
 def _refused(state: InvestigateState, report: Report, objection: str) -> Command[Next]:
@@ -316,8 +341,8 @@ def tried(made: Design, report: Report, examination: Examination) -> None:
 
 
 def _round(investigation: str, report: Report, number: int, examination: Examination) -> list[Sample]:
-    """Make and store one round of the latest experiment."""
-    experiment = len(report.experiments) - 1
+    """Make and store one round of the experiment under way."""
+    experiment = report.number
     design = report.experiments[experiment].design
     made = examination.make_round(design, number, investigation=investigation, experiment=experiment, seed=report.seed)
     examination.samples.add(made)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from nodes.experiments import SHARE_USED, album_of, investigator_of, next_rounds, report_of, weighed, written
+from nodes.experiments import (
+    HOPELESS,
+    SHARE_USED,
+    album_of,
+    hopes,
+    investigator_of,
+    next_rounds,
+    report_of,
+    weighed,
+    written,
+)
 from nodes.inference import used
-from nodes.trials import decided
+from nodes.trials import decided, replaced
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -17,7 +28,7 @@ if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import InvestigateState, Json
     from nodes.context import Context
-    from nodes.reasoning.inquiry import Report
+    from nodes.reasoning.inquiry import Experiment, Report
 
 
 async def judge_sufficiency(
@@ -25,7 +36,7 @@ async def judge_sufficiency(
 ) -> Command[Literal["design", "build_benchmark", "conclude"]]:
     """Have the Reasoner say whether the report answers the query; go on while it does not and the budget lasts.
 
-    Where no further experiment would help, what is left of the budget goes to the open claims of the last one.
+    Where no further experiment would help, what is left of the budget goes to those with open claims that still matter.
     """
     investigator = investigator_of(state, runtime.context)
     before = investigator.usage
@@ -37,7 +48,7 @@ async def judge_sufficiency(
     cut = over and not judged.sufficient
     notes = [*report.notes, *([f"It ended before the query was answered: {over}."] if cut else [])]
     report = report.model_copy(update={"questions": questions, "notes": notes})
-    longer = _with_the_rest(report)
+    longer = _taken_up(report, judged.unsettled)
     if judged.sufficient and not over and next_rounds(longer):
         return Command(goto="build_benchmark", update=written(state, longer) | {"usage": usage})
     done = judged.sufficient or bool(over)
@@ -67,14 +78,20 @@ def _weighed_together(report: Report, investigation: str, context: Context) -> R
     return decided(report)
 
 
-def _with_the_rest(report: Report) -> Report:
-    """Let the last experiment have all the pictures that are left, where it ended for want of them."""
-    last = report.experiments[-1]
-    if report.budget.each or last.stopped != SHARE_USED:
+def _taken_up(report: Report, unsettled: Sequence[str]) -> Report:
+    """Take up the experiment again that the rest of the pictures most likely decides, for claims about these models."""
+    left = report.budget.images - report.images
+
+    def again(number: int) -> Experiment:
+        experiment = report.experiments[number]
+        findings = [one.model_copy(update={"moot": one.claim.about not in unsettled}) for one in experiment.findings]
+        return experiment.model_copy(update={"findings": findings, "stopped": ""})
+
+    open_ones = [place for place, one in enumerate(report.experiments) if one.stopped in {SHARE_USED, HOPELESS}]
+    if report.budget.each or not open_ones:
         return report
-    experiments = [*report.experiments[:-1], last.model_copy(update={"stopped": ""})]
-    budget = report.budget.model_copy(update={"each": report.budget.images})
-    return report.model_copy(update={"experiments": experiments, "budget": budget})
+    best = max(open_ones, key=lambda place: hopes(again(place), left, report.alpha))
+    return replaced(report, best, again(best)).model_copy(update={"again": best})
 
 
 def _over(report: Report, usage: dict[str, float]) -> str:

@@ -202,7 +202,10 @@ class ChatExaminer:
 
         def accept(reply: SufficiencyReply) -> Sufficiency:
             open_ends = [_cut(one, 300) for one in reply.questions[:10] if one.strip()]
-            return Sufficiency(sufficient=reply.sufficient, questions=open_ends)
+            about = {one.claim.about: None for each in report.experiments for one in each.pending}
+            return Sufficiency(
+                sufficient=reply.sufficient, questions=open_ends, unsettled=list(about) if open_ends else []
+            )
 
         prompt = fill("examiner-sufficiency", {"report": fenced(_told(report))})
         return await converse(self._model, prompt, SufficiencyReply, accept=accept, wanted="a judgement")

@@ -1,6 +1,7 @@
 """How the `CaseReasoner` investigates: it climbs the ladder of a query's experiments as far as the answers need it.
 
-A model stands on a rung until its claims are decided; one that fails an easy rung is not asked the harder ones.
+One that fails an easy rung is not asked the harder ones. One whose easy rung is not decided is: a harder one that it
+clearly fails says as much, with fewer pictures.
 """
 
 from __future__ import annotations
@@ -85,7 +86,11 @@ class Examiner:
         """Say whether all answers are there, or no further experiment would help."""
         more = self.next_rung(report) is not None
         left = [] if more else [one for one in self.standings(report) if one.says == "open"]
-        return Sufficiency(sufficient=not more, questions=[_question(one) for one in left][:10])
+        return Sufficiency(
+            sufficient=not more,
+            questions=[_question(one) for one in left][:10],
+            unsettled=[one.about for one in left if not one.moot],
+        )
 
     async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
         """Say what was done and what it shows."""
@@ -165,23 +170,25 @@ def _standing(about: str, asked: Asked, experiments: Sequence[Experiment], rungs
     if "no" in verdicts:
         return Standing(about, "no", pending=together and left, decisive="no")
     if "open" in verdicts:
-        return Standing(about, "open", pending=together and left, decisive="open")
+        return Standing(about, "open", pending=left, decisive="open")
     says: Verdict = "yes" if verdicts and not left else "open"
     return Standing(about, says, pending=left, decisive="yes")
 
 
 def _robustness(about: str, found: Sequence[Sequence[Finding]], *, left: bool) -> Standing:
-    for each in found:
-        drop = next((one.verdict for one in each if one.claim.kind == "drop"), "open")
-        plain = next((one.verdict for one in each if one.claim.kind == "plain"), "open")
-        if drop == "yes":
-            return Standing(about, "no", pending=False, decisive="yes")
-        if plain == "no":
-            moot = "it does not recognize enough in the pictures as they were to lose anything"
-            return Standing(about, "open", pending=False, decisive="open", moot=moot)
-        if drop == "open":
+    drops = [one.verdict for each in found for one in each if one.claim.kind == "drop"]
+    plain = [one.verdict for each in found for one in each if one.claim.kind == "plain"]
+    if "yes" in drops:
+        return Standing(about, "no", pending=False, decisive="yes")
+    if "no" in plain:
+        # What it loses of what it does recognize may still be decided; of what it does not, there is nothing to lose.
+        if any(drop == "open" and seen != "no" for drop, seen in zip(drops, plain, strict=True)):
             return Standing(about, "open", pending=False, decisive="open")
-    return Standing(about, "open" if left else "yes", pending=left, decisive="no")
+        moot = "it does not recognize enough in the pictures as they were to lose anything"
+        return Standing(about, "open", pending=False, decisive="open", moot=moot)
+    if "open" in drops or left:
+        return Standing(about, "open", pending=left, decisive="open" if "open" in drops else "no")
+    return Standing(about, "yes", pending=False, decisive="no")
 
 
 def _answered(standing: Standing, asked: Asked, reason: str) -> str:

@@ -216,6 +216,8 @@ class Finding(_Record):
     n: int = 0
     """Observations."""
     mean: float = 0.0
+    spread: float = 0.0
+    """Their standard deviation, as if either end of what is possible had been observed once more."""
     interval: tuple[float, float] = (-1.0, 1.0)
     """Means that are not ruled out, at the error rate that the claim was given."""
     logarithm: float = -math.log(2)
@@ -226,6 +228,8 @@ class Finding(_Record):
     """The verdict, where the evidence suffices at the error rate that all claims share."""
     trouble: str = ""
     """Why it cannot be examined, if so."""
+    moot: bool = False
+    """Whether it is of no use any more: what is asked about its models was answered otherwise."""
 
 
 class Experiment(_Record):
@@ -260,7 +264,10 @@ class Experiment(_Record):
         return [
             one
             for one in self.findings
-            if one.verdict == "open" and not one.trouble and (one.claim.kind, one.claim.model) not in moot
+            if one.verdict == "open"
+            and not one.trouble
+            and not one.moot
+            and (one.claim.kind, one.claim.model) not in moot
         ]
 
 
@@ -300,6 +307,8 @@ class Sufficiency(_Record):
     sufficient: bool
     questions: list[Sentence] = Field(default_factory=list, max_length=10)
     """What remains open."""
+    unsettled: list[str] = Field(default_factory=list)
+    """Whom claims are about that would still make a difference: `Claim.about`."""
 
 
 class Answer(_Record):
@@ -329,6 +338,8 @@ class Report(_Record):
     fingerprints: dict[Name, str] = Field(default_factory=dict)
     """Of the models that could be read: what their trials are found by."""
     experiments: list[Experiment] = Field(default_factory=list)
+    again: int | None = None
+    """The experiment that gets what is left of the budget, once no further one would help."""
     questions: list[str] = Field(default_factory=list)
     """What remains open."""
     notes: list[str] = Field(default_factory=list)
@@ -340,6 +351,11 @@ class Report(_Record):
     seconds: float = 0.0
     """Spent on measuring."""
     tokens: int = 0
+
+    @property
+    def number(self) -> int:
+        """The place of the experiment that is under way, which is the latest one unless one is taken up again."""
+        return len(self.experiments) - 1 if self.again is None else self.again
 
     @property
     def images(self) -> int:

@@ -203,11 +203,28 @@ async def test_what_is_asked_of_how_a_picture_was_changed_does_not_rest_on_what_
     assert report.experiments[0].rejected == 0
 
 
-async def test_what_is_left_of_the_budget_goes_to_the_last_open_claim(tmp_path: Path) -> None:
-    oracle = Oracle({"middling": lambda *_: 0.75})
-    query = "Can middling recognize birds?"
-    report = await investigated(tmp_path, oracle, query, budget={"images": 400})
-    assert len(report.experiments) == 1, "who is not seen to manage the easy rung is not asked the harder one"
+async def test_pictures_that_would_hardly_decide_anything_are_not_made(tmp_path: Path) -> None:
+    oracle = Oracle({"middling": lambda question, _: 0.75 if "food" in question.text else 0.97})
+    report = await investigated(tmp_path, oracle, "Can middling recognize birds?", budget={"images": 800})
     assert report.answers[0].says == "open"
-    assert report.images > 390
-    assert "used up" in report.experiments[0].stopped
+    assert "hardly" in report.experiments[0].stopped
+    assert report.images < 600
+
+
+async def test_a_harder_rung_may_decide_what_the_easy_one_does_not(tmp_path: Path) -> None:
+    oracle = Oracle({"middling": lambda question, _: 0.75 if "food" in question.text else 0.3})
+    report = await investigated(tmp_path, oracle, "Can middling recognize birds?", budget={"images": 400})
+    assert [one.findings[0].verdict for one in report.experiments] == ["open", "no"]
+    assert report.answers[0].says == "no"
+    assert report.again is None, "the easy rung makes no difference any more"
+
+
+async def test_what_is_left_of_the_budget_goes_to_the_open_claims_that_matter(tmp_path: Path) -> None:
+    rates = {"middling": lambda *_: 0.84, "sound": lambda *_: 0.97}
+    report = await investigated(tmp_path, Oracle(rates), "Can models recognize birds?", budget={"images": 300})
+    first = report.experiments[0]
+    assert report.again == 0
+    assert first.images > 150, "half of the budget was its share"
+    assert [one.says for one in report.answers] == ["yes", "yes"]
+    assert [one.moot for one in first.findings] == [False, True]
+    assert first.results[0].n > first.results[1].n, "who is done is not asked about pictures that are for others"

@@ -3,11 +3,12 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.scoring import confidence_interval, evidence, share_errors
+from tools.scoring import confidence_interval, evidence, prospect, share_errors
 
 ANSWERS = st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60)
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
@@ -127,3 +128,28 @@ def test_decided_are_those_whose_intervals_exclude_their_thresholds(strengths: l
     shared = share_errors(strengths, alpha=alpha)
     for strength, decided in zip(strengths, shared.decided, strict=True):
         assert decided == (strength * shared.alpha >= 1)
+
+
+@given(st.integers(1, 500), st.floats(0, 1), st.floats(0.01, 0.5), st.integers(0, 2_000))
+def test_a_prospect_is_a_probability_and_is_as_good_on_either_side(
+    n: int, mean: float, spread: float, more: int
+) -> None:
+    found = prospect(n, mean, spread, 0.5, most=n + more)
+    assert 0 <= found <= 1
+    assert found == pytest.approx(prospect(n, 1 - mean, spread, 0.5, most=n + more), abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.75, 0.78, 0.81, 0.85])
+def test_hardly_anything_that_is_given_up_would_have_been_decided(rate: float) -> None:
+    dice, most, given_up, decided = np.random.default_rng(1), 600, 0, 0
+    for _ in range(100):
+        answers = (dice.random(most) < rate).astype(float)
+        for n in range(20, most, 40):
+            if evidence(answers[:n].tolist(), 0.75).strength >= 20:
+                break
+            if prospect(n, answers[:n].mean(), answers[:n].std(), 0.75, most=most) < 0.05:
+                given_up += 1
+                decided += any(evidence(answers[:m].tolist(), 0.75).strength >= 20 for m in range(n, most + 1, 40))
+                break
+    assert decided <= 0.1 * given_up + 1
+    assert given_up > 60 if rate < 0.8 else given_up < 40

@@ -3,7 +3,7 @@
 from tools.scoring.accuracy import accuracy, wilson_interval
 from tools.scoring.choice import ChoiceMetrics, Chosen, choice_metrics
 from tools.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
-from tools.scoring.evidence import Evidence, Shared, confidence_interval, evidence, share_errors
+from tools.scoring.evidence import Evidence, Shared, confidence_interval, evidence, prospect, share_errors
 from tools.scoring.interval import Interval, bootstrap_interval, mean
 from tools.scoring.panoptic import LabelledMask, PanopticQuality, best_overlaps, mask_iou, panoptic_quality
 
@@ -30,6 +30,7 @@ __all__ = [
     "match_boxes",
     "mean",
     "panoptic_quality",
+    "prospect",
     "share_errors",
     "wilson_interval",
 ]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,9 @@ BETS = np.linspace(0.05, 0.95, 19)
 
 _HALVINGS = 50
 """Of the span of values: an end of an interval is exact to the last bit that matters."""
+
+_SEARCHING = 1.5
+"""By how much less the logarithm of the wealth grows than if the best bet had been known: found by simulation."""
 
 _ENDLESS = 700.0
 """The logarithm of the most wealth that is told apart: more would overflow, and no error rate asks for it."""
@@ -114,6 +118,35 @@ def confidence_interval(
         return low + (high - low) * inner
 
     return Interval(end(0.0, above=True), end(1.0, above=False))
+
+
+def prospect(n: int, mean: float, spread: float, threshold: float, *, most: int, alpha: float = 0.05) -> float:
+    """Return how likely the evidence about a mean will suffice, if one goes on to so many observations.
+
+    That is the predictive power of a trial looked at half way (Spiegelhalter, Freedman and Blackburn 1986): what is to
+    come is like what was seen, whose own error is part of the forecast. Stopping for it costs nothing of what a verdict
+    is worth, as evidence holds whenever one stops.
+
+    Args:
+        n: Observations so far, at least 1.
+        mean: Of them.
+        spread: Their standard deviation.
+        threshold: What the mean is compared with.
+        most: Observations in the end.
+        alpha: The error rate at which the evidence has to suffice.
+
+    Returns:
+        A probability, by normal approximation; simulated, of the claims given up below 0.05 fewer than one in ten would
+        have been decided.
+    """
+    # The wealth of the best bet grows by gap² / (2 spread²) an observation.
+    needed = spread * math.sqrt(2 * (math.log(2 / alpha) + _SEARCHING) / most)
+    error = spread * math.sqrt(max(1 / n - 1 / most, 0))
+    gap = abs(mean - threshold)
+    if error == 0:
+        return float(gap >= needed)
+    normal = NormalDist(0, error)
+    return normal.cdf(gap - needed) + normal.cdf(-gap - needed)
 
 
 @dataclass(frozen=True)
