@@ -45,7 +45,8 @@ def _calls(name: str, key: str, values: Sequence[Any], **others: Any) -> tuple[C
 
 def _style(name: str, *words: str) -> DataType:
     calls = _calls("EditImageStyle", "style", [name])
-    return DataType(f"{name} style", "style", (f"in a {name} style",), (name, *words), calls, colours=False)
+    article = "an" if name[0] in "aeiou" else "a"
+    return DataType(f"{name} style", "style", (f"in {article} {name} style",), (name, *words), calls, colours=False)
 
 
 def _weather(name: str, *words: str) -> DataType:
