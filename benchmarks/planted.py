@@ -65,7 +65,6 @@ ABOUT_ONE = {
     "low contrast": ("Can {} identify low contrast in images?", "Does {} notice low contrast?"),
     "grayscale": ("Can {} identify grayscale style in images?", "Does {} notice a grayscale style?"),
     "text": ("Can {} identify text in images?", "Does {} notice text in images?"),
-    "shapes": ("Can {} identify a pasted shape in images?", "Does {} notice a pasted shape?"),
     "sides": ("Can {} tell left from right?", "Does {} understand spatial relations?"),
     "counting": ("Can {} count?", "How well does {} count things?"),
     "colors": ("Can {} tell colors?", "Does {} know the colors of things?"),
