@@ -142,8 +142,10 @@ class InvestigationDisplay(BarDisplay):
             self._line(Line("models  ", ", ".join(self._report.models), "dim"))
         elif node == "check_design" and self._report.experiments:
             self._show_design(len(self._report.experiments), self._report.experiments[-1])
-        elif node == "judge_sufficiency" and self._report.again is not None:
-            self._line(Line(f"experiment {self._report.again + 1}  ", "again, with what is left of the budget", "bold"))
+        elif node == "judge_sufficiency" and self._report.taken_up:
+            self._line(
+                Line(f"experiment {self._report.number + 1}  ", "again, with what is left of the budget", "bold")
+            )
         elif node == "discuss":
             self._show_findings(self._report.experiments[self._report.number])
 

@@ -358,6 +358,11 @@ class Report(_Record):
         return len(self.experiments) - 1 if self.again is None else self.again
 
     @property
+    def taken_up(self) -> bool:
+        """Whether an experiment was just taken up again."""
+        return self.again is not None and not self.experiments[self.again].stopped
+
+    @property
     def images(self) -> int:
         """Pictures that were selected."""
         return sum(experiment.images for experiment in self.experiments)

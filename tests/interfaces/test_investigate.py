@@ -61,6 +61,17 @@ def test_it_is_told_written_listed_and_shown_again(
     assert len((tmp_path / "t.jsonl").read_text().splitlines()) == len(trials)
 
 
+def test_an_experiment_that_is_taken_up_again_is_announced_once(
+    oracle: Oracle, capsys: pytest.CaptureFixture[str]
+) -> None:
+    oracle.rates["clip"] = lambda *_: 0.84
+    assert main(["investigate", "Can clip recognize birds?", "--budget", "images=300", "--seed", "2"]) == 0
+    told = capsys.readouterr().out
+    assert told.count("experiment 1  again, with what is left of the budget") == 1
+    assert told.count("experiment 2  ") == 1
+    assert "clip is good at recognizing birds" in told
+
+
 def test_json_says_everything(oracle: Oracle, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["investigate", QUERY, "--json", "--thread", "t1"]) == 0
     told = json.loads(capsys.readouterr().out)
