@@ -26,9 +26,8 @@ def campaign(options: argparse.Namespace) -> int:
         for name in names():
             console().print(f"{name:18} {load_campaign(name).title}")
         return 0
-    chosen = load_campaign(options.file)
-    changes = {"models": options.models, "seed": options.seed, "images": options.images}
-    chosen = chosen.model_copy(update={key: value for key, value in changes.items() if value is not None})
+    wanted = {"profile": options.profile, "models": options.models, "seed": options.seed, "images": options.images}
+    chosen = load_campaign(options.file, **{key: value for key, value in wanted.items() if value is not None})
     if options.out:
         check_folder(Path(options.out))
     results = asyncio.run(_run(chosen, options))
@@ -48,7 +47,7 @@ def campaign(options: argparse.Namespace) -> int:
 async def _run(chosen: Campaign, options: argparse.Namespace) -> list[CellResult]:
     results: list[CellResult] = []
     with progress(len(chosen.cells), chosen.title) as advance:
-        async with aclosing(run_campaign(chosen, profile=options.profile)) as cells:
+        async with aclosing(run_campaign(chosen)) as cells:
             async for result in cells:
                 results.append(result)
                 advance(len(results))

@@ -1,18 +1,22 @@
 """Campaigns: one query asked of many things, as rows and columns of a table (the tables and figures of APEX).
 
-A campaign is a TOML file. Each of its cells is an investigation of its own, a thread named after the campaign and the
-cell; so a campaign that was stopped goes on where it was, and all of them share one table of trials.
+A campaign is a TOML file. Each of its cells is an investigation of its own, a thread named after the campaign, the
+cell and what is asked of whom; so a campaign that was stopped goes on where it was, one that was changed asks anew, and
+all of them share one table of trials.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import re
 import tomllib
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -41,6 +45,7 @@ class Campaign(BaseModel):
         columns: What it is asked of as well.
         groups: Rows that belong together, by the name of the group; their means are ranked.
         paper: For each group, the figure of the paper, shown beside.
+        profile: Name or path of a profile.
         models: Models under test; none for all of the profile.
         images: Pictures that a cell may use.
         alpha: The error rate of each cell.
@@ -56,6 +61,7 @@ class Campaign(BaseModel):
     columns: list[Words] = Field(default_factory=list, max_length=40)
     groups: dict[Words, list[Words]] = Field(default_factory=dict)
     paper: dict[Words, float] = Field(default_factory=dict)
+    profile: str = "embedded"
     models: list[Words] = Field(default_factory=list, max_length=12)
     images: int = Field(default=300, ge=2)
     alpha: float = Field(default=0.05, gt=0, lt=1)
@@ -82,9 +88,11 @@ class Cell:
 
     @property
     def thread(self) -> str:
-        """The thread that answers it: of the same campaign with the same seed the same."""
+        """The thread that answers it: where the same is asked of the same models in the same way, the same."""
+        asked = self.campaign.model_dump(include={"name", "profile", "models", "images", "alpha", "seed"})
+        digest = hashlib.sha256(json.dumps([self.query, asked], sort_keys=True).encode()).hexdigest()[:8]
         told = re.sub(r"[^a-z0-9]+", "-", f"{self.row} {self.column}".casefold()).strip("-")
-        return f"{self.campaign.name}-{self.campaign.seed}-{told}"[:64].rstrip("-")
+        return f"{f'{self.campaign.name}-{told}'[:55].rstrip('-')}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -111,8 +119,12 @@ def names() -> list[str]:
     return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 
-def load_campaign(name_or_path: str) -> Campaign:
+def load_campaign(name_or_path: str, **changes: Any) -> Campaign:  # noqa: ANN401 - of any of its keys
     """Read a campaign by its name, or a file of your own by its path.
+
+    Args:
+        name_or_path: Which one.
+        changes: Keys that are not as the file has them.
 
     Raises:
         BadInput: There is none, or it is not a valid one.
@@ -122,7 +134,7 @@ def load_campaign(name_or_path: str) -> Campaign:
         msg = f"There is no campaign {name_or_path[:80]!r}: name a TOML file, or one of {', '.join(names())}."
         raise BadInput(msg)
     try:
-        made = Campaign.model_validate({"name": path.stem, **tomllib.loads(path.read_text("utf-8"))})
+        made = Campaign.model_validate({"name": path.stem, **tomllib.loads(path.read_text("utf-8")), **changes})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         msg = f"The campaign {path} cannot be read ({' '.join(str(error).split())[:200]}): correct the file."
         raise BadInput(msg) from error
@@ -141,7 +153,7 @@ def _check(made: Campaign, path: Path) -> None:
         wrong = "its query needs {row}, and {column} if there are columns and only then"
     elif len(made.cells) > _MOST_CELLS:
         wrong = f"it has {len(made.cells)} cells, more than {_MOST_CELLS}"
-    elif len({cell.thread for cell in made.cells}) < len(made.cells):
+    elif len({(cell.row.casefold(), cell.column.casefold()) for cell in made.cells}) < len(made.cells):
         wrong = "two of its cells have one name: word rows and columns differently"
     elif strangers := {row for rows in made.groups.values() for row in rows} - set(made.rows):
         wrong = f"its groups name {min(strangers)!r}, which is no row"
@@ -150,28 +162,27 @@ def _check(made: Campaign, path: Path) -> None:
         raise BadInput(msg)
 
 
-async def run_campaign(campaign: Campaign, *, profile: str = "embedded") -> AsyncGenerator[CellResult]:
+async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
     """Answer every cell that is not answered yet.
-
-    Args:
-        campaign: What is asked.
-        profile: Name or path of a profile.
 
     Yields:
         The cells in their order, each as it is answered; at once where it was before.
 
     Raises:
-        SnellenError: The memory cannot be used, or a run failed; the campaign goes on there when it is run again.
+        SnellenError: There is no such profile or model, the memory cannot be used, or a run failed; the campaign goes
+            on there when it is run again.
     """
     from memory.checkpoints import thread_ids
     from memory.home import home
+    from profiles import load_profile
 
+    investigations.examined(load_profile(campaign.profile), campaign.models)
     known = set(await asyncio.to_thread(lambda: thread_ids(home())))
     for cell in campaign.cells:
         order = investigations.Order(
             query=cell.query,
             models=campaign.models,
-            profile=profile,
+            profile=campaign.profile,
             alpha=campaign.alpha,
             budget={"images": campaign.images},
             seed=campaign.seed,
@@ -192,9 +203,10 @@ async def run_campaign(campaign: Campaign, *, profile: str = "embedded") -> Asyn
 
 
 async def _ended(events: AsyncGenerator[investigations.InvestigationEvent]) -> InvestigateState:
-    async for event in events:
-        if isinstance(event, Finished):
-            return event.state
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Finished):
+                return event.state
     msg = "The investigation waits for a decision: `snellen threads` lists it."
     raise BadInput(msg)
 

@@ -335,7 +335,7 @@ def _beginning(name: str, order: Order) -> InvestigateState:
     return InvestigateState(
         investigation=name,
         query=_checked_query(order.query),
-        models=_models(load_profile(order.profile), order.models),
+        models=examined(load_profile(order.profile), order.models),
         profile=threads.lasting(order.profile),
         alpha=_checked_alpha(order.alpha),
         budget=_checked_budget(order.budget),
@@ -346,7 +346,12 @@ def _beginning(name: str, order: Order) -> InvestigateState:
     )
 
 
-def _models(profile: Profile, models: Sequence[str]) -> list[str]:
+def examined(profile: Profile, models: Sequence[str]) -> list[str]:
+    """Return the models that are examined where these are asked for: all of the profile where none are.
+
+    Raises:
+        BadInput: One of them does not exist, or there are too many.
+    """
     from memory.adapters import AdapterStore
     from memory.home import home_folder
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from interfaces.campaigns import load_campaign, names
+from interfaces import investigations
+from interfaces.campaigns import load_campaign, names, run_campaign
 from interfaces.cli import main
+from interfaces.investigations import InvestigationEvent, Order
 from nodes.reasoning.ladder import ladder
 from nodes.reasoning.queries import read_query
 from nodes.reasoning.subjects import Subjects
@@ -66,7 +70,7 @@ def test_cells_are_investigations_shown_as_a_table_and_a_page(
     assert json.loads(capsys.readouterr().out)["cells"] == found["cells"]
     assert sum(oracle.asked.values()) == asked, "what was answered is not asked again"
     assert main(["reports"]) == 0
-    assert "mine-0-birds" in capsys.readouterr().out
+    assert "mine-birds-" in capsys.readouterr().out
 
 
 def test_the_shipped_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,3 +106,60 @@ def test_a_campaign_that_makes_no_sense_is_one_sentence(
 def test_no_such_campaign(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["campaign", "nothing"]) == 2
     assert "name a TOML file, or one of classes" in capsys.readouterr().err
+
+
+def test_what_is_changed_is_asked_anew(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    mine: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["campaign", str(mine), "--json", "--models", "clip"]
+    found = []
+    for changes in ([], [], ["--images", "24"], ["--models", "blip"], ["--seed", "3"]):
+        assert main([*command, *changes]) == 0
+        found.append(json.loads(capsys.readouterr().out)["cells"][0])
+    threads = [one["thread"] for one in found]
+    assert threads[0] == threads[1]
+    assert len(set(threads)) == 4
+    assert found[2]["images"] <= 24
+    assert set(found[3]["models"]) == {"clip", "blip"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--images", "-1"], "its key 'images' is wrong"), (["--models", "nosuch"], "There is no model 'nosuch'")],
+)
+def test_what_no_cell_could_do_is_said_once(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    mine: Path,
+    options: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["campaign", str(mine), *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count(said) == 1
+    assert not captured.out
+
+
+async def test_every_cell_ends_before_the_next_begins(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    mine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running = []
+    stream = investigations.stream_investigate
+
+    async def watched(order: Order, *, thread: str) -> AsyncGenerator[InvestigationEvent]:
+        running.append("begun")
+        async with aclosing(stream(order, thread=thread)) as events:
+            try:
+                async for event in events:
+                    yield event
+            finally:
+                running.append("ended")
+
+    monkeypatch.setattr(investigations, "stream_investigate", watched)
+    async for _ in run_campaign(load_campaign(str(mine), models=["clip"])):
+        assert running[-1] == "ended"
+    assert running == ["begun", "ended"] * 3
