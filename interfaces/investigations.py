@@ -291,15 +291,14 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     from nodes.reasoning.subjects import Subjects
     from profiles import load_profile
     from profiles.profile import TESTED
-    from tools.knowledge.collection import ClassFolders
     from tools.loading import fingerprint
     from tools.models import InProcess, model_under_test
-    from tools.samples import Alignment, FolderSource, sources_of
+    from tools.samples import Alignment, sources_of
 
     chosen, context = load_profile(profile), sessions.make_context(profile, folder)
-    generation, retrieval = sources_of(chosen, context.models, open_picture=read_picture)
     if pictures:
-        retrieval = FolderSource(ClassFolders(Path(pictures), open_picture=read_picture))
+        chosen = chosen.drawing_from(Path(pictures))
+    generation, retrieval = sources_of(chosen, context.models, open_picture=read_picture)
 
     def match(picture: Image, texts: Sequence[str]) -> Sequence[float]:
         found: list[float] = context.models.match([picture] * len(texts), texts)
@@ -412,8 +411,11 @@ def _checked_budget(budget: Mapping[str, float]) -> Json:
 
 
 def _checked_folder(pictures: Path | str) -> Path:
+    from tools.knowledge.collection import concepts_in
+
     folder = Path(pictures).expanduser().absolute()
     if not folder.is_dir():
         msg = f"There is no folder {folder}: --pictures wants one with a folder of pictures for each class."
         raise BadInput(msg)
+    concepts_in(folder)
     return folder

@@ -551,6 +551,10 @@ class Profile(_Settings):
             raise self._missing(_KEY_OF[kind])
         return settings
 
+    def drawing_from(self, folder: Path) -> Profile:
+        """Return the same profile, but with all pictures of experiments from a folder of class folders."""
+        return self.model_copy(update={"samples": SampleSettings(retrieval=str(folder), fits=self.samples.fits)})
+
     def facts_path(self) -> Path | None:
         """The file of concepts and facts, or None when the profile names none."""
         facts = self.world_settings.facts if self.world_settings else None

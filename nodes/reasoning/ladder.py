@@ -38,7 +38,12 @@ def ladder(asked: Asked, subjects: Subjects, models: Sequence[str]) -> list[Desi
     Raises:
         BadInput: There is nothing to draw such pictures from.
     """
+    if subjects.classes and asked.ability not in {"recognise", "identify"}:
+        msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
+        raise BadInput(msg)
     rungs = list(_RUNGS[asked.ability](asked, subjects))
+    if subjects.classes:
+        rungs = [_retrieved(rung) for rung in rungs]
     if asked.types and asked.ability != "identify":
         rungs = [_changed(rung, asked) for rung in rungs]
     return [rung.model_copy(update={"claims": _claims(rung, asked, models)}) for rung in rungs]
@@ -100,14 +105,12 @@ def _design(difficulty: int, purpose: str, skill: str, question: str, arms: Sequ
 def _recognise(asked: Asked, subjects: Subjects) -> Iterator[Design]:
     largest = _largest(subjects.groups.values())
     if not asked.group:
-        yield from _anything(largest)
+        yield from _among_all(subjects.classes) if subjects.classes else _anything(largest)
         return
     group = subjects.groups[asked.group]
     others = _largest(subjects.apart(group.name))
-    if not others:
-        msg = f"There is nothing beside {group.name} to tell them from."
-        raise BadInput(msg)
-    yield _coarse(group, others[0])
+    if others:
+        yield _coarse(group, others[0])
     yield _among(group, _spread(group.members, FINE))
 
 
@@ -119,6 +122,25 @@ def _anything(groups: Sequence[Group]) -> Iterator[Design]:
             chosen.append(_spread(group.members, FINE + 1)[len(chosen)])
     yield _mixed(1, chosen[:2])
     yield _mixed(3, chosen)
+
+
+def _among_all(classes: Sequence[str]) -> Iterator[Design]:
+    """The classes of a folder: two of them, and then more."""
+    if len(classes) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
+        msg = f"There are only pictures of {classes[0]!r}: a second class is needed, to tell them apart."
+        raise BadInput(msg)
+    yield _mixed(1, _spread(classes, 2))
+    if len(classes) > 2:  # noqa: PLR2004
+        yield _mixed(3, _spread(classes, FINE))
+
+
+def _retrieved(rung: Design) -> Design:
+    """Return the same experiment with pictures that are looked up."""
+    arms = [
+        arm.model_copy(update={"select": Call(name="TextToImageRetrieval", arguments=arm.select.arguments)})
+        for arm in rung.arms
+    ]
+    return rung.model_copy(update={"arms": arms})
 
 
 def _coarse(group: Group, other: Group) -> Design:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from nodes.reasoning.inflection import listing
 from nodes.reasoning.subjects import Subjects
 from profiles.errors import BadInput
 from tools.transforms import DATA_TYPES, TYPE_GROUPS, grouped
@@ -75,11 +76,15 @@ def read_query(query: str, models: Sequence[str], subjects: Subjects) -> Asked:
     _refuse_strangers(rest, models)
     types, type_group, rest = _types(rest)
     groups = subjects.named(rest)
+    if not groups and (unknown := _unknown_things(rest)):
+        msg = f"There is no group {unknown[:80]!r} to recognize; there are {listing(sorted(subjects.groups))}."
+        raise UnexaminableError(msg)
     robust = bool(types) and bool(_ROBUST.search(rest))
     ability = _ability(rest, types=bool(types), group=bool(groups), robust=robust)
     compared = bool(_BETTER.search(rest)) and len(named or models) > 1
     if ability is None:
-        msg = f"This cannot be examined here: {words[:120]!r}. What can be: {CAN}."
+        groups_known = f" Groups are {listing(sorted(subjects.groups))}." if _THINGS.search(rest) else ""
+        msg = f"This cannot be examined here: {words[:120]!r}. What can be: {CAN}.{groups_known}"
         raise UnexaminableError(msg)
     return Asked(ability, tuple(named), groups[0] if groups else "", types, type_group, robust, compared)
 
@@ -115,6 +120,25 @@ _SUBJECT: Final = re.compile(
     r"(?:and|or|more|less|better|worse|robust|able|good|bad|sensitive|still|recogni\w+|identify|tell|count|distinguish|"
     r"cope|handle|see|notice|know|understand|detect|name|suffer|lose|get|struggle|affected|hurt|resilient|confuse\w*|spot)\b"
 )
+_BESIDE: Final = re.compile(
+    r"(?:^|\b(?:of|between|do|does|can|could|is|are|compare|has|have)\s+)(?P<before>[\w.-]+)\s+(?:and|or|vs\.?|versus)\s+"
+    r"MODEL\b|\bMODEL\s+(?:and|or|vs\.?|versus|than)\s+(?P<after>[\w.-]+)(?=\s+(?:is|are|do|does|can|better|worse|at|both|"
+    r"see|count|recogni\w+|identify|tell|know|name|notice|detect|spot)\b|[\s?.!]*$)|"
+    r"\b(?:better|worse) than (?P<than>[a-z][\w.-]*)(?=\s+(?:at|in|on|with)\b|[\s?.!]*$)"
+)
+"""What stands beside a model as another one would."""
+_NO_NAMES: Final = frozenset(
+    {"the", "other", "others", "it", "them", "they", "which", "all", "both", "each", "not", "any", "rest", "model"}
+    | {"chance", "guessing", "average", "before", "random", "a", "half", "expected", "usual"}
+)
+_THINGS: Final = re.compile(r"\b(?:recogni[sz]\w*|see|name|spot|detect|find|know|tell|distinguish|identify)\b")
+_ANYTHING: Final = re.compile(
+    r"\b(?:things|objects|anything|everything|classes|(?:my|these|our) (?:pictures|images|photos))\b"
+)
+_UNDER: Final = re.compile(
+    r"\b(?:recogni[sz]\w*|see|name|spot|detect|find|know)\s+(?:the |an? |any )?(?P<what>[a-z][a-z ]*?)\s+"
+    r"(?:under|despite|with|after)\s+(?:the |an? |any )?(?:\w+ )?_"
+)
 _PRONOUNS: Final = frozenset(
     {"it", "there", "this", "that", "we", "i", "you", "one", "a picture", "pictures", "images"}
 )
@@ -134,7 +158,12 @@ def _models(words: str, models: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _refuse_strangers(words: str, models: Sequence[str]) -> None:
-    """Refuse a query whose subject is no model that there is."""
+    """Refuse a query of which a subject, or what a model is compared with, is no model that there is."""
+    for match in _BESIDE.finditer(words):
+        other = next(name for name in match.groups() if name).strip(".")
+        if other not in _NO_NAMES and _MENTION not in other:
+            msg = f"There is no model {other[:80]!r} to examine; there are {', '.join(models)}."
+            raise UnexaminableError(msg)
     found = _SUBJECT.match(words)
     who = found["who"].strip(" ,") if found else ""
     if not who or _MENTION in who or who in _PRONOUNS:
@@ -143,6 +172,13 @@ def _refuse_strangers(words: str, models: Sequence[str]) -> None:
         return
     msg = f"There is no model {who[:80]!r} to examine; there are {', '.join(models)}."
     raise UnexaminableError(msg)
+
+
+def _unknown_things(words: str) -> str:
+    """Return what should be recognized under some change of the picture, where that is no group."""
+    found = _UNDER.search(words)
+    what = found["what"] if found else ""
+    return "" if set(what.split()) & {"things", "objects", "anything", "something", "pictures", "images"} else what
 
 
 _TYPE_GROUP: Final = re.compile(
@@ -164,6 +200,7 @@ _FAMILIES: Final = {
     r"\bcontrast\b": ("low contrast", "high contrast"),
     r"\bshuffl\w+\b": ("patch shuffling",),
     r"\bzoom\w*\b": ("zoom",),
+    r"\bsketches\b": ("sketch style",),
     r"\bstyles?\b": ("sketch style", "pastel style", "mosaic style", "embossed style", "grayscale style"),
 }
 """Words that stand for one type or several, where no type is named outright."""
@@ -200,6 +237,8 @@ def _ability(words: str, *, types: bool, group: bool, robust: bool) -> Ability |
     for ability, pattern in cues:
         if pattern.search(words):
             return ability
-    if robust or (group and (_CAN.search(words) or types)):
+    if robust or (types and _UNDER.search(words)) or (group and (_CAN.search(words) or types)):
         return "recognise"
-    return "identify" if types and _CAN.search(words) else None
+    if types and _CAN.search(words):
+        return "identify"
+    return "recognise" if _CAN.search(words) and _ANYTHING.search(words) else None

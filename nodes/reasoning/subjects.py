@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nodes.reasoning.inflection import plural
-from tools.samples.metaclasses import METACLASSES
+from tools.samples import folder_classes, groups_of
 
 if TYPE_CHECKING:
     from profiles import Profile
@@ -46,37 +45,42 @@ class Subjects:
     """The groups that there are.
 
     Attributes:
-        groups: By name, with `LEAST` classes at least.
+        groups: By name, with `LEAST` classes at least; two will do for a folder of one's own.
+        classes: Those of the folder that all pictures come from; none where pictures are made of anything.
     """
 
     groups: Mapping[str, Group]
+    classes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, profile: Profile) -> Subjects:
-        """Return the groups of a profile's world, taught classes only; everyday ones where it has no world."""
-        path, split = profile.facts_path(), profile.split_path()
-        if path is None:
-            return cls.made({name: (one, members) for name, (one, members) in METACLASSES.items()})
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        known = None if split is None else set(json.loads(split.read_text(encoding="utf-8"))["known"])
-        members: dict[str, list[str]] = {name: [] for name in facts["groups"]}
-        for row in facts["concepts"]:
-            if known is None or row["name"] in known:
-                for name in (row["group"], *facts["groups"][row["group"]]["parents"]):
-                    members[name].append(row["name"])
-        return cls.made({name: (facts["groups"][name]["singular"], tuple(found)) for name, found in members.items()})
+        """Return the groups of a profile's world, taught classes only; everyday ones where it has no world.
+
+        Where all pictures come from a folder, they are what it has pictures of.
+        """
+        classes = folder_classes(profile)
+        table = groups_of(profile)
+        if not classes:
+            return cls.made(table)
+        ours = {
+            name: (one, tuple(each for each in members if each in classes)) for name, (one, members) in table.items()
+        }
+        return cls.made(ours, classes=classes, least=2)
 
     @classmethod
-    def made(cls, table: Mapping[str, tuple[str, tuple[str, ...]]]) -> Subjects:
+    def made(
+        cls, table: Mapping[str, tuple[str, tuple[str, ...]]], *, classes: tuple[str, ...] = (), least: int = LEAST
+    ) -> Subjects:
         """Return the groups of a table: by name, the singular and the classes."""
-        large = {name: row for name, row in table.items() if len(row[1]) >= LEAST}
+        large = {name: row for name, row in table.items() if len(row[1]) >= least}
         return cls(
             {
                 name: Group(
                     name, one, members, frozenset(other for other in large if set(large[other][1]) & set(members))
                 )
                 for name, (one, members) in large.items()
-            }
+            },
+            classes,
         )
 
     def apart(self, name: str) -> list[Group]:

@@ -3,7 +3,15 @@
 from tools.samples.alignment import HIDING, Alignment
 from tools.samples.metaclasses import METACLASSES
 from tools.samples.select import SELECTS, Selected, Selection, Source, select
-from tools.samples.sources import FolderSource, PainterSource, WorldSource, WorldStudio, sources_of
+from tools.samples.sources import (
+    FolderSource,
+    PainterSource,
+    WorldSource,
+    WorldStudio,
+    folder_classes,
+    groups_of,
+    sources_of,
+)
 
 __all__ = [
     "HIDING",
@@ -17,6 +25,8 @@ __all__ = [
     "Source",
     "WorldSource",
     "WorldStudio",
+    "folder_classes",
+    "groups_of",
     "select",
     "sources_of",
 ]

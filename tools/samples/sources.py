@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from profiles.errors import BadInput
-from tools.knowledge.collection import ClassFolders
+from tools.knowledge.collection import ClassFolders, concepts_in
 from tools.samples.metaclasses import METACLASSES
 from tools.samples.select import Selected, Source
 
@@ -198,10 +199,45 @@ def sources_of(profile: Profile, models: Models, *, open_picture: OpenPicture) -
     painter = PainterSource(models, size=settings.size) if settings.generation == "painter" else None
     retrieval: Source | None = world if settings.retrieval == "world" else None
     if settings.retrieval and retrieval is None:
-        groups = {name: list(members) for name, (_, members) in METACLASSES.items()}
+        groups = groups_of(profile)
         folders = ClassFolders(profile.resolve(settings.retrieval), open_picture=open_picture)
-        retrieval = FolderSource(folders, groups=lambda name: groups.get(name, []))
+        retrieval = FolderSource(folders, groups=lambda name: list(groups[name][1]) if name in groups else [])
     return (painter or (world if settings.generation == "world" else None)), retrieval
+
+
+def folder_classes(profile: Profile) -> tuple[str, ...]:
+    """Return the classes of the folder that all pictures of a profile come from; nothing where they are made."""
+    settings = profile.samples
+    if settings.generation or settings.retrieval in {"", "world"}:
+        return ()
+    return tuple(concepts_in(profile.resolve(settings.retrieval)))
+
+
+def groups_of(profile: Profile) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return groups of classes by name, each with its singular and its members.
+
+    They are those of a profile's world, taught classes only, or everyday ones where it has no world. A folder of one's
+    own may have classes of both.
+    """
+    path, split, folder = profile.facts_path(), profile.split_path(), folder_classes(profile)
+    everyday = {name: (one, tuple(members)) for name, (one, members) in METACLASSES.items()}
+    if path is None:
+        return everyday
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    known = None if split is None or folder else set(json.loads(split.read_text(encoding="utf-8"))["known"])
+    taught: dict[str, list[str]] = {name: [] for name in facts["groups"]}
+    for concept in facts["concepts"]:
+        if known is None or concept["name"] in known:
+            for name in (concept["group"], *facts["groups"][concept["group"]]["parents"]):
+                taught[name].append(concept["name"])
+    found = {name: (facts["groups"][name]["singular"], tuple(each)) for name, each in taught.items()}
+    if not folder:
+        return found
+    both = {**everyday, **found}
+    return {
+        name: (one, tuple(dict.fromkeys((*each, *everyday.get(name, ("", ()))[1]))))
+        for name, (one, each) in both.items()
+    }
 
 
 def _named(settings: SampleSettings) -> set[str]:

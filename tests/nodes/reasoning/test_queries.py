@@ -31,6 +31,10 @@ def subjects() -> Subjects:
          Asked("recognise", ("llava-upright",), types=("left rotation",), robust=True)),
         ("Does noise hurt blip2 clean?", Asked("recognise", ("blip2-clean",), types=("Gaussian noise",), robust=True)),
         ("Can models recognize birds?", Asked("recognise", group="birds")),
+        ("Can models recognize things?", Asked("recognise")),
+        ("Can models recognize things under low brightness?", Asked("recognise", types=("low brightness",))),
+        ("Can models identify sketches?", Asked("identify", types=("sketch style",))),
+        ("Is clip better at birds than chance?", Asked("recognise", ("clip",), "birds")),
         ("How well does clip know instruments?", Asked("recognise", ("clip",), "instruments")),
         ("Can models recognize vehicles under pixel-type transformations?",
          Asked("recognise", (), "vehicles", PIXEL, "pixel")),
@@ -68,6 +72,12 @@ def test_what_is_asked_is_read(query: str, asked: Asked, subjects: Subjects) -> 
         ("DROP TABLE trials; --", "cannot be examined here"),
         ("__import__('os').system('rm -rf /')", "cannot be examined here"),
         ("robust " * 3000, "say it in at most"),
+        ("Can models recognize clocks under noise?", "no group 'clocks' to recognize; there are animals, birds"),
+        ("Can models recognize cats?", "Groups are animals, birds"),
+        ("Which of clip and nosuch is better at birds?", "no model 'nosuch'"),
+        ("Do llava and clip see colors?", "no model 'llava'"),
+        ("How many things can blip2-clean and llava count?", "no model 'llava'"),
+        ("Is clip better than gpt-4 at birds?", "no model 'gpt-4'"),
     ],
 )
 def test_what_cannot_be_examined_is_said_with_what_can(query: str, says: str, subjects: Subjects) -> None:

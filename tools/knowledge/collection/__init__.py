@@ -2,7 +2,7 @@
 
 from tools.knowledge.collection.choosing import OwnPictures, annotated_source, picture_source
 from tools.knowledge.collection.coco import CocoCrops, CocoFolder
-from tools.knowledge.collection.folders import ClassFolders
+from tools.knowledge.collection.folders import ClassFolders, concepts_in
 from tools.knowledge.collection.records import Annotated, AnnotatedSource, Found, OpenPicture, PictureSource
 from tools.knowledge.collection.search import PictureSearch, SearchSettings
 from tools.knowledge.collection.split import Item, Split, split
@@ -24,6 +24,7 @@ __all__ = [
     "Split",
     "WorldLibrary",
     "annotated_source",
+    "concepts_in",
     "picture_source",
     "split",
 ]

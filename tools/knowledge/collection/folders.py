@@ -10,6 +10,26 @@ from tools.knowledge.collection.records import Found, OpenPicture, chosen, norma
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".avif"})
 
 
+def concepts_in(folder: Path) -> list[str]:
+    """Return the concepts that a folder has pictures of: those of its folders that are not empty.
+
+    Raises:
+        BadInput: There is no such folder, or it has none.
+    """
+    if not folder.is_dir():
+        msg = f"There is no folder {folder}: name one that holds a folder of pictures for each concept."
+        raise BadInput(msg)
+    found = sorted(normalized(each.name) for each in folder.iterdir() if each.is_dir() and _pictures(each))
+    if not found:
+        msg = f"The folder {folder} has no folders with pictures: one is needed for each concept, such as dog/1.jpg."
+        raise BadInput(msg)
+    return found
+
+
+def _pictures(folder: Path) -> list[Path]:
+    return [file for file in folder.iterdir() if file.suffix.casefold() in SUFFIXES]
+
+
 class ClassFolders:
     """``FOLDER/flamingo/*.jpg``, ``FOLDER/polar_bear/…``: a folder's name is its concept.
 
