@@ -13,8 +13,9 @@ from interfaces.approving import tell_how_to_decide
 from interfaces.display import console, print_json, print_table
 from interfaces.follower import Follower
 from interfaces.investigation_display import InvestigationDisplay, doing, state_json
+from interfaces.results import check_folder
 from interfaces.running import resumable, run
-from interfaces.runs import write_text
+from interfaces.runs import write_text, writing
 from memory.home import home
 from profiles.errors import BadInput
 
@@ -38,6 +39,7 @@ def investigate(options: argparse.Namespace) -> int:
         approve=options.approve,
         correct=options.correct,
     )
+    _check_outputs(options)
     follower = _follower(options)
     events = investigations.stream_investigate(order, thread=options.thread, decide=follower.asked)
     return _finish(follower, events, options)
@@ -48,6 +50,7 @@ def correct(options: argparse.Namespace) -> int:
     if options.says or options.answer or options.region or options.label:
         msg = f"{options.thread!r} is an investigation: its weaknesses are known, so nothing is said about them."
         raise BadInput(msg)
+    _check_outputs(options)
     follower = _follower(options)
     events = investigations.correct_investigation(
         options.thread, approve=options.approve, profile=options.profile, decide=follower.asked
@@ -61,6 +64,7 @@ def resume(options: argparse.Namespace) -> int:
     if decision and asyncio.run(threads.waiting(options.thread)) is None:
         msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
         raise BadInput(msg)
+    _check_outputs(options)
     follower = _follower(options, decision=decision)
     events = investigations.resume_investigation(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events, options)
@@ -93,6 +97,23 @@ def report(options: argparse.Namespace) -> int:
     if not options.json and not written:
         _print(state)
     return 0
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """See that the results can be written where they are wanted, before anything is measured.
+
+    Raises:
+        SnellenError: They cannot.
+    """
+    if options.out:
+        check_folder(Path(options.out))
+    if options.html:
+        page = Path(options.html)
+        if page.is_dir():
+            msg = f"--html {page} is a folder: name a file for the page, such as {page / 'report.html'}."
+            raise BadInput(msg)
+        with writing(page):
+            page.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _print(state: InvestigateState) -> None:

@@ -31,6 +31,8 @@ def state_json(thread: str, state: InvestigateState, *, waits: Json | None = Non
 
 def figures(finding: Finding) -> str:
     """Write the figures of a finding: ``0.31 (0.18 to 0.44), n = 58``."""
+    if not finding.n:
+        return "not measured"
     low, high = finding.interval
     return f"{finding.mean:.2f} ({low:.2f} to {high:.2f}), n = {finding.n}"
 
@@ -49,6 +51,8 @@ def guarantee(report: Report) -> str:
 def answer_lines(found: Found) -> Iterator[Line]:
     """Tell the answers, how sure they are, what was not examined, and what was corrected."""
     yield from _answers(found.report)
+    if found.correct and not found.corrections:
+        yield Line("", "Nothing was corrected: no claim was decided against a model.", "yellow")
     for correction in found.corrections:
         yield Line("", str(correction), f"bold {'green' if correction.called else 'yellow'}")
     if found.after is not None:

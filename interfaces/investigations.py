@@ -72,12 +72,18 @@ class Found:
         report: What it found.
         corrections: What was done about weaknesses, where that was wanted.
         after: What was measured of corrected models.
+        profile: Name or path of the profile.
+        pictures: The folder of the user's own that samples were drawn from; empty where they were not.
+        correct: Whether corrections were wanted, and the report is done.
     """
 
     investigation: str
     report: Report
     corrections: Sequence[Correction] = ()
     after: Report | None = None
+    profile: str = "embedded"
+    pictures: str = ""
+    correct: bool = False
 
     @property
     def parts(self) -> list[tuple[str, Report]]:
@@ -108,6 +114,8 @@ async def stream_investigate(
     """
     from memory.home import home
 
+    if order.correct:
+        await asyncio.to_thread(_check_library)
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     state = await asyncio.to_thread(_beginning, name, order)
     folder = await asyncio.to_thread(home)
@@ -181,6 +189,7 @@ async def correct_investigation(
             msg = f"The investigation {name!r} has not ended: `snellen resume {name}` takes it up."
             raise BadInput(msg)
         _check_correctable(state)
+        await asyncio.to_thread(_check_library)
         context = await asyncio.to_thread(examining, profile or state.profile, folder, state.folder)
         told = {"correct": True, "approve": approve, "corrections": []}
         await graph.aupdate_state(_config(name), told, as_node="conclude")
@@ -227,7 +236,16 @@ def found_in(state: InvestigateState) -> Found | None:
         return None
     corrections = [Correction.model_validate(one) for one in state.corrections]
     after = Report.model_validate(state.after) if state.after else None
-    return Found(state.investigation, Report.model_validate(state.report), corrections, after)
+    report = Report.model_validate(state.report)
+    return Found(
+        state.investigation,
+        report,
+        corrections,
+        after,
+        state.profile,
+        state.folder,
+        state.correct and bool(report.answers),
+    )
 
 
 async def summary(graph: Graph, thread: str) -> ThreadSummary:
@@ -374,6 +392,12 @@ def examined(profile: Profile, models: Sequence[str]) -> list[str]:
         msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: choose some with --models."
         raise BadInput(msg)
     return chosen
+
+
+def _check_library() -> None:
+    from tools.models import check_library
+
+    check_library()
 
 
 def _checked_query(query: str) -> str:

@@ -80,7 +80,7 @@ def render(found: Found, folder: Path) -> str:
         again_measured=shown[len(report.experiments) :],
         trials=[_trial(row) for row in rows[:_ROWS]],
         left_out=max(len(rows) - _ROWS, 0),
-        again=again(report),
+        again=again(found),
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.investigation_display import VERDICTS, figures, guarantee
 from interfaces.runs import write_text, writing
-from profiles.errors import SnellenError
+from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
     from interfaces.investigations import Found
@@ -33,15 +34,22 @@ def markdown(found: Found) -> str:
     open_ends = [*report.notes, *report.questions]
     if open_ends:
         lines += ["## What was not tested", "", *(f"- {one}" for one in open_ends), ""]
-    lines += ["## Again", "", f"    {again(report)}", ""]
+    lines += ["## Again", "", f"    {again(found)}", ""]
     return "\n".join(lines)
 
 
-def again(report: Report) -> str:
+def again(found: Found) -> str:
     """Return the command that repeats an investigation: it draws the same pictures."""
-    quoted = report.query.replace("'", "'\\''")
-    named = " ".join(f"--models {name}" for name in report.models)
-    return f"snellen investigate '{quoted}' {named} --alpha {report.alpha:g} --seed {report.seed}"
+    report = found.report
+    words = ["snellen", "investigate", report.query]
+    words += [word for name in report.models for word in ("--models", name)]
+    words += ["--alpha", f"{report.alpha:g}", "--seed", str(report.seed)]
+    usual = type(report.budget)().model_dump()
+    changed = [f"{name}={value}" for name, value in report.budget.model_dump().items() if value != usual[name]]
+    words += ["--budget", ",".join(changed)] if changed else []
+    words += ["--pictures", found.pictures] if found.pictures else []
+    words += ["--profile", found.profile] if found.profile != "embedded" else []
+    return shlex.join(words)
 
 
 def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
@@ -117,11 +125,15 @@ def _trial_rows(album: str, report: Report, folder: Path) -> Iterator[dict[str, 
 
 
 def write_trials(found: Found, folder: Path, place: Path) -> Path:
-    """Write the trials: as parquet, or as JSON lines where the name ends so.
+    """Write the trials: as parquet, or as JSON lines, as the name ends.
 
     Raises:
+        BadInput: It ends otherwise.
         SnellenError: The place cannot be written to.
     """
+    if place.suffix not in {".parquet", ".jsonl", ".json"}:
+        msg = f"--trials {place.name} is neither .parquet nor .jsonl: give the table one of these endings."
+        raise BadInput(msg)
     rows = list(trial_rows(found, folder))
     if place.suffix in {".jsonl", ".json"}:
         write_text(place, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -93,7 +93,7 @@ def _asked(found: Sequence[Correction]) -> list[str | None]:
         {
             "name": ACTION,
             "args": {"model": one.model, "weaknesses": one.weaknesses},
-            "description": f"{one.model} what it is weak in: {'; '.join(one.weaknesses)}",
+            "description": f"Teach {one.model} what it is weak in: {'; '.join(one.weaknesses)}",
         }
         for one in found
     ]

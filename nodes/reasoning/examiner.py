@@ -131,7 +131,8 @@ class Examiner:
         if not found:
             return ""
         wanted = [pair for pair in found if pair[0].verdict == standing.decisive] or found
-        finding, design = max(wanted, key=lambda pair: pair[0].logarithm)
+        # Of what is not decided, the most pictures say most; a few may say anything.
+        finding, design = max(wanted, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
         return figures(finding, design)
 
 

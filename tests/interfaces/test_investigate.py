@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,3 +154,39 @@ def test_the_models_of_the_embedded_profile_are_examined(home: Path, capsys: pyt
     told = json.loads(capsys.readouterr().out)
     assert {result["model"] for result in told["report"]["experiments"][0]["results"]} >= {"clip", "blip"}
     assert told["report"]["trials"] > 0
+
+
+@pytest.mark.parametrize("option", ["--out", "--html"])
+def test_where_nothing_can_be_written_is_said_before_anything_is_measured(
+    option: str, oracle: Oracle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "taken"
+    if option == "--html":
+        place.mkdir()
+    else:
+        place.write_text("a file")
+    assert main(["investigate", QUERY, option, str(place)]) == 2
+    assert option in capsys.readouterr().err
+    assert not oracle.asked
+
+
+def test_the_command_that_repeats_an_investigation_does(oracle: Oracle, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["investigate", "Can clip identify 'noise'?", "--budget", "images=40", "--thread", "t1"]) == 0
+    first = capsys.readouterr().out
+    assert main(["report", "t1"]) == 0
+    written = capsys.readouterr().out.rpartition("## Again")[2].strip()
+    words = shlex.split(written)
+    assert words[:3] == ["snellen", "investigate", "Can clip identify 'noise'?"]
+    assert "images=40" in words
+    assert main([*words[1:], "--thread", "t2"]) == 0
+    again = capsys.readouterr().out
+    assert again.partition("answer")[2].partition("e-BH")[0] == first.partition("answer")[2].partition("e-BH")[0]
+
+
+def test_a_table_of_trials_is_parquet_or_json_lines(
+    oracle: Oracle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["investigate", QUERY, "--budget", "images=24", "--thread", "t1"]) == 0
+    assert main(["report", "t1", "--trials", str(tmp_path / "t.csv")]) == 2
+    assert "neither .parquet nor .jsonl" in capsys.readouterr().err
+    assert not (tmp_path / "t.csv").exists()

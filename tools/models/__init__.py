@@ -1,6 +1,6 @@
 """Models under test: they rank answers, answer freely, score pairs, and say what they are."""
 
-from tools.models.adapting import Adapted, Lesson, Lessons, adapt
+from tools.models.adapting import Adapted, Lesson, Lessons, adapt, check_library
 from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
@@ -31,6 +31,7 @@ __all__ = [
     "Question",
     "Ranking",
     "adapt",
+    "check_library",
     "model_under_test",
     "rank",
     "rank_plainly",

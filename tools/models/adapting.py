@@ -8,6 +8,7 @@ not learned from.
 
 from __future__ import annotations
 
+import importlib.util
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -133,12 +134,24 @@ def adapted(module: Any, folder: Path) -> Any:  # noqa: ANN401 - any class of tr
         raise SnellenError(msg) from error
 
 
+def check_library() -> None:
+    """See that models can be corrected here.
+
+    Raises:
+        SnellenError: peft is not installed.
+    """
+    if importlib.util.find_spec("peft") is None:
+        msg = (
+            "Correcting a model needs the library peft, which is not installed: pip install 'snellen[lora]', or "
+            "'.[lora]' in a clone."
+        )
+        raise SnellenError(msg)
+
+
 def _peft() -> Any:  # noqa: ANN401 - a module without types
-    try:
-        import peft
-    except ImportError as error:
-        msg = "Correcting a model needs the library peft, which is not installed: pip install 'snellen[lora]'."
-        raise SnellenError(msg) from error
+    check_library()
+    import peft
+
     return peft
 
 

@@ -69,3 +69,15 @@ async def test_nothing_more_is_asked_of_who_has_nothing_to_lose(
     judged = await EXAMINER.judge_sufficiency(report)
     assert judged.sufficient
     assert judged.unsettled == ([] if moot else ["it"])
+
+
+async def test_what_is_not_decided_is_told_by_the_experiment_with_the_most_pictures() -> None:
+    report = climbed("Is it robust to noise?", [("yes", "open"), ("yes", "open")])
+    many, few = report.experiments
+    drop = many.findings[1].model_copy(update={"n": 90, "mean": 0.06, "interval": (-0.02, 0.14), "logarithm": 0.1})
+    rash = few.findings[1].model_copy(update={"n": 4, "mean": 0.25, "interval": (-0.8, 0.9), "logarithm": 0.2})
+    told = [
+        one.model_copy(update={"findings": [one.findings[0], finding]}) for one, finding in ((many, drop), (few, rash))
+    ]
+    concluded = await EXAMINER.conclude(report.model_copy(update={"experiments": told}))
+    assert "it loses 6 points" in concluded.conclusion
