@@ -127,11 +127,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--models", nargs="+", metavar="NAME", help="only queries about these (default: all)")
     parser.add_argument("--queries", type=int, help="only the first so many (default: all)")
     parser.add_argument("--truth", type=int, default=5_000, help="pictures a condition for the truth (%(default)s)")
-    parser.add_argument("--images", type=int, default=2_000, help="the most that ours may use on a query (%(default)s)")
+    parser.add_argument("--images", type=int, default=1_000, help="the most that ours may use on a query (%(default)s)")
     parser.add_argument("--alpha", type=float, default=0.05)
     parser.add_argument("--margin", type=float, default=0.1, help="what the fixed design can tell (%(default)s)")
     parser.add_argument("--power", type=float, default=0.9, help="how surely it does (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the pictures (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the pictures; every way has its own (%(default)s)")
     parser.add_argument("--folder", help="where pictures and trials are kept (default: a temporary one)")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -273,7 +273,7 @@ class Bench:
             pictures: int = math.ceil(variance * (sure / options.margin) ** 2)
             return -(-pictures // len(design.arms))
 
-        return self._climbed(query, weigh, rounds, seed=options.seed, most=EXPERIMENTS)
+        return self._climbed(query, weigh, rounds, seed=options.seed + 1_000, most=EXPERIMENTS)
 
     async def apex(self, query: Query) -> Answered:
         """Take 20 pictures a class in each of five experiments, and believe the means."""
@@ -284,7 +284,7 @@ class Bench:
         def rounds(design: Design) -> int:
             return max(PER_CLASS * len(design.classes) // len(design.arms), 1)
 
-        return self._climbed(query, weigh, rounds, seed=self.options.seed, most=EXPERIMENTS)
+        return self._climbed(query, weigh, rounds, seed=self.options.seed + 2_000, most=EXPERIMENTS)
 
     def _climbed(
         self, query: Query, weigh: Weigh, rounds: Callable[[Design], int], *, seed: int, most: int

@@ -184,15 +184,19 @@ def _declare_campaign(parser: argparse.ArgumentParser) -> None:
 def _declare_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("thread", metavar="THREAD", help="as `snellen threads` lists it")
     decision = parser.add_mutually_exclusive_group()
-    decision.add_argument("--approve", action="store_true", help="the run waits for a decision: it may learn")
+    decision.add_argument(
+        "--approve", action="store_true", help="the run waits for a decision: it may do what it asks for"
+    )
     decision.add_argument("--reject", action="store_true", help="it may not")
     parser.add_argument("--profile", metavar="P", help="go on with another profile than the run began with")
     _declare_outputs(parser)
 
 
 def _declare_outputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", metavar="DIR", help="write the result pictures and run.json there")
-    parser.add_argument("--html", metavar="FILE", help="write one self-contained page of the run")
+    parser.add_argument(
+        "--out", metavar="DIR", help="write the results there: pictures and run.json, or a report and its trials"
+    )
+    parser.add_argument("--html", metavar="FILE", help="write it as one self-contained page")
     _declare_json(parser)
 
 
