@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.scoring import Chosen, choice_metrics
+from tools.scoring import Chosen, choice_metrics, wilson_interval
 
 ANSWERS = st.lists(
     st.builds(
@@ -79,3 +79,13 @@ def test_figures_agree_with_each_other(answers: list[Chosen]) -> None:
     assert 0 <= found.average <= 1
     assert 0 <= found.interval.low <= found.interval.high <= 1
     assert found.informedness is None or -1 <= found.informedness <= 1
+
+
+def test_an_interval_has_a_width_where_every_class_is_all_right_or_all_wrong() -> None:
+    answers = [Chosen(truth, "a", f"{truth}{place}") for truth in ("a", "b") for place in range(14)]
+    found = choice_metrics(answers, ["a", "b"])
+    assert found.average == 0.5
+    assert found.interval.low < 0.45
+    assert found.interval.high > 0.55
+    alone = choice_metrics([one for one in answers if one.truth == "a"], ["a", "b"])
+    assert (alone.interval.low, alone.interval.high) == pytest.approx((wilson_interval(14, 14).low, 1))

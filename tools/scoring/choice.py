@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from tools.scoring.accuracy import wilson_interval
 from tools.scoring.interval import Interval
 
 
@@ -109,7 +111,11 @@ def _informedness(said: Counter[tuple[str, str]], of: Counter[str], classes: Seq
 def _macro_interval(
     answers: Sequence[Chosen], classes: Sequence[str], *, seed: int, level: float = 0.95, resamples: int = 2000
 ) -> Interval:
-    """Draw whole clusters with replacement; a class that a sample lacks is left out of its mean."""
+    """Draw whole clusters with replacement; a class that a sample lacks is left out of its mean.
+
+    Where all of each class were right, or all wrong, every sample is alike: so the interval is at least that of the
+    mean of independent shares (Zou and Donner 2008, from the interval of each by Wilson).
+    """
     if not answers:
         return Interval(0.0, 1.0)
     clusters = {name: place for place, name in enumerate(dict.fromkeys(answer.cluster for answer in answers))}
@@ -127,4 +133,12 @@ def _macro_interval(
     share = np.divide(drawn @ right, of, out=np.zeros((resamples, len(classes))), where=of > 0)
     means = share.sum(axis=1) / np.maximum((of > 0).sum(axis=1), 1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high))
+    shares = right.sum(axis=0) / total.sum(axis=0)
+    spans = [
+        wilson_interval(int(hits), int(of), level=level)
+        for hits, of in zip(right.sum(axis=0), total.sum(axis=0), strict=True)
+    ]
+    below = math.hypot(*(share - span.low for share, span in zip(shares, spans, strict=True))) / len(classes)
+    above = math.hypot(*(span.high - share for share, span in zip(shares, spans, strict=True))) / len(classes)
+    mean = float(shares.mean())
+    return Interval(max(min(float(low), mean - below), 0.0), min(max(float(high), mean + above), 1.0))
