@@ -21,6 +21,7 @@ from typing import Final, Literal
 import numpy as np
 
 from tools.scoring.interval import Interval
+from tools.scoring.measure import Measure
 
 LOWEST: Final = 1.0
 HIGHEST: Final = 10.0
@@ -60,23 +61,6 @@ class Judged:
     forward: float | None
     backward: float | None
     cluster: str = ""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A metric of a judge.
-
-    Attributes:
-        value: It; None where it is undefined.
-        n: Answers or pairs that it is of.
-        undefined: Why it has no value, in words.
-        interval: At 95 %, over original pictures; None where it was not asked for or has no value.
-    """
-
-    value: float | None
-    n: int
-    undefined: str = ""
-    interval: Interval | None = None
 
 
 def parsed_score(text: str) -> float | None:

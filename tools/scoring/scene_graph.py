@@ -1,0 +1,212 @@
+"""Scene graphs: what there is in a picture or a text, as entities, their attributes and their relations.
+
+PROVE, section 3.1 and listing 1. A graph is made of facts, its tuples; names are kept as they are written, hyphens,
+quotes and numbers too, and a second dog is another entity than the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import networkx as nx
+
+from profiles.errors import BadInput
+
+MAX_NAME: Final = 200
+"""Characters of a name, a value or a relation."""
+_NUMBERED: Final = re.compile(r"^(?P<name>.+?) \((?P<number>[2-9]|[1-9]\d{1,3})\)$", re.DOTALL)
+_TUPLE: Final = re.compile(
+    r"^\s*(?P<form>entity|attribute|relation)\s*(?:-\s*(?P<kind>[^()]*?))?\s*\((?P<parts>.*)\)\s*$", re.DOTALL
+)
+_PARTS: Final = re.compile(r"""\s*("(?:[^"]*)"|'(?:[^']*)'(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)""")
+_FORMS: Final[Mapping[str, int]] = {"entity": 1, "attribute": 2, "relation": 3}
+
+
+@dataclass(frozen=True, order=True)
+class Fact:
+    """One tuple of a scene graph: that there is an entity, that it has an attribute, or how it relates to another.
+
+    Attributes:
+        entity: Its key: a name, with a number in parentheses from the second of one name on: ``dog``, ``dog (2)``.
+        attribute: A value it has, such as ``red``.
+        relation: How it relates to the target, such as ``in front of``.
+        target: The key of the other entity.
+        kind: Of the attribute or the relation, such as ``color`` or ``spatial``.
+    """
+
+    entity: str
+    attribute: str = ""
+    relation: str = ""
+    target: str = ""
+    kind: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no tuple.
+
+        Raises:
+            BadInput: A name is empty or too long, or it is neither entity, attribute nor relation.
+        """
+        if not self.entity.strip() or bool(self.relation) != bool(self.target) or (self.attribute and self.relation):
+            msg = f"{(self.entity, self.attribute, self.relation, self.target)!r:.200} is no tuple of a scene graph."
+            raise BadInput(msg)
+        if max(map(len, (self.entity, self.attribute, self.relation, self.target, self.kind))) > MAX_NAME:
+            msg = f"A name of {self.entity[:40]!r} … has more than {MAX_NAME} characters."
+            raise BadInput(msg)
+
+    @property
+    def text(self) -> str:
+        """It in words, in which numbers of entities are left out: ``red dog``, ``dog in front of house``."""
+        if self.relation:
+            return f"{name_of(self.entity)} {self.relation} {name_of(self.target)}"
+        return f"{self.attribute} {name_of(self.entity)}".strip()
+
+
+def name_of(key: str) -> str:
+    """Return the name of an entity without its number."""
+    found = _NUMBERED.match(key)
+    return found["name"] if found else key
+
+
+def parse_tuple(text: str) -> Fact:
+    """Read a tuple in DOCCI's form: ``attribute - color (t-shirt, blue)``, ``relation - spatial (dog, house, by)``.
+
+    Args:
+        text: The tuple; names with a comma are quoted.
+
+    Raises:
+        BadInput: It has another form, or another number of parts.
+    """
+    found = _TUPLE.match(text[: 5 * MAX_NAME])
+    parts = _parted(found["parts"]) if found else []
+    if not found or len(parts) != _FORMS[found["form"]]:
+        forms = "entity (name), attribute (name, value) or relation (name, name, relation)"
+        msg = f"{text[:120]!r} is no tuple: give {forms}."
+        raise BadInput(msg)
+    kind = (found["kind"] or "").strip()
+    if found["form"] == "entity":
+        return Fact(parts[0], kind=kind)
+    if found["form"] == "attribute":
+        return Fact(parts[0], attribute=parts[1], kind=kind)
+    return Fact(parts[0], relation=parts[2], target=parts[1], kind=kind)
+
+
+def _parted(text: str) -> list[str]:
+    """Part at commas outside of quotes."""
+    found, place = [], 0
+    while place < len(text):
+        match = _PARTS.match(text, place)
+        if match is None or match.end() == place:
+            return []
+        part = match[1].strip()
+        quoted = len(part) > 1 and part[0] == part[-1] and part[0] in "\"'"
+        found.append(part[1:-1] if quoted else part)
+        place = match.end()
+    return [part for part in found if part] if all(found) else []
+
+
+class SceneGraph:
+    """Entities with attributes, and directed relations between them (PROVE, listing 1).
+
+    Args:
+        facts: Its tuples; entities that only attributes or relations name are there as well.
+        caption: What it was made of, if it was a text.
+    """
+
+    def __init__(self, facts: Iterable[Fact], *, caption: str = "") -> None:
+        self.caption = caption
+        self._graph = nx.MultiDiGraph()
+        for fact in facts:
+            self._graph.add_node(fact.entity)
+            if fact.relation:
+                self._graph.add_edge(fact.entity, fact.target, key=(fact.kind, fact.relation))
+            elif fact.attribute:
+                values = self._graph.nodes[fact.entity].setdefault(fact.kind or "state", [])
+                if fact.attribute not in values:
+                    values.append(fact.attribute)
+
+    @classmethod
+    def of_scene(cls, scene: Mapping[str, Any], *, caption: str = "") -> SceneGraph:
+        """Return the graph of a scene of the world.
+
+        Args:
+            scene: With `objects` (id, name, attributes) and `relations` (subject, relation, object).
+            caption: Of the scene.
+        """
+        keys: dict[Any, str] = {}
+        seen: dict[str, int] = {}
+        facts: list[Fact] = []
+        for one in scene["objects"]:
+            seen[one["name"]] = seen.get(one["name"], 0) + 1
+            keys[one["id"]] = numbered(one["name"], seen[one["name"]])
+            facts.append(Fact(keys[one["id"]]))
+            facts += [Fact(keys[one["id"]], attribute=value) for value in one["attributes"]]
+        facts += [
+            Fact(keys[one["subject"]], relation=one["relation"], target=keys[one["object"]], kind="spatial")
+            for one in scene["relations"]
+        ]
+        return cls(facts, caption=caption)
+
+    @property
+    def facts(self) -> list[Fact]:
+        """All tuples: each entity, then its attributes, then its relations."""
+        return list(self._facts())
+
+    def generate_subgraph(self, node_list: Sequence[str]) -> SceneGraph:
+        """Return the graph of some entities: their attributes, and the relations among them."""
+        kept = set(node_list)
+        return SceneGraph(
+            [fact for fact in self._facts() if fact.entity in kept and (not fact.target or fact.target in kept)],
+            caption=self.caption,
+        )
+
+    def describe(self, subgraph: SceneGraph) -> str:
+        """Describe a part of it in words: ``big red dog; dog in front of house``."""
+        said = []
+        for key in subgraph.get_entities():
+            values = [value for row in subgraph._values(key).values() for value in row]
+            said.append(" ".join([*values, name_of(key)]))
+        said += [fact.text for fact in subgraph.facts if fact.relation]
+        return "; ".join(said)
+
+    def get_entities(self) -> list[str]:
+        """Return the keys of all entities."""
+        return list(self._graph.nodes)
+
+    def get_attributes(self, ent_name: str) -> dict[str, str]:
+        """Return the attributes of an entity by their kind, several of one kind with commas; none if there is none."""
+        return {kind: ", ".join(values) for kind, values in self._values(ent_name).items()}
+
+    def get_outgoing_relations(self, ent_name: str) -> dict[str, dict[str, list[str]]]:
+        """Return how an entity relates to others: ``{target: {kind: [relation, …]}}``."""
+        return self._related(self._graph.out_edges(ent_name, keys=True), end=1) if ent_name in self._graph else {}
+
+    def get_incoming_relations(self, ent_name: str) -> dict[str, dict[str, list[str]]]:
+        """Return how others relate to an entity: ``{source: {kind: [relation, …]}}``."""
+        return self._related(self._graph.in_edges(ent_name, keys=True), end=0) if ent_name in self._graph else {}
+
+    def _values(self, key: str) -> dict[str, list[str]]:
+        return dict(self._graph.nodes[key]) if key in self._graph else {}
+
+    def _facts(self) -> Iterator[Fact]:
+        for key in self._graph.nodes:
+            yield Fact(key)
+            for kind, values in self._values(key).items():
+                yield from (Fact(key, attribute=value, kind="" if kind == "state" else kind) for value in values)
+        for source, target, (kind, relation) in self._graph.edges(keys=True):
+            yield Fact(source, relation=relation, target=target, kind=kind)
+
+    @staticmethod
+    def _related(edges: Iterable[tuple[str, str, tuple[str, str]]], *, end: int) -> dict[str, dict[str, list[str]]]:
+        found: dict[str, dict[str, list[str]]] = {}
+        for edge in edges:
+            kind, relation = edge[2]
+            found.setdefault(str(edge[end]), {}).setdefault(kind or "relation", []).append(relation)
+        return found
+
+
+def numbered(name: str, number: int) -> str:
+    """Return the key of the so manieth entity of a name."""
+    return name if number == 1 else f"{name} ({number})"
