@@ -148,7 +148,7 @@ def _coarse(group: Group, other: Group) -> Design:
     names = [one.called for one in pair]
     return _design(
         1,
-        f"Coarse: {group.name} are told from {other.name}, which have little in common.",
+        f"Coarse: {group.name} against {other.name}, which have little in common.",
         f"telling {group.name} from {other.name}",
         f"Is the object in the image {listing(names, 'or')}?",
         [Arm(answer=name, select=_select(one.name)) for name, one in zip(names, pair, strict=True)],
@@ -159,7 +159,7 @@ def _among(group: Group, members: Sequence[str]) -> Design:
     names = [with_article(name) for name in members]
     return _design(
         3,
-        f"Fine: {group.name} are told from one another, so that the group itself says nothing.",
+        f"Fine: {group.name} against one another, so that the group itself says nothing.",
         f"telling {group.name} apart",
         f"Is the {group.singular} in the image {listing(names, 'or')}?",
         [Arm(answer=name, select=_select(one)) for name, one in zip(names, members, strict=True)],
