@@ -11,7 +11,7 @@ from PIL import Image
 from microworld.arrangements import arranged, members, read
 from microworld.concepts import Share, vocabulary
 from microworld.drawing import draw, sprite
-from microworld.scenes import COLOURLESS_STYLES, STYLES, WEATHERS, Dice, Scene
+from microworld.scenes import COLOURLESS_STYLES, SIDE, STYLES, WEATHERS, Dice, Relation, Scene, SceneObject, relations
 from profiles.errors import BadInput
 
 _STYLE_WORDS = {
@@ -21,6 +21,13 @@ _STYLE_WORDS = {
     "poster": "posterized",
 }  # fmt: skip
 _WEATHER_WORDS = {"rain": "rainy", "snow": "snowy", "fog": "foggy", "sun": "sunny", "mist": "foggy", "misty": "foggy"}
+_OPPOSITE = {
+    "to the left of": "to the right of",
+    "to the right of": "to the left of",
+    "above": "below",
+    "below": "above",
+}
+_OPPOSITES: dict[Relation, Relation] = {"left": "right", "right": "left", "above": "below", "below": "above"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,38 @@ class Portrait:
             weather=_read("weather", weather, WEATHERS, _WEATHER_WORDS) if weather else self.scene.weather,
         )
         return Portrait(self.class_name, new)
+
+    def exchanged(self) -> Portrait:
+        """Return the same with its two things in each other's places, and described so.
+
+        Raises:
+            BadInput: It does not show two things side by side or one above the other, or they have no room for it.
+        """
+        words = next((word for word in _OPPOSITE if f" {word} " in self.class_name), "")
+        if not words or len(self.scene.objects) != 2:  # noqa: PLR2004 - two of them change places
+            msg = f"{self.class_name[:80]!r} has no two things that could change places."
+            raise BadInput(msg)
+        first, second = self.scene.objects
+        moved = replace(self.scene, objects=(_centred(first, second.centre), _centred(second, first.centre)))
+        if _overlap(*moved.objects) or _held(moved) != {_OPPOSITES[one] for one in _held(self.scene)}:
+            msg = f"The things in {self.class_name[:80]!r} have no room to change places."
+            raise BadInput(msg)
+        return Portrait(self.class_name.replace(f" {words} ", f" {_OPPOSITE[words]} "), moved)
+
+
+def _centred(item: SceneObject, centre: tuple[int, int]) -> SceneObject:
+    left, top = (min(max(place - item.side // 2, 0), SIDE - item.side) for place in centre)
+    return replace(item, left=left, top=top)
+
+
+def _overlap(one: SceneObject, other: SceneObject) -> bool:
+    room = (one.side + other.side) / 2
+    return all(abs(here - there) < room for here, there in zip(one.centre, other.centre, strict=True))
+
+
+def _held(scene: Scene) -> set[Relation]:
+    """How the first of two things stands to the second."""
+    return {name for number, name, _ in relations(scene) if number == 0}
 
 
 def portrait(class_name: str, seed: str, *, image_type: str = "photo", share: Share = "known") -> Portrait:

@@ -1,0 +1,23 @@
+"""Pairs of pictures and texts, and how alike they should be (PairBench)."""
+
+from tools.pairs.building import SPLITS, Original, Originals, build
+from tools.pairs.originals import FolderOriginals, WorldOriginals
+from tools.pairs.prompting import TEMPLATES, Request, asked
+from tools.pairs.records import Benchmark, Kind, Pair, read_benchmark, truth
+
+__all__ = [
+    "SPLITS",
+    "TEMPLATES",
+    "Benchmark",
+    "FolderOriginals",
+    "Kind",
+    "Original",
+    "Originals",
+    "Pair",
+    "Request",
+    "WorldOriginals",
+    "asked",
+    "build",
+    "read_benchmark",
+    "truth",
+]

@@ -1,0 +1,228 @@
+"""Building benchmarks of pairs: the same picture, a changed one, another one (PairBench, section 2.1, appendix D.1)."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from PIL import Image
+
+from profiles.errors import BadInput, SnellenError
+from tools.calls import Call
+from tools.pairs.prompting import TEMPLATES
+from tools.pairs.records import VERSION, Kind, Pair, digest
+from tools.transforms import apply
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+SMALLER: Final = 0.95
+"""The size of the second picture of an identical pair, as a share of the first one's."""
+POSITION: Final = "SP"
+_SINGLE: Final = ("CJ", "R", "GB", "PS", "ET")
+SPLITS: Final[dict[str, tuple[str, ...]]] = {
+    "pictures": _SINGLE,
+    "positions": (POSITION, *(f"{POSITION}-{name}" for name in _SINGLE)),
+    "captions": (POSITION,),
+}
+"""Splits by their names in the paper (table 9): of pictures, of those with two things in places, of these and texts."""
+_KINDS: Final[tuple[Kind, ...]] = ("identical", "transformed", "irrelevant")
+_ANGLES: Final = range(30, 331)
+
+
+@dataclass(frozen=True)
+class Original:
+    """A picture that pairs are made of.
+
+    Attributes:
+        name: Unique among those of its source.
+        picture: RGB.
+        caption: What it shows, where that is known.
+        moved: The same things with their places exchanged; None where that cannot be had.
+        moved_caption: What that shows.
+    """
+
+    name: str
+    picture: PIL.Image.Image
+    caption: str = ""
+    moved: PIL.Image.Image | None = None
+    moved_caption: str = ""
+
+
+class Originals(Protocol):
+    """Where originals come from."""
+
+    @property
+    def title(self) -> str:
+        """What they are, for people."""
+        ...
+
+    def original(self, number: int, seed: int) -> Original:
+        """Return the so manieth picture; the same arguments give the same one.
+
+        Raises:
+            BadInput: There are not so many.
+        """
+        ...
+
+
+def build(
+    originals: Originals,
+    folder: Path,
+    *,
+    kind: str = "pictures",
+    count: int = 500,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Path:
+    """Build a benchmark: of each original, in each split, an identical, a transformed and an irrelevant pair.
+
+    One that was interrupted goes on: pictures that are there are not drawn again. The head is written last.
+
+    Args:
+        originals: What pairs are made of.
+        folder: Where it goes; empty, or begun with the same arguments.
+        kind: ``pictures``, ``positions`` or ``captions``: `SPLITS`.
+        count: Originals.
+        seed: Chooses the originals, the transforms' dice, the irrelevant ones and the wordings.
+        progress: Called with the number of originals that are done.
+
+    Returns:
+        The folder.
+
+    Raises:
+        BadInput: There is no such kind, too few originals, or the folder has something else in it.
+        SnellenError: The folder cannot be written to.
+    """
+    if kind not in SPLITS:
+        msg = f"There is no kind of pairs {kind[:40]!r}: there are {', '.join(SPLITS)}."
+        raise BadInput(msg)
+    if count < 2:  # noqa: PLR2004 - an irrelevant pair needs another original
+        msg = f"A benchmark needs two originals at least, not {count}: others are what a picture is not."
+        raise BadInput(msg)
+    begun = {"version": VERSION, "source": originals.title, "kind": kind, "seed": seed, "originals": count}
+    try:
+        _begin(folder, begun)
+        rows: list[Pair] = []
+        for number in range(count):
+            rows += _pairs(originals, number, folder / "pictures", kind=kind, count=count, seed=seed)
+            progress(number + 1)
+        _write(folder / "pairs.jsonl", "".join(row.model_dump_json() + "\n" for row in rows))
+        _write(folder / "benchmark.json", json.dumps({**begun, "rows": len(rows)}, indent=2) + "\n")
+    except OSError as error:
+        msg = f"The benchmark cannot be written to {folder} ({error.strerror or error}): name another place."
+        raise SnellenError(msg) from error
+    return folder
+
+
+def _begin(folder: Path, begun: dict[str, object]) -> None:
+    """Make the folder, or see that it was begun with the same arguments."""
+    (folder / "pictures").mkdir(parents=True, exist_ok=True)
+    mark = folder / "begun.json"
+    others = [path.name for path in folder.iterdir() if path.name != "pictures"]
+    if not others:
+        _write(mark, json.dumps(begun))
+        return
+    try:
+        known = json.loads(mark.read_text("utf-8"))
+    except (OSError, ValueError):
+        known = None
+    if known != begun:
+        msg = f"The folder {folder} holds something else ({', '.join(sorted(others)[:3])}): name an empty one."
+        raise BadInput(msg)
+
+
+def _pairs(originals: Originals, number: int, pictures: Path, *, kind: str, count: int, seed: int) -> Iterator[Pair]:
+    """Make the pairs of one original."""
+    one = originals.original(number, seed)
+    first = _Files(pictures, f"{number}-original")
+    known = first.put(lambda: one.picture)
+    for split in SPLITS[kind]:
+        dice = _dice(seed, split, number)
+        other = originals.original((number + 1 + dice % (count - 1)) % count, seed)
+        for place, made in enumerate(_KINDS):
+            source = other if made == "irrelevant" else one
+            shared = {
+                "id": f"{number}-{split}-{made}".lower(), "split": split, "kind": made, "original": one.name,
+                "first": first.name, "template": (dice + place) % TEMPLATES,
+            }  # fmt: skip
+            if kind == "captions":
+                text = source.caption if made == "identical" else source.moved_caption
+                yield Pair(**shared, text=_needed(text, source), digests=[known])
+                continue
+            second = _Files(pictures, f"{number}-{split}-{made}".lower())
+            found = second.put(partial(_second, made, source, split, f"{seed}/{number}"))
+            yield Pair(**shared, second=second.name, digests=[known, found])
+
+
+def _second(kind: Kind, source: Original, split: str, seed: str) -> PIL.Image.Image:
+    """Return the second picture of a pair."""
+    if kind == "identical":
+        size = [max(round(SMALLER * side), 1) for side in source.picture.size]
+        return source.picture.resize((size[0], size[1]), Image.Resampling.LANCZOS)
+    picture = source.picture
+    for name in split.split("-"):
+        if name == POSITION:
+            if source.moved is None:
+                _needed("", source)
+            picture = source.moved or picture
+        else:
+            picture = apply(_call(name, seed), picture, seed)
+    return picture
+
+
+def _call(name: str, seed: str) -> Call:
+    """The transform of a split, by its name in the paper."""
+    if name == "R":
+        return Call(name="RotateImage", arguments={"angle": _ANGLES[_dice(seed, name) % len(_ANGLES)]})
+    tools = {"CJ": "ColorJitter", "GB": "GaussianBlur", "PS": "PerspectiveShift", "ET": "ElasticTransform"}
+    return Call(name=tools[name])
+
+
+def _needed(text: str, source: Original) -> str:
+    if not text:
+        msg = f"Nothing is known of {source.name!r} but its pixels: pairs of this kind need captions and places."
+        raise BadInput(msg)
+    return text
+
+
+@dataclass(frozen=True)
+class _Files:
+    """A picture in its file, made only if it is not there."""
+
+    folder: Path
+    stem: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.stem}.png"
+
+    def put(self, make: Callable[[], PIL.Image.Image]) -> str:
+        """Return the digest of the file."""
+        place = self.folder / self.name
+        if not place.is_file():
+            content = io.BytesIO()
+            make().convert("RGB").save(content, "PNG")
+            _replace(place, content.getvalue())
+        return digest(place.read_bytes())
+
+
+def _write(place: Path, text: str) -> None:
+    _replace(place, text.encode("utf-8"))
+
+
+def _replace(place: Path, content: bytes) -> None:
+    half = place.with_name(f".{place.name}.half")
+    half.write_bytes(content)
+    half.replace(place)
+
+
+def _dice(*parts: object) -> int:
+    stamp: Sequence[str] = [str(part) for part in parts]
+    return int.from_bytes(hashlib.sha256("/".join(stamp).encode()).digest()[:6], "big")

@@ -1,0 +1,109 @@
+"""What pairs are made of: pictures of a world, or of a folder of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from profiles.errors import BadInput
+from tools.knowledge.collection.folders import SUFFIXES
+from tools.pairs.building import Original
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+    from tools.knowledge.collection import OpenPicture
+
+_RELATIONS: Final = ("to the left of", "to the right of", "above", "below")
+_TRIES: Final = 50
+"""Scenes that are drawn until two different things in one can change places: nearly all can."""
+
+
+class WorldOriginals:
+    """Pictures of a world: single things, or two of which one stands beside or above the other.
+
+    Args:
+        world: Its module, with `portrait` (`Profile.world()`).
+        places: Whether two things are shown, so that they can change places.
+    """
+
+    def __init__(self, world: Any, *, places: bool = False) -> None:  # noqa: ANN401 - a module
+        self._world, self._places = world, places
+
+    @property
+    def title(self) -> str:
+        """What they are."""
+        return f"{self._world.__name__}{', two things in places' if self._places else ''}"
+
+    def original(self, number: int, seed: int) -> Original:
+        """Draw the so manieth; see `tools.pairs.Originals`."""
+        name = f"{seed}-{number}"
+        if not self._places:
+            drawn = self._world.portrait("random", f"pairs/{seed}/{number}")
+            return Original(name, drawn.picture(), drawn.class_name)
+        relation = _RELATIONS[number % len(_RELATIONS)]
+        for turn in range(_TRIES):
+            drawn = self._world.portrait(f"random {relation} random", f"pairs/{seed}/{number}/{turn}")
+            one, _, other = drawn.class_name.partition(f" {relation} ")
+            if one == other:
+                continue
+            try:
+                moved = drawn.exchanged()
+            except BadInput:
+                continue
+            return Original(name, drawn.picture(), drawn.class_name, moved.picture(), moved.class_name)
+        msg = f"Nothing of {_TRIES} scenes with two things had room for them to change places."
+        raise BadInput(msg)
+
+
+class FolderOriginals:
+    """Pictures of a folder and its folders, in an order that the seed chooses.
+
+    Args:
+        folder: The folder.
+        open_picture: Reads a foreign picture safely; those that it cannot read are passed over.
+    """
+
+    def __init__(self, folder: Path, *, open_picture: OpenPicture) -> None:
+        if not folder.is_dir():
+            msg = f"There is no folder {folder}: name one with pictures."
+            raise BadInput(msg)
+        self._folder, self._open = folder, open_picture
+        self._files = sorted(
+            file for file in folder.rglob("*") if file.suffix.casefold() in SUFFIXES and file.is_file()
+        )
+        self._orders: dict[int, tuple[list[Path], Iterator[Path]]] = {}
+
+    @property
+    def title(self) -> str:
+        """What they are: the folder's own name, as benchmarks travel."""
+        return f"pictures of {self._folder.name}"
+
+    def original(self, number: int, seed: int) -> Original:
+        """Return the so manieth that can be read; see `tools.pairs.Originals`."""
+        readable, left = self._orders.setdefault(seed, ([], iter(self._shuffled(seed))))
+        while len(readable) <= number:
+            file = next(left, None)
+            if file is None:
+                msg = f"{self._folder} has {len(readable)} pictures that can be read, and more are needed."
+                raise BadInput(msg)
+            if self._opened(file) is not None:
+                readable.append(file)
+        picture = self._opened(readable[number])
+        name = str(readable[number].relative_to(self._folder))
+        if picture is None:
+            msg = f"The picture {name} in {self._folder} could be read before, and cannot now."
+            raise BadInput(msg)
+        return Original(name, picture)
+
+    def _shuffled(self, seed: int) -> list[Path]:
+        return [self._files[place] for place in np.random.default_rng(seed).permutation(len(self._files))]
+
+    def _opened(self, file: Path) -> PIL.Image.Image | None:
+        try:
+            return self._open(file.read_bytes(), file.name)
+        except (BadInput, OSError):
+            return None

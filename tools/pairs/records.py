@@ -1,0 +1,160 @@
+"""A benchmark of pairs as a folder: ``benchmark.json``, ``pairs.jsonl``, and ``pictures/``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from profiles.errors import BadInput
+from tools.scoring.pairs import Condition
+
+VERSION: Final = 1
+Kind = Literal["identical", "transformed", "irrelevant"]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+File = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,80}\.png$")]
+_TRUTHS: Final[dict[Kind, tuple[float, float]]] = {"identical": (10, 10), "transformed": (6, 10), "irrelevant": (1, 1)}
+
+
+class Pair(BaseModel):
+    """Two things that are compared: a picture, and a picture or a text.
+
+    Attributes:
+        id: Its name in the benchmark.
+        split: What changes in its transformed pairs: `tools.pairs.SPLITS`.
+        kind: Whether the second is the first, the first changed, or something else.
+        original: The picture that it was made of: pairs of one original are no independent evidence.
+        first: Its file in ``pictures``.
+        second: That of the other picture; empty where it is a text.
+        text: The text; empty where it is a picture.
+        digests: SHA-256 of the files, in their order.
+        template: Which wording of the request it is judged with.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Annotated[str, StringConstraints(min_length=1, max_length=80)]
+    split: str
+    kind: Kind
+    original: str
+    first: File
+    second: File | Literal[""] = ""
+    text: Annotated[str, StringConstraints(max_length=2_000)] = ""
+    digests: list[Digest]
+    template: int = Field(ge=0, le=4)
+
+    @property
+    def files(self) -> list[str]:
+        """Its pictures."""
+        return [name for name in (self.first, self.second) if name]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark that was read.
+
+    Attributes:
+        folder: Where it is.
+        source: What its originals are.
+        seed: That it was built from.
+        pairs: Those that can be used.
+        left_out: Why others cannot, in sentences that name the row.
+    """
+
+    folder: Path
+    source: str
+    seed: int
+    pairs: Sequence[Pair]
+    left_out: Sequence[str]
+
+    def picture(self, name: str) -> Path:
+        """Return the place of a picture."""
+        return self.folder / "pictures" / name
+
+
+def truth(kind: Kind, condition: Condition) -> float:
+    """Return the score that a pair should have (section 2.1): 10, 6 or 1 where the change counts, else 10, 10 or 1."""
+    return _TRUTHS[kind][condition == "invariant"]
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_benchmark(folder: Path) -> Benchmark:
+    """Read a benchmark, and see that it is as it was built.
+
+    Args:
+        folder: Where it was built.
+
+    Returns:
+        It; rows that cannot be used are left out and told.
+
+    Raises:
+        BadInput: It is none, it is not finished, it is of another version, or no row of it can be used.
+    """
+    head = _head(folder)
+    pairs: dict[str, Pair] = {}
+    left_out: list[str] = []
+    lines = (folder / "pairs.jsonl").read_text("utf-8").splitlines()
+    if len(lines) != head["rows"]:
+        left_out.append(f"pairs.jsonl has {len(lines)} rows, not the {head['rows']} that were built.")
+    for number, line in enumerate(lines, 1):
+        trouble = ""
+        try:
+            pair = Pair.model_validate_json(line)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            trouble = f"{'.'.join(map(str, wrong['loc'])) or 'it'}: {wrong['msg'].lower()}"
+        else:
+            trouble = f"there is another {pair.id!r} before it" if pair.id in pairs else _broken(folder, pair)
+            if not trouble:
+                pairs[pair.id] = pair
+        if trouble:
+            left_out.append(f"Row {number} of pairs.jsonl is left out: {trouble}.")
+    if not pairs:
+        msg = f"The benchmark in {folder} has no usable row. {' '.join(left_out[:3])}"
+        raise BadInput(msg)
+    return Benchmark(folder, str(head["source"]), int(head["seed"]), list(pairs.values()), left_out)
+
+
+def _head(folder: Path) -> dict[str, int | str]:
+    place = folder / "benchmark.json"
+    if not place.is_file() or not (folder / "pairs.jsonl").is_file():
+        msg = f"There is no benchmark of pairs in {folder}: build one there, or finish the one that was begun."
+        raise BadInput(msg)
+    try:
+        head = json.loads(place.read_text("utf-8"))
+        version = head["version"]
+        known: dict[str, int | str] = {
+            "source": str(head["source"]),
+            "seed": int(head["seed"]),
+            "rows": int(head["rows"]),
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        msg = f"{place} cannot be read as the head of a benchmark ({str(error)[:100]}): build it again."
+        raise BadInput(msg) from error
+    if version != VERSION:
+        msg = f"The benchmark in {folder} is of version {version}, this Snellen reads {VERSION}: build it again."
+        raise BadInput(msg)
+    return known
+
+
+def _broken(folder: Path, pair: Pair) -> str:
+    """Say what is wrong with the files of a pair."""
+    if bool(pair.second) == bool(pair.text) or len(pair.digests) != len(pair.files):
+        return "it needs two pictures, or a picture and a text, with the digest of each picture"
+    for name, known in zip(pair.files, pair.digests, strict=True):
+        try:
+            content = (folder / "pictures" / name).read_bytes()
+        except OSError:
+            return f"its picture {name} is missing"
+        if digest(content) != known:
+            return f"its picture {name} is not the one that was built"
+    return ""
