@@ -69,8 +69,8 @@ def test_pairs_are_as_alike_as_their_kind_says(tmp_path: Path) -> None:
     assert means["identical"] < 5 < means["transformed"] < means["irrelevant"]
     for pair in benchmark.pairs:
         if pair.kind == "identical":
-            with Image.open(benchmark.picture(pair.second)) as second:
-                assert second.size == (122, 122), "95 % of 128"
+            with Image.open(benchmark.picture(pair.second)) as smaller:
+                assert smaller.size == (122, 122), "95 % of 128"
 
 
 def test_things_that_change_places_are_where_they_are_said_to_be(tmp_path: Path) -> None:
