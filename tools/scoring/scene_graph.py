@@ -154,6 +154,11 @@ class SceneGraph:
         """All tuples: each entity, then its attributes, then its relations."""
         return list(self._facts())
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each entity by its key, without its number."""
+        return {key: name_of(key) for key in self._graph.nodes}
+
     def generate_subgraph(self, node_list: Sequence[str]) -> SceneGraph:
         """Return the graph of some entities: their attributes, and the relations among them."""
         kept = set(node_list)
