@@ -60,6 +60,8 @@ class Examiner:
         if asked.type_group and asked.ability == "identify" and len(asked.types) > MOST_TYPES:
             left = ", ".join(asked.types[MOST_TYPES:])
             notes.append(f"Of the {asked.type_group} types the first {MOST_TYPES} are examined, not {left}.")
+        if self._subjects.classes:
+            notes.append("Pictures are drawn from the folder, each as often as it comes: the verdicts are about these.")
         return Opening(models=list(asked.models or models), notes=notes)
 
     async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:

@@ -78,5 +78,7 @@ def with_article(noun: str) -> str:
 
 
 def listing(names: Sequence[str], word: str = "and") -> str:
-    """Join names as English does: ``a``, ``a and b``, ``a, b and c``."""
+    """Join names as English does: ``a``, ``a and b``, ``a, b and c``; ``none`` where there are none."""
+    if not names:
+        return "none"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -91,7 +91,8 @@ def _select(name: str) -> Call:
 def _spread(names: Sequence[str], count: int) -> list[str]:
     """Return so many names, evenly from all of them."""
     ranked = sorted(names)
-    return [ranked[place * len(ranked) // count] for place in range(min(count, len(ranked)))]
+    few = min(count, len(ranked))
+    return [ranked[place * len(ranked) // few] for place in range(few)]
 
 
 def _design(difficulty: int, purpose: str, skill: str, question: str, arms: Sequence[Arm]) -> Design:

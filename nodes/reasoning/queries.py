@@ -73,7 +73,7 @@ def read_query(query: str, models: Sequence[str], subjects: Subjects) -> Asked:
         msg = f"The query has {len(words):,} characters; say it in at most {MAX_QUERY:,}."
         raise UnexaminableError(msg)
     named, rest = _models(words.casefold(), models)
-    _refuse_strangers(rest, models)
+    _refuse_strangers(rest, models, subjects)
     types, type_group, rest = _types(rest)
     groups = subjects.named(rest)
     if not groups and (unknown := _unknown_things(rest)):
@@ -95,7 +95,7 @@ _ROBUST: Final = re.compile(
 )
 _BETTER: Final = re.compile(
     r"\b(?:better|worse|best|worst|compare[ds]?|comparison|outperforms?|stronger|weaker|beats?|superior|inferior|"
-    r"more accurate|less accurate|which (?:of|model|one))\b"
+    r"more accurate|less accurate|vs\.?|versus|which (?:of|model|one))\b"
 )
 _POSITION: Final = re.compile(
     r"\bleft (?:from|and|or|vs\.?) right\b|\bright (?:from|and|or) left\b|\bposition(?:s|al)?\b|\bspatial\b|"
@@ -108,7 +108,8 @@ _SEVERAL: Final = re.compile(r"\b(?:several|multiple|multi|more than one)\b")
 _CAN: Final = re.compile(
     r"\b(?:recogni[sz]|identif|distinguish|tell|know|nam|see|spot|detect|notic|classif|understand|differentiat|discern|"
     r"good at|categori[sz]|perceiv|find|mistake|mix up|determin)\w*|"
-    r"\b(?:better|worse|best|worst|accura\w+|robust\w*|well|reliabl\w+)\b"
+    r"\b(?:better|worse|best|worst|accura\w+|robust\w*|well|reliabl\w+|how good|weak|fails?|evaluate|compare[ds]?|"
+    r"vs\.?|versus|beats?|outperforms?)\b"
 )
 _MENTION: Final = "MODEL"
 _ALL: Final = re.compile(
@@ -120,16 +121,111 @@ _SUBJECT: Final = re.compile(
     r"(?:and|or|more|less|better|worse|robust|able|good|bad|sensitive|still|recogni\w+|identify|tell|count|distinguish|"
     r"cope|handle|see|notice|know|understand|detect|name|suffer|lose|get|struggle|affected|hurt|resilient|confuse\w*|spot)\b"
 )
-_BESIDE: Final = re.compile(
-    r"(?:^|\b(?:of|between|do|does|can|could|is|are|compare|has|have)\s+)(?P<before>[\w.-]+)\s+(?:and|or|vs\.?|versus)\s+"
-    r"MODEL\b|\bMODEL\s+(?:and|or|vs\.?|versus|than)\s+(?P<after>[\w.-]+)(?=\s+(?:is|are|do|does|can|better|worse|at|both|"
-    r"see|count|recogni\w+|identify|tell|know|name|notice|detect|spot)\b|[\s?.!]*$)|"
-    r"\b(?:better|worse) than (?P<than>[a-z][\w.-]*)(?=\s+(?:at|in|on|with)\b|[\s?.!]*$)"
+_NAME: Final = r"[a-z][\w.-]*"
+_LIST: Final = r"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|vs\.?|versus)\s+)"
+_END: Final = r"[\s?.!]*$"
+_AGAINST: Final = r"\b(?:better|worse|than|as|with|against|to) (?:(?:good|well) as )?"
+_AUXILIARY: Final = "(?:is|are|does|do|can|could|will|would)"
+_BESIDE: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\bMODEL{_LIST}(?P<name>{_NAME})",
+        rf"(?P<name>{_NAME}){_LIST}MODEL\b",
+        rf"{_AGAINST}(?P<name>{_NAME})(?=\s+(?:at|in|on)\b|{_END})",
+        rf"\bof (?P<name>{_NAME}){_LIST}{_NAME} (?:is|are|has|can|does)\b",
+        rf"^{_AUXILIARY}\s+(?P<name>{_NAME})\s.*\b(?:than|as|outperforms?|beats?)\s+(?:\w+\s+as\s+)?MODEL\b",
+        r"(?<![\w-])(?P<name>[a-z][a-z.-]*\d[\w.-]*)",
+    )
 )
-"""What stands beside a model as another one would."""
+"""What stands where a model would: beside one in a list, compared with one, or with a number in its name."""
 _NO_NAMES: Final = frozenset(
-    {"the", "other", "others", "it", "them", "they", "which", "all", "both", "each", "not", "any", "rest", "model"}
-    | {"chance", "guessing", "average", "before", "random", "a", "half", "expected", "usual"}
+    [
+        "the",
+        "other",
+        "others",
+        "it",
+        "its",
+        "them",
+        "they",
+        "which",
+        "all",
+        "both",
+        "each",
+        "not",
+        "any",
+        "rest",
+        "model",
+        "one",
+        "a",
+        "an",
+        "this",
+        "that",
+        "these",
+        "those",
+        "is",
+        "are",
+        "was",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "will",
+        "would",
+        "how",
+        "what",
+        "when",
+        "where",
+        "why",
+        "if",
+        "so",
+        "at",
+        "in",
+        "on",
+        "by",
+        "of",
+        "for",
+        "to",
+        "from",
+        "with",
+        "and",
+        "or",
+        "but",
+        "less",
+        "more",
+        "most",
+        "chance",
+        "guessing",
+        "average",
+        "before",
+        "random",
+        "half",
+        "expected",
+        "usual",
+        "good",
+        "bad",
+        "well",
+        "equal",
+        "equally",
+        "left",
+        "right",
+        "above",
+        "below",
+        "top",
+        "bottom",
+        "things",
+        "objects",
+        "pictures",
+        "images",
+        "photos",
+        "people",
+        "humans",
+        "image",
+        "picture",
+        "photo",
+        "under",
+        "after",
+    ]
 )
 _THINGS: Final = re.compile(r"\b(?:recogni[sz]\w*|see|name|spot|detect|find|know|tell|distinguish|identify)\b")
 _ANYTHING: Final = re.compile(
@@ -157,12 +253,24 @@ def _models(words: str, models: Sequence[str]) -> tuple[list[str], str]:
     return list(dict.fromkeys(found[place] for place in sorted(found))), words.replace("~", "")
 
 
-def _refuse_strangers(words: str, models: Sequence[str]) -> None:
+def _is_word(name: str, subjects: Subjects) -> bool:
+    """Whether something where a model could stand is a word of the query instead."""
+    known = (_ROBUST, _BETTER, _POSITION, _COUNT, _COLOR, _SEVERAL, _CAN)
+    return (
+        name in _NO_NAMES
+        or _MENTION.casefold() in name.casefold()
+        or any(pattern.search(name) for pattern in known)
+        or bool(_types(name)[0])
+        or bool(subjects.named(name))
+    )
+
+
+def _refuse_strangers(words: str, models: Sequence[str], subjects: Subjects) -> None:
     """Refuse a query of which a subject, or what a model is compared with, is no model that there is."""
-    for match in _BESIDE.finditer(words):
-        other = next(name for name in match.groups() if name).strip(".")
-        if other not in _NO_NAMES and _MENTION not in other:
-            msg = f"There is no model {other[:80]!r} to examine; there are {', '.join(models)}."
+    for match in (found for pattern in _BESIDE for found in pattern.finditer(words)):
+        name = match["name"].strip(".-")
+        if not _is_word(name, subjects):
+            msg = f"There is no model {name[:80]!r} to examine; there are {', '.join(models)}."
             raise UnexaminableError(msg)
     found = _SUBJECT.match(words)
     who = found["who"].strip(" ,") if found else ""

@@ -10,7 +10,7 @@ from PIL import Image
 from interfaces.cli import main
 from interfaces.investigations import examining
 from nodes.context import Context
-from nodes.reasoning.inquiry import Design, Report
+from nodes.reasoning.inquiry import Design, Experiment, Finding, Report
 from profiles.errors import BadInput
 
 CLASSES = ("dog", "cat", "horse", "tractor", "helicopter")
@@ -49,6 +49,34 @@ async def test_groups_are_those_that_the_folder_has_classes_of(own: Path, home: 
     assert {sample.arm: sample.label in {"tractor", "helicopter"} for sample in made} == {0: False, 1: True}
     with pytest.raises(BadInput, match="This cannot be examined"):
         await designed(context, "Can the models recognize instruments?")
+
+
+async def test_three_classes_are_asked_about_alike(own: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "three").mkdir()
+    for name in ("dog", "cat", "tractor"):
+        (own / name).rename(tmp_path / "three" / name)
+    context = examining("embedded", home, str(tmp_path / "three"))
+    investigator = context.examiner().investigator
+    opening = await investigator.open_report("Can the models recognize things?", ["llava-upright"])
+    assert "verdicts are about these" in opening.notes[0]
+    first = await designed(context, "Can the models recognize things?")
+    finding = Finding(claim=first.claims[0], verdict="yes")
+    report = Report(query="Can the models recognize things?", models=["llava-upright"], alpha=0.05, seed=0)
+    done = report.model_copy(update={"experiments": [Experiment(design=first, rounds=1, findings=[finding])]})
+    second = await investigator.design_experiment(done, [])
+    assert second is not None
+    assert second.classes == ["a cat", "a dog", "a tractor"]
+    assert len(second.arms) == 3
+
+
+async def test_a_folder_of_unknown_classes_is_examined_by_its_classes(home: Path, tmp_path: Path) -> None:
+    for name in ("widget", "gizmo"):
+        (tmp_path / "odd" / name).mkdir(parents=True)
+        Image.new("RGB", (9, 9)).save(tmp_path / "odd" / name / "1.png")
+    context = examining("embedded", home, str(tmp_path / "odd"))
+    assert (await designed(context, "Can the models recognize things?")).classes == ["a gizmo", "a widget"]
+    with pytest.raises(BadInput, match="Groups are none"):
+        await designed(context, "Can the models recognize animals?")
 
 
 async def test_what_a_folder_does_not_say_is_not_asked(own: Path, home: Path) -> None:
