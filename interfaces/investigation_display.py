@@ -122,7 +122,7 @@ class InvestigationDisplay(BarDisplay):
             return doing(told)
         if self._report is None or not self._report.images or not self._report.seconds:
             return doing(told)
-        budget, last = self._report.budget, self._report.experiments[self._report.number].images
+        budget, last = self._report.budget, self._report.under_way.images
         left = min(budget.images - self._report.images, budget.each - last if budget.each else budget.images)
         rate = (time.monotonic() - self._began) / self._report.images
         unclear = sum(len(one.pending) for one in self._report.experiments)
@@ -151,7 +151,7 @@ class InvestigationDisplay(BarDisplay):
                 Line(f"experiment {self._report.number + 1}  ", "again, with what is left of the budget", "bold")
             )
         elif node == "discuss":
-            self._show_findings(self._report.experiments[self._report.number])
+            self._show_findings(self._report.under_way)
 
     def _show_design(self, number: int, experiment: Experiment) -> None:
         design = experiment.design

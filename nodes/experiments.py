@@ -217,7 +217,7 @@ async def discuss(state: InvestigateState, runtime: Runtime[Context]) -> Json:
 
 def next_rounds(report: Report) -> int:
     """Return how many more pictures of each arm the experiment under way gets before anybody looks again."""
-    experiment = report.experiments[report.number]
+    experiment = report.under_way
     left = _left(report)
     if experiment.stopped or _spent(report) or (experiment.rounds and hopes(experiment, left, report.alpha) < UNLIKELY):
         return 0
@@ -240,7 +240,7 @@ def hopes(experiment: Experiment, images: int, alpha: float) -> float:
 
 def _left(report: Report) -> int:
     """Return how many more pictures the experiment under way may have."""
-    budget, experiment = report.budget, report.experiments[report.number]
+    budget, experiment = report.budget, report.under_way
     before = report.images - experiment.images
     if budget.each:
         return min(budget.each, budget.images - before) - experiment.images
@@ -260,7 +260,7 @@ def _spent(report: Report) -> str:
 
 
 def _why_stopped(report: Report) -> str:
-    experiment = report.experiments[report.number]
+    experiment = report.under_way
     if experiment.stopped:
         return experiment.stopped
     examined = [one for one in experiment.findings if not one.trouble]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import pstdev
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from memory.trials import Trial, TrialKey
 from nodes.reasoning.inquiry import UNKNOWN, Claim, Design, Experiment, Finding, Report, Result
@@ -109,7 +110,7 @@ class Evaluated:
             update={
                 "n": len(seen),
                 "mean": sum(seen) / len(seen) if seen else 0.0,
-                "spread": pstdev([*seen, claim.low, 1.0]),
+                "spread": float(np.std([*seen, claim.low, 1.0])),
                 "interval": (span.low, span.high),
                 "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
                 "leaning": "open" if not seen else "yes" if found.above > found.below else "no",

@@ -358,9 +358,14 @@ class Report(_Record):
         return len(self.experiments) - 1 if self.again is None else self.again
 
     @property
+    def under_way(self) -> Experiment:
+        """The experiment at that place."""
+        return self.experiments[self.number]
+
+    @property
     def taken_up(self) -> bool:
         """Whether an experiment was just taken up again."""
-        return self.again is not None and not self.experiments[self.again].stopped
+        return self.again is not None and not self.under_way.stopped
 
     @property
     def images(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from PIL import Image
 
@@ -19,9 +19,7 @@ from tools.pairs.prompting import TEMPLATES
 from tools.pairs.records import VERSION, Kind, Pair, digest
 from tools.transforms import apply
 
-if TYPE_CHECKING:
-    import PIL.Image
-
+_T = TypeVar("_T")
 SMALLER: Final = 0.95
 """The size of the second picture of an identical pair, as a share of the first one's."""
 POSITION: Final = "SP"
@@ -49,9 +47,9 @@ class Original:
     """
 
     name: str
-    picture: PIL.Image.Image
+    picture: Image.Image
     caption: str = ""
-    moved: PIL.Image.Image | None = None
+    moved: Image.Image | None = None
     moved_caption: str = ""
 
 
@@ -83,7 +81,7 @@ def build(
 ) -> Path:
     """Build a benchmark: of each original, in each split, an identical, a transformed and an irrelevant pair.
 
-    One that was interrupted goes on: pictures that are there are not drawn again. The head is written last.
+    One that was interrupted goes on: pictures that are there are not made again. The head is written last.
 
     Args:
         originals: What pairs are made of.
@@ -161,19 +159,14 @@ def _pairs(originals: Originals, number: int, pictures: Path, *, kind: str, coun
             yield Pair(**shared, second=second.name, digests=[known, found])
 
 
-def _second(kind: Kind, source: Original, split: str, seed: str) -> PIL.Image.Image:
+def _second(kind: Kind, source: Original, split: str, seed: str) -> Image.Image:
     """Return the second picture of a pair."""
     if kind == "identical":
         size = [max(round(SMALLER * side), 1) for side in source.picture.size]
         return source.picture.resize((size[0], size[1]), Image.Resampling.LANCZOS)
     picture = source.picture
     for name in split.split("-"):
-        if name == POSITION:
-            if source.moved is None:
-                _needed("", source)
-            picture = source.moved or picture
-        else:
-            picture = apply(_call(name, seed), picture, seed)
+        picture = _needed(source.moved, source) if name == POSITION else apply(_call(name, seed), picture, seed)
     return picture
 
 
@@ -185,11 +178,11 @@ def _call(name: str, seed: str) -> Call:
     return Call(name=tools[name])
 
 
-def _needed(text: str, source: Original) -> str:
-    if not text:
+def _needed(known: _T | None, source: Original) -> _T:
+    if not known:
         msg = f"Nothing is known of {source.name!r} but its pixels: pairs of this kind need captions and places."
         raise BadInput(msg)
-    return text
+    return known
 
 
 @dataclass(frozen=True)
@@ -203,7 +196,7 @@ class _Files:
     def name(self) -> str:
         return f"{self.stem}.png"
 
-    def put(self, make: Callable[[], PIL.Image.Image]) -> str:
+    def put(self, make: Callable[[], Image.Image]) -> str:
         """Return the digest of the file."""
         place = self.folder / self.name
         if not place.is_file():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profiles.errors import BadInput
-from tools.knowledge.collection.folders import SUFFIXES
+from tools.knowledge.collection.folders import is_picture
 from tools.pairs.building import Original
 
 if TYPE_CHECKING:
@@ -72,9 +72,7 @@ class FolderOriginals:
             msg = f"There is no folder {folder}: name one with pictures."
             raise BadInput(msg)
         self._folder, self._open = folder, open_picture
-        self._files = sorted(
-            file for file in folder.rglob("*") if file.suffix.casefold() in SUFFIXES and file.is_file()
-        )
+        self._files = sorted(filter(is_picture, folder.rglob("*")))
         self._orders: dict[int, tuple[list[Path], Iterator[Path]]] = {}
 
     @property

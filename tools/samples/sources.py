@@ -207,10 +207,7 @@ def sources_of(profile: Profile, models: Models, *, open_picture: OpenPicture) -
 
 def folder_classes(profile: Profile) -> tuple[str, ...]:
     """Return the classes of the folder that all pictures of a profile come from; nothing where they are made."""
-    settings = profile.samples
-    if settings.generation or settings.retrieval in {"", "world"}:
-        return ()
-    return tuple(concepts_in(profile.resolve(settings.retrieval)))
+    return tuple(concepts_in(profile.resolve(profile.samples.retrieval))) if _from_folder(profile.samples) else ()
 
 
 def groups_of(profile: Profile) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -219,7 +216,7 @@ def groups_of(profile: Profile) -> dict[str, tuple[str, tuple[str, ...]]]:
     They are those of a profile's world, taught classes only, or everyday ones where it has no world. A folder of one's
     own may have classes of both.
     """
-    path, split, folder = profile.facts_path(), profile.split_path(), folder_classes(profile)
+    path, split, folder = profile.facts_path(), profile.split_path(), _from_folder(profile.samples)
     everyday = {name: (one, tuple(members)) for name, (one, members) in METACLASSES.items()}
     if path is None:
         return everyday
@@ -238,6 +235,10 @@ def groups_of(profile: Profile) -> dict[str, tuple[str, tuple[str, ...]]]:
         name: (one, tuple(dict.fromkeys((*each, *everyday.get(name, ("", ()))[1]))))
         for name, (one, each) in both.items()
     }
+
+
+def _from_folder(settings: SampleSettings) -> bool:
+    return not settings.generation and settings.retrieval not in {"", "world"}
 
 
 def _named(settings: SampleSettings) -> set[str]:

@@ -16,18 +16,25 @@ def concepts_in(folder: Path) -> list[str]:
     Raises:
         BadInput: There is no such folder, or it has none.
     """
-    if not folder.is_dir():
-        msg = f"There is no folder {folder}: name one that holds a folder of pictures for each concept."
-        raise BadInput(msg)
-    found = sorted(normalized(each.name) for each in folder.iterdir() if each.is_dir() and _pictures(each))
+    _check(folder)
+    found = sorted(
+        normalized(each.name) for each in folder.iterdir() if each.is_dir() and any(map(is_picture, each.iterdir()))
+    )
     if not found:
         msg = f"The folder {folder} has no folders with pictures: one is needed for each concept, such as dog/1.jpg."
         raise BadInput(msg)
     return found
 
 
-def _pictures(folder: Path) -> list[Path]:
-    return [file for file in folder.iterdir() if file.suffix.casefold() in SUFFIXES]
+def is_picture(file: Path) -> bool:
+    """Whether a file is named like a picture."""
+    return file.suffix.lower() in SUFFIXES and file.is_file()
+
+
+def _check(folder: Path) -> None:
+    if not folder.is_dir():
+        msg = f"There is no folder {folder}: name one that holds a folder of pictures for each concept."
+        raise BadInput(msg)
 
 
 class ClassFolders:
@@ -43,9 +50,7 @@ class ClassFolders:
     """
 
     def __init__(self, folder: Path, *, open_picture: OpenPicture, concept: str = "") -> None:
-        if not folder.is_dir():
-            msg = f"There is no folder {folder}: name one that holds a folder of pictures for each concept."
-            raise BadInput(msg)
+        _check(folder)
         self._folder = folder
         self._open = open_picture
         self._concept = normalized(concept)
@@ -85,9 +90,4 @@ class ClassFolders:
         wanted = [each for each in folders if normalized(each.name) == normalized(concept)]
         if not folders and self._concept in {"", normalized(concept)}:
             wanted = [self._folder]
-        return [
-            file
-            for folder in wanted
-            for file in sorted(folder.iterdir())
-            if file.suffix.lower() in SUFFIXES and file.is_file()
-        ]
+        return [file for folder in wanted for file in sorted(folder.iterdir()) if is_picture(file)]
