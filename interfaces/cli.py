@@ -181,6 +181,37 @@ def _declare_campaign(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_prove(parser: argparse.ArgumentParser) -> None:
+    _declare_benchmark(parser, "microworld, or a folder with pictures and descriptions.jsonl in DOCCI's form")
+    parser.add_argument("-n", type=int, default=200, metavar="N", help="build: so many pictures (default: 200)")
+    parser.add_argument(
+        "--metric", choices=("paper", "calibrated"), default="paper",
+        help="run: how alike tuples are: cosines as in the paper (default), or what logic and calibration make of them",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-entailment", action="store_true", help="run: compare answers with scene graphs only, not with pictures"
+    )
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
+def _declare_benchmark(parser: argparse.ArgumentParser, data: str) -> None:
+    """Declare what benchmarks of free answers and of pairs have in common."""
+    parser.add_argument(
+        "action", choices=("build", "run"), metavar="ACTION", help="build a benchmark, or run models on one"
+    )
+    parser.add_argument("--data", default="microworld", metavar="DATA", help=f"build: {data} (default: microworld)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="build: the folder of the benchmark; run: write page, tables, plots and JSON there"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="build: chooses the pictures (default: 0)")
+    parser.add_argument("--bench", metavar="DIR", help="run: the folder that a benchmark was built in")
+    parser.add_argument(
+        "--models", action="append", metavar="NAME",
+        help="run: examine this one (may be given several times; default: all there are)",
+    )  # fmt: skip
+
+
 def _declare_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("thread", metavar="THREAD", help="as `snellen threads` lists it")
     decision = parser.add_mutually_exclusive_group()
@@ -335,6 +366,14 @@ _COMMANDS: Final = {
         "snellen campaign classes --out out/classes      # goes on where it was stopped\n"
         "snellen campaign mine.toml --models clip --json",
         _declare_campaign,
+    ),
+    "prove": _Command(
+        "how helpful and truthful are free answers? Builds questions with verified answers, and asks models",
+        "snellen prove build --out bench -n 200           # goes on where it was stopped\n"
+        "snellen prove build --data my-docci --out mine   # pictures with descriptions.jsonl\n"
+        "snellen prove run --bench bench --out results    # page, tables, plots\n"
+        "snellen prove run --bench bench --models blip --metric calibrated --json",
+        _declare_prove,
     ),
     "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
     "resume": _Command(

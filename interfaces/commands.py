@@ -76,6 +76,13 @@ def report(options: argparse.Namespace) -> int:
     return investigation_commands.report(options)
 
 
+def prove(options: argparse.Namespace) -> int:
+    """Build a benchmark of free answers, or run models on one."""
+    from interfaces import freeform_commands
+
+    return freeform_commands.prove(options)
+
+
 def campaign(options: argparse.Namespace) -> int:
     """Ask one query of many things."""
     from interfaces import campaign_commands

@@ -4,6 +4,7 @@ The rest of Snellen reaches it only through a profile (`Profile.world()`), and o
 """
 
 from microworld.arrangements import members
+from microworld.described import Described, described
 from microworld.facts import list_names
 from microworld.library import FoundPicture, LibraryScene, pictures, scenes
 from microworld.samples import Portrait, cut_out, portrait
@@ -27,6 +28,7 @@ __all__ = [
     "FAMILIES",
     "SHARES",
     "SPLITS",
+    "Described",
     "Feedback",
     "FoundPicture",
     "LibraryScene",
@@ -37,6 +39,7 @@ __all__ = [
     "Task",
     "blind_score",
     "cut_out",
+    "described",
     "feedback",
     "list_names",
     "members",

@@ -195,8 +195,11 @@ class CheckpointUnderTest(ModelSettings):
 
     class_name: str = Field(
         alias="class",
-        pattern=r"CLIPModel|\w{1,40}For(QuestionAnswering|ImageTextToText|ConditionalGeneration|VisionText2Text)",
+        pattern=r"CLIPModel|Dinov2(WithRegisters)?Model|DINOv3ViTModel|ViTModel|"
+        r"\w{1,40}For(QuestionAnswering|ImageTextToText|ConditionalGeneration|VisionText2Text)",
     )
+    adapter: str | None = None
+    """A folder with an adapter that peft wrote, put on the checkpoint; with a processor of its own, if it has one."""
     pictures: int = Field(default=1, ge=1, le=16)
     """How many pictures it reads at once."""
     sentence: str = "{choice}"
@@ -470,6 +473,14 @@ class Source:
     local: bool
 
 
+class FreeformSettings(_Settings):
+    """``[freeform]``: how free answers are scored."""
+
+    entails: str | None = None
+    """The model, a name of ``[tested]``, that says whether a picture shows what an answer says; without it, answers are
+    compared with scene graphs alone."""
+
+
 class CorrectionSettings(_Settings):
     """``[correction]``: teaching a model under test what an investigation found that it cannot do, by LoRA."""
 
@@ -518,6 +529,7 @@ class Profile(_Settings):
     collection: CollectionSettings = CollectionSettings()
     samples: SampleSettings = SampleSettings()
     correction: CorrectionSettings = CorrectionSettings()
+    freeform: FreeformSettings = FreeformSettings()
     world_settings: WorldSettings | None = Field(default=None, alias="world")
     familiarity: FamiliaritySettings | None = None
 

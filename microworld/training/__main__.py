@@ -7,6 +7,7 @@ Examples:
   python -m microworld.training maskformer      train the segmenter (about 90 minutes)
   python -m microworld.training diffusion       train the painter (about 3 hours: autoencoder, canvases, denoising)
   python -m microworld.training llava-upright   train a model under test; blip2-clean, idefics3-mirrored
+  python -m microworld.training idefics3-judge  train a judge of pairs (about 40 minutes on one core); llava-judge
   python -m microworld.training familiarity     measure what the microworld looks like
   python -m microworld.training examine         measure the models under test and write their cards
   python -m microworld.training report          measure all of them and write the model cards
@@ -31,6 +32,8 @@ REPORT = CHECKPOINTS / "report.json"
 STEPS = {"owlvit": 7000, "clip": 1500, "blip": 9_000, "maskformer": 7600, "diffusion": 6_000}
 EXAMINED = {"llava-upright": 5_000, "blip2-clean": 5_000, "idefics3-mirrored": 5_000}
 """The models under test, which are trained by one module."""
+JUDGES = {"idefics3-judge": 4_000, "llava-judge": 4_000}
+"""Those of them that judge pairs: adapters on the ones before."""
 SEED = 7
 
 
@@ -56,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m microworld.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=[*STEPS, *EXAMINED, "familiarity", "examine", "report"])
+    parser.add_argument("what", choices=[*STEPS, *EXAMINED, *JUDGES, "familiarity", "examine", "report"])
     parser.add_argument("--work", type=Path, default=_work(), help="drawn pictures and saved states (%(default)s)")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder of the checkpoints")
     parser.add_argument("--steps", type=int, help="optimizer steps (default: those of the shipped checkpoints)")
@@ -71,10 +74,11 @@ def _train(arguments: argparse.Namespace) -> None:
 
     if arguments.fresh:
         shutil.rmtree(arguments.work / arguments.what, ignore_errors=True)
-    steps = arguments.steps or (STEPS | EXAMINED)[arguments.what]
+    steps = arguments.steps or (STEPS | EXAMINED | JUDGES)[arguments.what]
     out = arguments.out / arguments.what
     seed = SEED if arguments.seed is None else arguments.seed
-    lesson = import_module(f"microworld.training.{'examined' if arguments.what in EXAMINED else arguments.what}")
+    module = "examined" if arguments.what in EXAMINED else "judges" if arguments.what in JUDGES else arguments.what
+    lesson = import_module(f"microworld.training.{module}")
     outcome = lesson.train(arguments.work, out, seed=seed, steps=steps)
     (out / "training.json").write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
     print(f"wrote {out}")

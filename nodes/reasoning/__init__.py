@@ -8,6 +8,7 @@ from nodes.reasoning.protocol import Examples, Investigator, Plan, Reasoner, Rea
 
 if TYPE_CHECKING:
     from profiles import Profile
+    from tools.prove.building import Reader, Writer
 
 __all__ = [
     "Examples",
@@ -19,6 +20,7 @@ __all__ = [
     "Task",
     "Usage",
     "make_investigator",
+    "make_quiz",
     "make_reasoner",
 ]
 
@@ -36,6 +38,25 @@ def make_reasoner(profile: Profile) -> Reasoner:
     from nodes.reasoning.cases import CaseReasoner
 
     return CaseReasoner(profile)
+
+
+def make_quiz(profile: Profile) -> tuple[Writer, Reader]:
+    """Make what writes questions about scenes and what reads the tuples of texts, as ``[reasoner]`` says.
+
+    Raises:
+        BadInput: The profile asks for a chat model without a key or with an address that is not one.
+    """
+    if profile.reasoner.kind == "chat":
+        from nodes.reasoning.chat import chat_reasoner
+        from nodes.reasoning.chat_facts import ChatQuiz, ChatStatements
+
+        model = chat_reasoner(profile).model
+        return ChatQuiz(model), ChatStatements(model)
+    from nodes.reasoning.lexicon import lexicon_of
+    from nodes.reasoning.quiz import Quiz
+    from nodes.reasoning.statements import Statements
+
+    return Quiz(), Statements(lexicon_of(profile))
 
 
 def make_investigator(profile: Profile) -> Investigator:

@@ -83,9 +83,9 @@ def test_a_question_that_gives_its_answer_away_has_no_helpfulness() -> None:
 def test_what_a_picture_shows_is_true_and_only_asked_where_it_matters() -> None:
     asked: list[tuple[Hashable, str]] = []
 
-    def entails(pairs: Sequence[tuple[Hashable, str]]) -> list[float]:
-        asked.extend(pairs)
-        return [0.9 if text == "cat" else 0.0 for _, text in pairs]
+    def entails(pairs: Sequence[tuple[Hashable, Fact]]) -> list[float]:
+        asked.extend((picture, fact.text) for picture, fact in pairs)
+        return [0.9 if fact.text == "cat" else 0.0 for _, fact in pairs]
 
     words = Words()
     rows = [replace(ASKED, said=(RED, CAT)), replace(ASKED, said=(CAT, CAT)), replace(ASKED, said=(CAT,), picture="q")]

@@ -64,6 +64,25 @@ class ContrastiveModel:
         msg = f"{self._card.name} compares pictures with texts and cannot answer freely."
         raise SnellenError(msg)
 
+    def alike(self, questions: Sequence[Question]) -> list[float]:
+        """Return the cosine of each question's two pictures, or of its picture and its text (PairBench, appendix C.5).
+
+        Raises:
+            BadInput: A question has neither two pictures nor a picture and a text.
+        """
+        for question in questions:
+            if len(question.pictures) + bool(question.text) != 2:  # noqa: PLR2004 - a pair
+                msg = f"{self._card.name} compares two pictures, or a picture with a text."
+                raise BadInput(msg)
+        firsts = self._encoded([question.pictures[0] for question in questions], self._pictures)
+        told = [question.text for question in questions if question.text]
+        texts = iter(self._encoded(told, self._texts))
+        others = iter(self._encoded([one.pictures[1] for one in questions if not one.text], self._pictures))
+        return [
+            float(first @ next(texts if question.text else others))
+            for first, question in zip(firsts, questions, strict=True)
+        ]
+
     def _scores(self, picture: torch.Tensor, texts: Sequence[torch.Tensor]) -> list[float]:
         import torch
 

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-from profiles.errors import SnellenError
-from tools.models.model import Card, ModelUnderTest, Question, Ranking
+from profiles.errors import BadInput, SnellenError
+from tools.models.model import Card, Encoder, ModelUnderTest, Question, Ranking
 from tools.models.tested import FindAdapter, model_under_test
 
 if TYPE_CHECKING:
@@ -40,6 +40,22 @@ class Executor(Protocol):
         """
         ...
 
+    def answer(self, model: str, questions: Sequence[Question]) -> list[str]:
+        """Have a model answer each question of a shard freely.
+
+        Raises:
+            SnellenError: It cannot.
+        """
+        ...
+
+    def alike(self, model: str, questions: Sequence[Question]) -> list[float]:
+        """Have an encoder say how alike the two things of each question are: a cosine.
+
+        Raises:
+            SnellenError: It cannot, or is none.
+        """
+        ...
+
 
 class InProcess:
     """Measures in this process, one shard after the other; models are read when they are first asked.
@@ -62,6 +78,18 @@ class InProcess:
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         """Have a model rank the choices of each question of a shard; see `Executor`."""
         return self._model(model).rank(questions)
+
+    def answer(self, model: str, questions: Sequence[Question]) -> list[str]:
+        """Have a model answer each question of a shard freely; see `Executor`."""
+        return self._model(model).answer(questions)
+
+    def alike(self, model: str, questions: Sequence[Question]) -> list[float]:
+        """Have an encoder say how alike the two things of each question are; see `Executor`."""
+        encoder = self._model(model)
+        if not isinstance(encoder, Encoder):
+            msg = f"{model} makes no vectors that could be compared: it is asked for scores."
+            raise BadInput(msg)
+        return encoder.alike(questions)
 
     def _model(self, name: str) -> ModelUnderTest:
         with self._reading:

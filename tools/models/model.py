@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -113,6 +113,19 @@ class ModelUnderTest(Protocol):
 
         Raises:
             SnellenError: It cannot.
+        """
+        ...
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """A model that makes vectors, and so can say how alike things are without being asked in words."""
+
+    def alike(self, questions: Sequence[Question]) -> list[float]:
+        """Return the cosine of each question's two pictures, or of its picture and its text.
+
+        Raises:
+            BadInput: It cannot compare these.
         """
         ...
 

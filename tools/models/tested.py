@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from tools.loading import fingerprint, load_checkpoint, load_whole
 from tools.models.adapting import adapted
 from tools.models.answerer import AnswererModel
 from tools.models.contrastive import ContrastiveModel
+from tools.models.encoder import EncoderModel
 from tools.models.endpoint import EndpointModel, EndpointSettings
 from tools.models.interleaved import InterleavedModel
 from tools.models.local import LocalModel
@@ -24,6 +27,8 @@ from tools.models.model import Card, ModelUnderTest
 _CONTRASTIVE: Final = "CLIPModel"
 _ANSWERER: Final = "BlipForQuestionAnswering"
 _INTERLEAVED: Final = "IdeficsForVisionText2Text"
+_ENCODER: Final = re.compile(r"Dinov2(WithRegisters)?Model|DINOv3ViTModel|ViTModel")
+_WEIGHTS: Final = "adapter_model.safetensors"
 
 
 class AdapterFiles(Protocol):
@@ -108,16 +113,44 @@ def _checkpoint(profile: Profile, name: str, settings: CheckpointUnderTest) -> M
     if settings.class_name == _ANSWERER:
         read = load_checkpoint(profile, key)
         return AnswererModel(read, _card(profile, name, settings, read.model, answers=True))
+    if _ENCODER.fullmatch(settings.class_name):
+        read = load_checkpoint(profile, key, text=False)
+        return EncoderModel(read, _card(profile, name, settings, read.model, answers=False))
     model, processor = load_whole(profile, key, **_bits(profile, name, settings))
+    if settings.adapter is not None:
+        model, processor = _adapted(profile, name, settings.adapter, model, processor)
     card = _card(profile, name, settings, model, answers=True)
     kind = InterleavedModel if card.architecture == _INTERLEAVED else LocalModel
     return kind(model, processor, card, batch=settings.batch)
+
+
+def _adapted(profile: Profile, name: str, adapter: str, model: Any, processor: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """Put the adapter of a profile on a checkpoint; one that knows more words brings its own processor.
+
+    Raises:
+        SnellenError: There is no such folder, or it does not fit.
+    """
+    folder = profile.resolve(adapter)
+    if not (folder / _WEIGHTS).is_file():
+        msg = f"tested.{name}.adapter in {profile.path} is no folder that peft wrote: there is no {folder / _WEIGHTS}."
+        raise SnellenError(msg)
+    if (folder / "tokenizer_config.json").is_file():
+        from transformers import AutoProcessor
+
+        processor = AutoProcessor.from_pretrained(folder, backend="pil", local_files_only=True)
+        if len(processor.tokenizer) > model.get_input_embeddings().weight.shape[0]:
+            # Rows that the adapter then brings.
+            model.resize_token_embeddings(len(processor.tokenizer), mean_resizing=False)
+    return adapted(model, folder).eval(), processor
 
 
 def _card(profile: Profile, name: str, settings: CheckpointUnderTest, model: Any, *, answers: bool) -> Card:  # noqa: ANN401
     # Other precisions, and other sentences, make other answers.
     precision = "int8" if settings.bits else str(model.dtype).removeprefix("torch.")
     asked = f"{fingerprint(profile, TESTED + name)}-{precision}"
+    if settings.adapter is not None:
+        weights = (profile.resolve(settings.adapter) / _WEIGHTS).read_bytes()
+        asked = f"{asked}+{hashlib.sha256(weights).hexdigest()[:12]}"
     notes = [] if answers else ["It compares pictures with texts: it names what it sees, and answers no questions."]
     return Card(
         name=name,

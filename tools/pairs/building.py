@@ -14,9 +14,10 @@ from typing import Final, Protocol, TypeVar
 from PIL import Image
 
 from profiles.errors import BadInput, SnellenError
+from tools.bench_files import HEAD, PICTURES, begin, digest, store, write
 from tools.calls import Call
 from tools.pairs.prompting import TEMPLATES
-from tools.pairs.records import VERSION, Kind, Pair, digest
+from tools.pairs.records import PAIRS, VERSION, Kind, Pair
 from tools.transforms import apply
 
 _T = TypeVar("_T")
@@ -106,34 +107,19 @@ def build(
         raise BadInput(msg)
     begun = {"version": VERSION, "source": originals.title, "kind": kind, "seed": seed, "originals": count}
     try:
-        _begin(folder, begun)
+        if begin(folder, begun):
+            progress(count)
+            return folder
         rows: list[Pair] = []
         for number in range(count):
-            rows += _pairs(originals, number, folder / "pictures", kind=kind, count=count, seed=seed)
+            rows += _pairs(originals, number, folder / PICTURES, kind=kind, count=count, seed=seed)
             progress(number + 1)
-        _write(folder / "pairs.jsonl", "".join(row.model_dump_json() + "\n" for row in rows))
-        _write(folder / "benchmark.json", json.dumps({**begun, "rows": len(rows)}, indent=2) + "\n")
+        write(folder / PAIRS, "".join(row.model_dump_json() + "\n" for row in rows))
+        write(folder / HEAD, json.dumps({**begun, "rows": len(rows)}, indent=2) + "\n")
     except OSError as error:
         msg = f"The benchmark cannot be written to {folder} ({error.strerror or error}): name another place."
         raise SnellenError(msg) from error
     return folder
-
-
-def _begin(folder: Path, begun: dict[str, object]) -> None:
-    """Make the folder, or see that it was begun with the same arguments."""
-    (folder / "pictures").mkdir(parents=True, exist_ok=True)
-    mark = folder / "begun.json"
-    others = [path.name for path in folder.iterdir() if path.name != "pictures"]
-    if not others:
-        _write(mark, json.dumps(begun))
-        return
-    try:
-        known = json.loads(mark.read_text("utf-8"))
-    except (OSError, ValueError):
-        known = None
-    if known != begun:
-        msg = f"The folder {folder} holds something else ({', '.join(sorted(others)[:3])}): name an empty one."
-        raise BadInput(msg)
 
 
 def _pairs(originals: Originals, number: int, pictures: Path, *, kind: str, count: int, seed: int) -> Iterator[Pair]:
@@ -202,18 +188,8 @@ class _Files:
         if not place.is_file():
             content = io.BytesIO()
             make().convert("RGB").save(content, "PNG")
-            _replace(place, content.getvalue())
+            store(place, content.getvalue())
         return digest(place.read_bytes())
-
-
-def _write(place: Path, text: str) -> None:
-    _replace(place, text.encode("utf-8"))
-
-
-def _replace(place: Path, content: bytes) -> None:
-    half = place.with_name(f".{place.name}.half")
-    half.write_bytes(content)
-    half.replace(place)
 
 
 def _dice(*parts: object) -> int:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from profiles.errors import BadInput
+from tools.bench_files import PICTURES, checked_head, picture_trouble, read_head, read_rows
 from tools.scoring.pairs import Condition
 
 VERSION: Final = 1
+PAIRS: Final = "pairs.jsonl"
 Kind = Literal["identical", "transformed", "irrelevant"]
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 File = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,80}\.png$")]
@@ -54,6 +54,19 @@ class Pair(BaseModel):
         return [name for name in (self.first, self.second) if name]
 
 
+class Head(BaseModel):
+    """What a benchmark is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int
+    source: str
+    kind: str
+    seed: int
+    originals: int
+    rows: int
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark that was read.
@@ -74,17 +87,12 @@ class Benchmark:
 
     def picture(self, name: str) -> Path:
         """Return the place of a picture."""
-        return self.folder / "pictures" / name
+        return self.folder / PICTURES / name
 
 
 def truth(kind: Kind, condition: Condition) -> float:
     """Return the score that a pair should have (section 2.1): 10, 6 or 1 where the change counts, else 10, 10 or 1."""
     return _TRUTHS[kind][condition == "invariant"]
-
-
-def digest(content: bytes) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def read_benchmark(folder: Path) -> Benchmark:
@@ -99,62 +107,27 @@ def read_benchmark(folder: Path) -> Benchmark:
     Raises:
         BadInput: It is none, it is not finished, it is of another version, or no row of it can be used.
     """
-    head = _head(folder)
+    head = checked_head(folder, read_head(folder, (PAIRS,), kind="pairs", version=VERSION), Head)
     pairs: dict[str, Pair] = {}
     left_out: list[str] = []
-    lines = (folder / "pairs.jsonl").read_text("utf-8").splitlines()
-    if len(lines) != head["rows"]:
-        left_out.append(f"pairs.jsonl has {len(lines)} rows, not the {head['rows']} that were built.")
-    for number, line in enumerate(lines, 1):
-        trouble = ""
-        try:
-            pair = Pair.model_validate_json(line)
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            trouble = f"{'.'.join(map(str, wrong['loc'])) or 'it'}: {wrong['msg'].lower()}"
-        else:
-            trouble = f"there is another {pair.id!r} before it" if pair.id in pairs else _broken(folder, pair)
-            if not trouble:
-                pairs[pair.id] = pair
+    for number, pair in read_rows(folder / PAIRS, Pair, left_out):
+        trouble = f"there is another {pair.id!r} before it" if pair.id in pairs else _broken(folder, pair)
         if trouble:
-            left_out.append(f"Row {number} of pairs.jsonl is left out: {trouble}.")
+            left_out.append(f"Row {number} of {PAIRS} is left out: {trouble}.")
+        else:
+            pairs[pair.id] = pair
+    rows = len(pairs) + len(left_out)
+    if rows != head.rows:
+        left_out.insert(0, f"{PAIRS} has {rows} rows, not the {head.rows} that were built.")
     if not pairs:
         msg = f"The benchmark in {folder} has no usable row. {' '.join(left_out[:3])}"
         raise BadInput(msg)
-    return Benchmark(folder, str(head["source"]), int(head["seed"]), list(pairs.values()), left_out)
-
-
-def _head(folder: Path) -> dict[str, int | str]:
-    place = folder / "benchmark.json"
-    if not place.is_file() or not (folder / "pairs.jsonl").is_file():
-        msg = f"There is no benchmark of pairs in {folder}: build one there, or finish the one that was begun."
-        raise BadInput(msg)
-    try:
-        head = json.loads(place.read_text("utf-8"))
-        version = head["version"]
-        known: dict[str, int | str] = {
-            "source": str(head["source"]),
-            "seed": int(head["seed"]),
-            "rows": int(head["rows"]),
-        }
-    except (ValueError, KeyError, TypeError) as error:
-        msg = f"{place} cannot be read as the head of a benchmark ({str(error)[:100]}): build it again."
-        raise BadInput(msg) from error
-    if version != VERSION:
-        msg = f"The benchmark in {folder} is of version {version}, this Snellen reads {VERSION}: build it again."
-        raise BadInput(msg)
-    return known
+    return Benchmark(folder, head.source, head.seed, list(pairs.values()), left_out)
 
 
 def _broken(folder: Path, pair: Pair) -> str:
     """Say what is wrong with the files of a pair."""
     if bool(pair.second) == bool(pair.text) or len(pair.digests) != len(pair.files):
         return "it needs two pictures, or a picture and a text, with the digest of each picture"
-    for name, known in zip(pair.files, pair.digests, strict=True):
-        try:
-            content = (folder / "pictures" / name).read_bytes()
-        except OSError:
-            return f"its picture {name} is missing"
-        if digest(content) != known:
-            return f"its picture {name} is not the one that was built"
-    return ""
+    troubles = (picture_trouble(folder, name, known) for name, known in zip(pair.files, pair.digests, strict=True))
+    return next(filter(None, troubles), "")

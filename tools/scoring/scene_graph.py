@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import networkx as nx
 
@@ -19,7 +19,8 @@ MAX_NAME: Final = 200
 """Characters of a name, a value or a relation."""
 _NUMBERED: Final = re.compile(r"^(?P<name>.+?) \((?P<number>[2-9]|[1-9]\d{1,3})\)$", re.DOTALL)
 _TUPLE: Final = re.compile(
-    r"^\s*(?P<form>entity|attribute|relation)\s*(?:-\s*(?P<kind>[^()]*?))?\s*\((?P<parts>.*)\)\s*$", re.DOTALL
+    r"^\s*(?:\d+\s*\|\s*)?(?P<form>entity|attribute|relation)\s*(?:-\s*(?P<kind>[^()]*?))?\s*\((?P<parts>.*)\)\s*$",
+    re.DOTALL,
 )
 _PARTS: Final = re.compile(r"""\s*("(?:[^"]*)"|'(?:[^']*)'(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)""")
 _FORMS: Final[Mapping[str, int]] = {"entity": 1, "attribute": 2, "relation": 3}
@@ -35,6 +36,7 @@ class Fact:
         relation: How it relates to the target, such as ``in front of``.
         target: The key of the other entity.
         kind: Of the attribute or the relation, such as ``color`` or ``spatial``.
+        negated: Whether it says that this is not so; graphs hold none of these, answers may.
     """
 
     entity: str
@@ -42,6 +44,7 @@ class Fact:
     relation: str = ""
     target: str = ""
     kind: str = ""
+    negated: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no tuple.
@@ -58,10 +61,13 @@ class Fact:
 
     @property
     def text(self) -> str:
-        """It in words, in which numbers of entities are left out: ``red dog``, ``dog in front of house``."""
+        """It in words, in which numbers of entities are left out: ``red dog``, ``dog not in front of house``."""
+        no = "not " if self.negated else ""
         if self.relation:
-            return f"{name_of(self.entity)} {self.relation} {name_of(self.target)}"
-        return f"{self.attribute} {name_of(self.entity)}".strip()
+            return f"{name_of(self.entity)} {no}{self.relation} {name_of(self.target)}"
+        if self.attribute:
+            return f"{no}{self.attribute} {name_of(self.entity)}"
+        return f"{'no ' if self.negated else ''}{name_of(self.entity)}"
 
 
 def name_of(key: str) -> str:
@@ -119,6 +125,8 @@ class SceneGraph:
         self.caption = caption
         self._graph = nx.MultiDiGraph()
         for fact in facts:
+            if fact.negated:
+                continue
             self._graph.add_node(fact.entity)
             if fact.relation:
                 self._graph.add_edge(fact.entity, fact.target, key=(fact.kind, fact.relation))
@@ -128,26 +136,13 @@ class SceneGraph:
                     values.append(fact.attribute)
 
     @classmethod
-    def of_scene(cls, scene: Mapping[str, Any], *, caption: str = "") -> SceneGraph:
-        """Return the graph of a scene of the world.
+    def of_tuples(cls, tuples: Iterable[str], *, caption: str = "") -> SceneGraph:
+        """Return the graph of tuples in DOCCI's form; see `parse_tuple`.
 
-        Args:
-            scene: With `objects` (id, name, attributes) and `relations` (subject, relation, object).
-            caption: Of the scene.
+        Raises:
+            BadInput: One of them is none.
         """
-        keys: dict[Any, str] = {}
-        seen: dict[str, int] = {}
-        facts: list[Fact] = []
-        for one in scene["objects"]:
-            seen[one["name"]] = seen.get(one["name"], 0) + 1
-            keys[one["id"]] = numbered(one["name"], seen[one["name"]])
-            facts.append(Fact(keys[one["id"]]))
-            facts += [Fact(keys[one["id"]], attribute=value) for value in one["attributes"]]
-        facts += [
-            Fact(keys[one["subject"]], relation=one["relation"], target=keys[one["object"]], kind="spatial")
-            for one in scene["relations"]
-        ]
-        return cls(facts, caption=caption)
+        return cls([parse_tuple(text) for text in tuples], caption=caption)
 
     @property
     def facts(self) -> list[Fact]:

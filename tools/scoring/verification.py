@@ -108,7 +108,7 @@ class Verifier:
     """
 
     def __init__(self, limits: Limits = Limits(), *, workers: int | None = None) -> None:
-        if importlib.util.find_spec("pydantic_monty") is None:
+        if not self.available():
             msg = (
                 "Verification programs run in a box only, by pydantic-monty, which is not installed: "
                 "pip install 'snellen[prove]', or '.[prove]' in a clone."
@@ -128,6 +128,11 @@ class Verifier:
         self._pool = pydantic_monty.Monty(
             min_processes=1, max_processes=self._workers, request_timeout=10 * limits.seconds + 5
         )
+
+    @staticmethod
+    def available() -> bool:
+        """Whether there is a box here to run programs in."""
+        return importlib.util.find_spec("pydantic_monty") is not None
 
     def __enter__(self) -> Self:
         """Start the workers."""

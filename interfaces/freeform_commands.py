@@ -1,0 +1,123 @@
+"""What ``snellen prove`` does: build a benchmark of free answers, and run models on it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from interfaces import benches
+from interfaces.display import console, print_json, print_table, stages
+from interfaces.results import check_folder
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from nodes.freeform import Freeform
+
+
+def prove(options: argparse.Namespace) -> int:
+    """Build a benchmark of questions with verified answers, or ask models its questions."""
+    return _build(options) if options.action == "build" else _run(options)
+
+
+def _build(options: argparse.Namespace) -> int:
+    from interfaces.freeform_results import funnel_rows, write_sample
+    from tools.prove import read_benchmark
+    from tools.prove.building import Workshop, build
+    from tools.scoring.verification import Verifier
+
+    if not options.out:
+        msg = "Name a folder for the benchmark: snellen prove build --out DIR."
+        raise BadInput(msg)
+    folder = Path(options.out)
+    check_folder(folder)
+    verifier = Verifier()
+    bench = benches.opened(options.profile)
+    scenes = benches.scenes_of(bench.profile, options.data)
+    with verifier, told() as progress:
+        workshop = Workshop(bench.writer, bench.reader, verifier, bench.embed, bench.judging())
+
+        def done(number: int) -> None:
+            progress("questions about pictures", number, options.n)
+
+        asyncio.run(build(scenes, folder, workshop, count=options.n, seed=options.seed, progress=done))
+    found = read_benchmark(folder)
+    files = write_sample(found)
+    if options.json:
+        print_json(
+            {
+                "folder": str(folder),
+                "pictures": len(found.scenes),
+                "questions": len(found.items),
+                "funnel": found.funnel,
+                "left_out": [*scenes.left_out, *found.left_out],
+            }
+        )
+        return 0
+    print_table(("", "questions", "share", "in the paper"), funnel_rows(found.funnel))
+    for path in files:
+        console().print(f"wrote   {path}", style="dim", soft_wrap=True)
+    _tell_left_out([*scenes.left_out, *found.left_out])
+    console().print(f"\nNow: snellen prove run --bench {folder}", soft_wrap=True)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    from interfaces.freeform_results import rows_of, to_json, write_results
+    from interfaces.investigations import examined
+    from nodes.freeform import examine
+    from tools.prove import read_benchmark
+
+    if not options.bench:
+        msg = "Name a benchmark: snellen prove run --bench DIR (`snellen prove build --out DIR` makes one)."
+        raise BadInput(msg)
+    found = read_benchmark(Path(options.bench))
+    if options.out:
+        check_folder(Path(options.out))
+    bench = benches.opened(options.profile)
+    models = examined(bench.profile, options.models or ())
+    with told() as progress:
+        entails = None if options.no_entailment else bench.entails(lambda done, of: progress("entailment", done, of))
+        outcome = asyncio.run(
+            examine(
+                found, bench.interviews, models, reader=bench.reader, embed=bench.embed, entails=entails,
+                metric=options.metric, progress=progress,
+            )
+        )  # fmt: skip
+    files = write_results(outcome, Path(options.out)) if options.out else []
+    if options.json:
+        print_json(to_json(outcome))
+        return 0
+    print_table(("", "hscore", "tscore", "average", "says nothing", "n"), rows_of(outcome))
+    _tell(outcome)
+    for path in files:
+        console().print(f"wrote   {path}", style="dim", soft_wrap=True)
+    return 0
+
+
+def _tell(outcome: Freeform) -> None:
+    correlation = outcome.correlation
+    said = (
+        correlation.undefined if correlation.value is None else f"{correlation.value:+.2f} over {correlation.n} models"
+    )
+    console().print(f"hscore and tscore correlate by {said} (in the paper 0.03).", soft_wrap=True)
+    for note in outcome.notes:
+        console().print(note, style="yellow", soft_wrap=True)
+    _tell_left_out(outcome.benchmark.left_out)
+
+
+def _tell_left_out(sentences: Sequence[str], most: int = 10) -> None:
+    for one in sentences[:most]:
+        console().print(one, style="yellow", soft_wrap=True)
+    if len(sentences) > most:
+        console().print(f"… and {len(sentences) - most} more.", style="yellow")
+
+
+@contextmanager
+def told() -> Iterator[Callable[[str, int, int], None]]:
+    """Show how far each stage is."""
+    with stages() as show:
+        yield lambda name, done, total: show(name, done, total, "")

@@ -1,0 +1,271 @@
+"""Benchmarks of questions: what is built can be trusted, and what was changed since is noticed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import microworld
+from nodes.reasoning.lexicon import lexicon_of
+from nodes.reasoning.quiz import Quiz
+from nodes.reasoning.statements import Statements
+from profiles import load_profile
+from profiles.errors import BadInput
+from tools.prove import Draft, FolderScenes, Pictured, WorldScenes, read_benchmark
+from tools.prove.building import Workshop, build, funnel_of
+from tools.prove.filters import Reading, denied, duplicates, program_objection, text_objection
+from tools.prove.records import Item
+from tools.scoring.scene_graph import Fact, SceneGraph
+from tools.scoring.verification import Verified, Verifier
+
+READER = Statements(lexicon_of(load_profile("embedded")))
+GRAPH = SceneGraph(
+    [
+        Fact("dog", attribute="red", kind="color"),
+        Fact("dog", attribute="small", kind="size"),
+        Fact("cat", attribute="large", kind="size"),
+        Fact("cat (2)", attribute="small", kind="size"),
+        Fact("dog", relation="above", target="cat", kind="spatial"),
+        Fact("dog", attribute="animal", kind="category"),
+    ]
+)
+
+
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """Embed texts as bags of words."""
+    words = sorted({word for text in texts for word in text.lower().split()})
+    rows = np.array([[float(word in text.lower().split()) for word in words] for text in texts])
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def draft(question: str, answer: str, kind: str = "color") -> Draft:
+    return Draft(kind=kind, question=question, answer=answer, program="def verify(g): return 1")
+
+
+def reading(question: str, answer: str, output: str = "") -> Reading:
+    return Reading(READER.premise(question), READER.read(answer, question), READER.read(output, question))
+
+
+def opened(content: bytes, name: str) -> Image.Image:
+    import io
+
+    try:
+        return Image.open(io.BytesIO(content)).convert("RGB")
+    except OSError as error:
+        raise BadInput(name) from error
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier(workers=2) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [("red", None), ("the dog is red", None), ("blue", "program disagrees"), ("small", "program disagrees"),
+     (None, "program fails")],
+)  # fmt: skip
+def test_a_program_must_give_the_answer(output: str | None, reason: str | None) -> None:
+    question, answer = "What color is the dog?", "The dog is red."
+    found = program_objection(
+        draft(question, answer), Verified(output, "" if output else "It failed."),
+        reading(question, answer, output or ""), embed,
+    )  # fmt: skip
+    assert (found and found.reason) == reason
+
+
+def test_a_program_disagrees_that_gives_only_a_part() -> None:
+    question, answer = "What is above the cat?", "A dog and a bird are above the cat."
+    assert program_objection(draft(question, answer), Verified("dog"), reading(question, answer, "dog"), embed)
+    assert not program_objection(
+        draft(question, answer), Verified("bird, dog"), reading(question, answer, "bird, dog"), embed
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "reason"),
+    [
+        ("What color is the dog?", "The dog is red.", None),
+        ("What color is the dog", "The dog is red.", "ungrammatical"),
+        ("what color is the dog?", "The dog is red.", "ungrammatical"),
+        ("What color is the the dog?", "The dog is red.", "ungrammatical"),
+        ("Is there a animal?", "Yes, there is a dog.", "ungrammatical"),
+        ("What color is the scissors?", "The scissors is red.", "ungrammatical"),
+        ("What color is the dog?", "The dog is", None),
+        ("What color is the dog?", "The dog is ...", "incomplete"),
+        ("What color is the dog?", "The dog is red and", "incomplete"),
+        ("Color?", "The dog is red.", "incomplete"),
+        ("What color is the {x}?", "The dog is red.", "incomplete"),
+        ("What color is mentioned for the dog?", "The dog is red.", "taboo words"),
+        ("What attribute does the dog have?", "The dog is red.", "taboo words"),
+        ("How big is the cat?", "The cat is large.", "ambiguous"),
+        ("How big is the large cat?", "The cat is large.", "trivial"),
+        ("What color is the red dog?", "The red dog is red.", "trivial"),
+        ("What color is the blue dog?", "The blue dog is red.", "not entailed"),
+        ("What kind of thing is the dog?", "The dog is a kind of animal.", "trivial"),
+        ("How many cats are there?", "There are 2 cats.", None),
+    ],
+)
+def test_words_are_objected_to(question: str, answer: str, reason: str | None) -> None:
+    kind = "count" if question.startswith("How many") else "color"
+    found = text_objection(draft(question, answer, kind), reading(question, answer), GRAPH)
+    if answer == "The dog is":
+        assert found is not None, "an answer that says nothing new"
+        return
+    assert (found and found.reason) == reason
+
+
+def test_what_a_picture_hardly_shows_is_not_entailed() -> None:
+    read = reading("What color is the dog?", "The dog is red.")
+    assert denied(read, {"red dog": 0.02}) is not None
+    assert denied(read, {"red dog": 0.5}) is None
+    assert denied(read, {}) is None, "what nobody judged is believed"
+
+
+def test_of_texts_that_say_the_same_one_stays() -> None:
+    texts = ["a red dog", "a red dog", "a blue cat", "a red dog"]
+    dropped = duplicates(texts, embed)
+    assert len(dropped) == 2
+    assert 2 not in dropped
+    assert duplicates(["one"], embed) == []
+    assert duplicates([], embed) == []
+
+
+def workshop(verifier: Verifier, entails: object = None) -> Workshop:
+    return Workshop(Quiz(), READER, verifier, embed, entails)  # type: ignore[arg-type]
+
+
+async def test_a_benchmark_is_built_and_read(tmp_path: Path, verifier: Verifier) -> None:
+    done: list[int] = []
+    folder = await build(
+        WorldScenes(microworld), tmp_path / "b", workshop(verifier), count=6, seed=3, progress=done.append
+    )
+    found = read_benchmark(folder)
+    assert done == [1, 2, 3, 4, 5, 6]
+    assert not found.left_out
+    assert found.funnel["kept"] == len(found.items) > 20
+    assert found.funnel["asked"] == sum(count for name, count in found.funnel.items() if name != "asked")
+    rejected = [Item.model_validate_json(line) for line in (folder / "rejected.jsonl").read_text().splitlines()]
+    assert funnel_of([*found.items, *rejected]) == found.funnel
+    assert all(item.reason and item.note for item in rejected)
+    assert not (folder / "parts").exists()
+
+
+async def test_questions_that_stay_are_right_by_the_scene_itself(tmp_path: Path, verifier: Verifier) -> None:
+    from benchmarks.scene_truth import right
+    from microworld.described import described
+
+    found = read_benchmark(await build(WorldScenes(microworld), tmp_path, workshop(verifier), count=15, seed=8))
+    wrong = []
+    for item in found.items:
+        seed, number = map(int, item.scene.split("-"))
+        if not right(described(number, seed).scene, item.question, item.answer):
+            wrong.append((item.question, item.answer))
+    assert len(wrong) <= 0.02 * len(found.items), wrong
+
+
+async def test_an_interrupted_benchmark_goes_on(tmp_path: Path, verifier: Verifier) -> None:
+    class Stopped(Exception):  # noqa: N818 - nothing went wrong
+        pass
+
+    def stop(number: int) -> None:
+        if number == 2:
+            raise Stopped
+
+    scenes = WorldScenes(microworld)
+    whole = await build(scenes, tmp_path / "whole", workshop(verifier), count=3)
+    with pytest.raises(Stopped):
+        await build(scenes, tmp_path / "b", workshop(verifier), count=3, progress=stop)
+    with pytest.raises(BadInput, match="finish the one that was begun"):
+        read_benchmark(tmp_path / "b")
+    again = await build(scenes, tmp_path / "b", workshop(verifier), count=3)
+    for name in ("questions.jsonl", "rejected.jsonl", "scenes.jsonl"):
+        assert (again / name).read_text() == (whole / name).read_text()
+    with pytest.raises(BadInput, match="holds something else"):
+        await build(scenes, tmp_path / "b", workshop(verifier), count=4)
+    await build(scenes, tmp_path / "b", workshop(verifier), count=3)
+
+
+async def test_what_was_changed_since_is_left_out_and_told(tmp_path: Path, verifier: Verifier) -> None:
+    folder = await build(WorldScenes(microworld), tmp_path / "b", workshop(verifier), count=4)
+    before = read_benchmark(folder)
+    (folder / "pictures" / "0.png").unlink()
+    Image.new("RGB", (9, 9)).save(folder / "pictures" / "1.png")
+    rows = (folder / "questions.jsonl").read_text().splitlines()
+    rows[-1] = "{"
+    rows[-2] = rows[-3]
+    (folder / "questions.jsonl").write_text("\n".join(rows) + "\n")
+    found = read_benchmark(folder)
+    told = "\n".join(found.left_out)
+    for said in ("0.png is missing", "1.png is not the one that was built", "there is another", "cannot be used",
+                 "Row 1 of scenes.jsonl", f"Row {len(rows)} of questions.jsonl"):  # fmt: skip
+        assert said in told
+    assert 0 < len(found.items) < len(before.items)
+    (folder / "benchmark.json").write_text(json.dumps({"version": 9}))
+    with pytest.raises(BadInput, match="version 9"):
+        read_benchmark(folder)
+    with pytest.raises(BadInput, match="no benchmark of questions"):
+        read_benchmark(tmp_path / "nowhere")
+
+
+async def test_a_data_set_in_doccis_form_is_read(tmp_path: Path, verifier: Verifier) -> None:
+    data = tmp_path / "docci"
+    (data / "images").mkdir(parents=True)
+    Image.new("RGB", (40, 30), "red").save(data / "images" / "a.jpg")
+    Image.new("RGB", (40, 30), "blue").save(data / "b.jpg")
+    rows = [
+        {"example_id": "one", "image_file": "a.jpg", "description": "A red dog.",
+         "tuples": ["1 | entity - whole (dog)", "2 | attribute - color (dog, red)",
+                    "attribute - texture (t-shirt, soft)"]},
+        {"example_id": "two", "image_file": "b.jpg", "description": "The picture shows two red dogs and a large cat."},
+        {"example_id": "two", "image_file": "b.jpg", "description": "again"},
+        {"example_id": "three", "image_file": "c.jpg", "description": "A picture that is not there."},
+        {"example_id": "four", "image_file": "../b.jpg", "description": "Outside."},
+        {"example_id": "five", "image_file": "b.jpg"},
+        {"example_id": "six", "image_file": "b.jpg", "description": "x", "tuples": ["nonsense"]},
+        [],
+    ]  # fmt: skip
+    (data / "descriptions.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\nno json\n")
+    scenes = FolderScenes(data, open_picture=opened)
+    found = read_benchmark(await build(scenes, tmp_path / "b", workshop(verifier), count=2))
+    assert set(found.scenes) == {"one", "two"}
+    assert found.source == "pictures of docci"
+    assert any("texture of the t-shirt" in item.question for item in found.items)
+    assert "red dog" in {one.fact.text for one in found.scenes["two"].tuples}
+    with pytest.raises(BadInput, match="2 pictures with descriptions that can be used, and more are needed"):
+        await build(scenes, tmp_path / "more", workshop(verifier), count=3)
+    told = "\n".join(scenes.left_out)
+    for said in ("there is another 'two'", "'c.jpg' cannot be read", "within the folder", "no `description`",
+                 "no tuple", "no JSON object", "Row 9"):  # fmt: skip
+        assert said in told
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [("descriptions.jsonl", "", "describes no picture"), ("other.txt", "x", "says nothing about its pictures")],
+)
+def test_a_folder_without_descriptions_is_refused(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadInput, match=said):
+        FolderScenes(tmp_path, open_picture=opened)
+    with pytest.raises(BadInput, match="no folder"):
+        FolderScenes(tmp_path / "nowhere", open_picture=opened)
+
+
+async def test_a_model_that_writes_nonsense_stops_nothing(tmp_path: Path, verifier: Verifier) -> None:
+    class Nonsense:
+        async def write(self, scene: Pictured, seed: int) -> list[Draft]:
+            texts = ["x" * 900, "日本語ですか?", "<script>alert(1)</script>", "What color is the dog?"]
+            return [Draft(kind="color", question=text, answer=text, program="while True: pass") for text in texts]
+
+    shop = Workshop(Nonsense(), READER, verifier, embed)
+    await build(WorldScenes(microworld), tmp_path / "b", shop, count=1)
+    with pytest.raises(BadInput, match="no usable question"):
+        read_benchmark(tmp_path / "b")
+    assert len((tmp_path / "b" / "rejected.jsonl").read_text().splitlines()) == 4
