@@ -111,11 +111,14 @@ def originals_of(profile: Profile, data: str, kind: str) -> Originals:
         SnellenError: The profile has no world.
     """
     from memory.artifacts import read_picture
-    from tools.pairs import FolderOriginals, WorldOriginals
+    from tools.pairs import FolderOriginals, PlacedOriginals, WorldOriginals
 
     if data == WORLD:
         return WorldOriginals(profile.world(), places=kind != "pictures")
-    return FolderOriginals(_folder(data), open_picture=read_picture)
+    folder = _folder(data)
+    if kind != "pictures" and PlacedOriginals.fits(folder):
+        return PlacedOriginals(folder, open_picture=read_picture)
+    return FolderOriginals(folder, open_picture=read_picture)
 
 
 def _folder(data: str) -> Path:

@@ -195,6 +195,27 @@ def _declare_prove(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_pairs(parser: argparse.ArgumentParser) -> None:
+    data = "microworld, a folder of pictures, or one in the form of What's Up, with things that change places"
+    _declare_benchmark(parser, data)
+    parser.add_argument(
+        "--kind", choices=("pictures", "positions", "captions"), default="pictures",
+        help="build: pictures that are changed (default), things that change places, or these with texts",
+    )  # fmt: skip
+    parser.add_argument(
+        "-n", type=int, default=34, metavar="N",
+        help="build: original pictures (default: 34, which make 510 pairs of pictures; the paper has 500)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compat", action="store_true", help="run: two invalid answers count as symmetric, as in the paper's release"
+    )
+    parser.add_argument(
+        "--table", metavar="FILE", help="run: a CSV file of models and their scores elsewhere, to correlate with"
+    )
+    _declare_profile(parser)
+    _declare_json(parser)
+
+
 def _declare_benchmark(parser: argparse.ArgumentParser, data: str) -> None:
     """Declare what benchmarks of free answers and of pairs have in common."""
     parser.add_argument(
@@ -374,6 +395,14 @@ _COMMANDS: Final = {
         "snellen prove run --bench bench --out results    # page, tables, plots\n"
         "snellen prove run --bench bench --models blip --metric calibrated --json",
         _declare_prove,
+    ),
+    "pairs": _Command(
+        "who can be trusted to judge how alike two things are? Builds pairs, and has models score them",
+        "snellen pairs build --out pairs                  # 510 pairs of changed pictures\n"
+        "snellen pairs build --kind captions --out texts\n"
+        "snellen pairs run --bench pairs --out results    # page, tables, plots\n"
+        "snellen pairs run --bench pairs --models llava-judge --table others.csv --json",
+        _declare_pairs,
     ),
     "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
     "resume": _Command(

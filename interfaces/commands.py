@@ -83,6 +83,13 @@ def prove(options: argparse.Namespace) -> int:
     return freeform_commands.prove(options)
 
 
+def pairs(options: argparse.Namespace) -> int:
+    """Build a benchmark of pairs, or have models judge one."""
+    from interfaces import pair_commands
+
+    return pair_commands.pairs(options)
+
+
 def campaign(options: argparse.Namespace) -> int:
     """Ask one query of many things."""
     from interfaces import campaign_commands

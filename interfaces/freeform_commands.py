@@ -60,7 +60,7 @@ def _build(options: argparse.Namespace) -> int:
     print_table(("", "questions", "share", "in the paper"), funnel_rows(found.funnel))
     for path in files:
         console().print(f"wrote   {path}", style="dim", soft_wrap=True)
-    _tell_left_out([*scenes.left_out, *found.left_out])
+    tell_left_out([*scenes.left_out, *found.left_out])
     console().print(f"\nNow: snellen prove run --bench {folder}", soft_wrap=True)
     return 0
 
@@ -106,10 +106,11 @@ def _tell(outcome: Freeform) -> None:
     console().print(f"hscore and tscore correlate by {said} (in the paper 0.03).", soft_wrap=True)
     for note in outcome.notes:
         console().print(note, style="yellow", soft_wrap=True)
-    _tell_left_out(outcome.benchmark.left_out)
+    tell_left_out(outcome.benchmark.left_out)
 
 
-def _tell_left_out(sentences: Sequence[str], most: int = 10) -> None:
+def tell_left_out(sentences: Sequence[str], most: int = 10) -> None:
+    """Say what was left out, as far as anybody reads."""
     for one in sentences[:most]:
         console().print(one, style="yellow", soft_wrap=True)
     if len(sentences) > most:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from interfaces.runs import write_text, writing
+from interfaces.charts import figure_of, inline, saved, template
+from interfaces.runs import write_text
 from tools.prove.building import ASKED, KEPT, REASONS
 from tools.prove.records import REJECTED, Item
 
@@ -56,12 +56,12 @@ def write_sample(benchmark: Benchmark) -> list[Path]:
     for name, items in scenes.items():
         if sum(len(one["items"]) for one in shown) >= _SHOWN:
             break
-        shown.append({"scene": benchmark.scenes[name], "picture": _inline(benchmark.picture(name)), "items": items})
-    text = _template("prove-sample.html.j2").render(
+        shown.append({"scene": benchmark.scenes[name], "picture": inline(benchmark.picture(name)), "items": items})
+    text = template("prove-sample.html.j2").render(
         benchmark=benchmark, funnel=funnel_rows(benchmark.funnel), scenes=shown
     )
     write_text(page, text)
-    return [page, _saved(_funnel(benchmark.funnel), plot)]
+    return [page, saved(_funnel(benchmark.funnel), plot)]
 
 
 def rows_of(outcome: Freeform) -> list[tuple[str, str, str, str, str, int]]:
@@ -114,9 +114,9 @@ def write_results(outcome: Freeform, folder: Path) -> list[Path]:
     write_text(
         folder / "answers.jsonl", "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _answers(outcome))
     )
-    plot = _saved(_trade_off(outcome), folder / "prove.png")
-    text = _template("prove.html.j2").render(
-        outcome=outcome, rows=rows_of(outcome), plot=_inline(plot), examples=_examples(outcome),
+    plot = saved(_trade_off(outcome), folder / "prove.png")
+    text = template("prove.html.j2").render(
+        outcome=outcome, rows=rows_of(outcome), plot=inline(plot), examples=_examples(outcome),
         kinds=[(kind, [outcome.row(one, kind) for one in outcome.models]) for kind in outcome.kinds], short=_short,
     )  # fmt: skip
     write_text(folder / "prove.html", text)
@@ -175,7 +175,7 @@ def _examples(outcome: Freeform) -> list[dict[str, Any]]:
     return [
         {
             "item": items[place],
-            "picture": _inline(outcome.benchmark.picture(items[place].scene)),
+            "picture": inline(outcome.benchmark.picture(items[place].scene)),
             "answers": [
                 (one.name, one.answers[place][:300], _short(one.scores[place].hscore), _short(one.scores[place].tscore))
                 for one in outcome.models
@@ -187,7 +187,7 @@ def _examples(outcome: Freeform) -> list[dict[str, Any]]:
 
 def _trade_off(outcome: Freeform) -> Any:  # noqa: ANN401 - a matplotlib Figure
     """Draw helpfulness against truthfulness (figure 4)."""
-    figure, axes = _figure(6.0, 4.4)
+    figure, axes = figure_of(6.0, 4.4)
     for group, colour, mark in ((outcome.models, "#2f6db5", "o"), (outcome.baselines, "#a5844f", "s")):
         for one in group:
             row = outcome.row(one)
@@ -206,7 +206,7 @@ def _trade_off(outcome: Freeform) -> Any:  # noqa: ANN401 - a matplotlib Figure
 
 
 def _funnel(funnel: Mapping[str, int]) -> Any:  # noqa: ANN401 - a matplotlib Figure
-    figure, axes = _figure(6.4, 3.6)
+    figure, axes = figure_of(6.4, 3.6)
     left = funnel.get(ASKED, 0)
     names, widths = [ASKED], [left]
     for reason in REASONS:
@@ -219,33 +219,3 @@ def _funnel(funnel: Mapping[str, int]) -> Any:  # noqa: ANN401 - a matplotlib Fi
     axes.set_xlabel("questions that are left")
     axes.margins(x=0.1)
     return figure
-
-
-def _figure(width: float, height: float) -> tuple[Any, Any]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def _saved(figure: Any, path: Path) -> Path:  # noqa: ANN401 - a matplotlib Figure
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=120, metadata={"Software": None})
-    return path
-
-
-def _template(name: str) -> Any:  # noqa: ANN401 - a template of jinja2
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "pages"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    return environment.get_template(name)
-
-
-def _inline(path: Path) -> str:
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -68,6 +68,43 @@ class Interviews:
         Raises:
             SnellenError: It cannot answer; what it had said is kept.
         """
+
+        def measure(shard: Sequence[TrialKey], questions: Sequence[Question]) -> list[Trial]:
+            said = self.executor.answer(model, questions)
+            return [
+                Trial(key, (), basis="answer", said=text[:MOST_SAID]) for key, text in zip(shard, said, strict=True)
+            ]
+
+        return [trial.said for trial in self._trials(model, asked, measure, progress)]
+
+    def likenesses(
+        self, model: str, asked: Sequence[Spoken], *, progress: Callable[[int], None] = lambda _: None
+    ) -> list[float]:
+        """Return how alike an encoder finds the two things of each pair: a cosine.
+
+        Args:
+            model: Its name in the profile.
+            asked: Two pictures without words, or a picture and a text.
+            progress: Called with the number of different pairs that are compared.
+
+        Raises:
+            SnellenError: It cannot compare these.
+        """
+
+        def measure(shard: Sequence[TrialKey], questions: Sequence[Question]) -> list[Trial]:
+            cosines = self.executor.alike(model, questions)
+            return [Trial(key, ((cosine,),), basis="similarity") for key, cosine in zip(shard, cosines, strict=True)]
+
+        return [trial.scores[0][0] for trial in self._trials(model, asked, measure, progress)]
+
+    def _trials(
+        self,
+        model: str,
+        asked: Sequence[Spoken],
+        measure: Callable[[Sequence[TrialKey], Sequence[Question]], list[Trial]],
+        progress: Callable[[int], None],
+    ) -> list[Trial]:
+        """Look up the trials of questions; measure and keep those that are missing, shard by shard."""
         fingerprint = self.card(model).fingerprint
         keys = [TrialKey(fingerprint, pictures, text, ()) for pictures, text in asked]
         known = self.trials.get(keys)
@@ -77,11 +114,8 @@ class Interviews:
         for begun in range(0, len(missing), SHARD):
             shard = missing[begun : begun + SHARD]
             questions = [Question(tuple(map(self.pictures.get, key.pictures)), key.question) for key in shard]
-            said = self.executor.answer(model, questions)
-            trials = [
-                Trial(key, (), basis="answer", said=text[:MOST_SAID]) for key, text in zip(shard, said, strict=True)
-            ]
+            trials = measure(shard, questions)
             self.trials.add(trials)
             known.update({trial.key: trial for trial in trials})
             progress(done + begun + len(shard))
-        return [known[key].said for key in keys]
+        return [known[key] for key in keys]

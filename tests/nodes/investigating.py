@@ -63,6 +63,10 @@ class Oracle:
         """Say nothing: what is examined here is chosen from."""
         return ["" for _ in questions]
 
+    def alike(self, model: str, questions: Sequence[Question]) -> list[float]:
+        """Find nothing alike."""
+        return [0.0 for _ in questions]
+
     def _ranked(self, model: str, question: Question) -> Ranking:
         shown = named(question.pictures[0])
         self.asked[model, question.text, shown] += 1

@@ -40,7 +40,7 @@ def embed(texts: Sequence[str]) -> np.ndarray:
     """Embed texts as bags of words."""
     words = sorted({word for text in texts for word in text.lower().split()})
     rows = np.array([[float(word in text.lower().split()) for word in words] for text in texts])
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def draft(question: str, answer: str, kind: str = "color") -> Draft:

@@ -1,7 +1,7 @@
 """Pairs of pictures and texts, and how alike they should be (PairBench)."""
 
 from tools.pairs.building import SPLITS, Original, Originals, build
-from tools.pairs.originals import FolderOriginals, WorldOriginals
+from tools.pairs.originals import FolderOriginals, PlacedOriginals, WorldOriginals
 from tools.pairs.prompting import TEMPLATES, Request, asked
 from tools.pairs.records import Benchmark, Kind, Pair, read_benchmark, truth
 
@@ -14,6 +14,7 @@ __all__ = [
     "Original",
     "Originals",
     "Pair",
+    "PlacedOriginals",
     "Request",
     "WorldOriginals",
     "asked",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +59,95 @@ class WorldOriginals:
             return Original(name, drawn.picture(), drawn.class_name, moved.picture(), moved.class_name)
         msg = f"Nothing of {_TRIES} scenes with two things had room for them to change places."
         raise BadInput(msg)
+
+
+class PlacedOriginals:
+    """Pictures of two things in places, and of the same with their places exchanged, as What's Up has them.
+
+    Args:
+        folder: With pictures, and a JSON list that gives the `image_path` and the `caption_options` of each, the right
+            one first; or a JSON object a line with `image_file` and `description`.
+        open_picture: Reads a foreign picture safely; those that it cannot read are passed over.
+
+    Raises:
+        BadInput: Nothing there is said to show two things in places, or nothing shows them the other way round.
+    """
+
+    def __init__(self, folder: Path, *, open_picture: OpenPicture) -> None:
+        self._folder, self._open = folder, open_picture
+        found = {said: place for place, said in self._described()}
+        self._pairs = [
+            (place, words, found[other], other)
+            for words, place in found.items()
+            if (other := _exchanged(words)) in found
+        ]
+        if not self._pairs:
+            msg = (
+                f"Nothing in {folder} is described as one thing beside another, and as the same the other way round: "
+                "give pictures of one folder (--kind pictures), or captions such as 'A mug to the left of a plate'."
+            )
+            raise BadInput(msg)
+
+    @classmethod
+    def fits(cls, folder: Path) -> bool:
+        """Tell whether a folder says what its pictures show."""
+        return any(folder.glob("*.json")) or any(folder.glob("*.jsonl"))
+
+    @property
+    def title(self) -> str:
+        """What they are: the folder's own name, as benchmarks travel."""
+        return f"things in places of {self._folder.name}"
+
+    def original(self, number: int, seed: int) -> Original:
+        """Return the so manieth; see `tools.pairs.Originals`."""
+        order = np.random.default_rng(seed).permutation(len(self._pairs))
+        if number >= len(order):
+            msg = (
+                f"{self._folder} has {len(order)} pictures of things in places that can be exchanged; more are needed."
+            )
+            raise BadInput(msg)
+        place, words, other, exchanged = self._pairs[order[number]]
+        pictures = [self._open((self._folder / one).read_bytes(), one) for one in (place, other)]
+        return Original(place, pictures[0], words, pictures[1], exchanged)
+
+    def _described(self) -> Iterator[tuple[str, str]]:
+        """Yield the files with their captions, as far as they are of the wanted form."""
+        rows: list[Any] = []
+        for file in sorted([*self._folder.glob("*.json"), *self._folder.glob("*.jsonl")]):
+            text = file.read_text("utf-8", errors="replace")
+            for part in [text] if file.suffix == ".json" else text.splitlines():
+                try:
+                    read = json.loads(part)
+                except ValueError:
+                    continue
+                rows += read if isinstance(read, list) else [read]
+        for row in rows:
+            if not isinstance(row, Mapping):
+                continue
+            options = row.get("caption_options")
+            said = options[0] if isinstance(options, list) and options else row.get("description")
+            place = str(row.get("image_path") or row.get("image_file") or "")
+            inside = place and not Path(place).is_absolute() and ".." not in Path(place).parts
+            if isinstance(said, str) and inside and (self._folder / place).is_file() and _exchanged(_tidy(said)):
+                yield place, _tidy(said)
+
+
+def _tidy(words: str) -> str:
+    return " ".join(words.lower().rstrip(".").split())
+
+
+def _exchanged(words: str) -> str:
+    """Return what is said when two things have changed places; nothing where two are not spoken of."""
+    found = _SIDES.fullmatch(words)
+    return "" if found is None else f"{found['one']} {_OTHER_SIDE[found['side']]} {found['other']}"
+
+
+_OTHER_SIDE: Final = {
+    "to the left of": "to the right of", "to the right of": "to the left of", "left of": "right of",
+    "right of": "left of", "above": "below", "below": "above", "on": "under", "under": "on", "in front of": "behind",
+    "behind": "in front of",
+}  # fmt: skip
+_SIDES: Final = re.compile(rf"(?P<one>.+?) (?P<side>{'|'.join(_OTHER_SIDE)}) (?P<other>.+)")
 
 
 class FolderOriginals:
