@@ -163,6 +163,9 @@ class InvestigateState:
     folder: str = ""
     """A folder of the user's own pictures, with a folder for each class; empty takes what the profile draws."""
 
+    protocol: str = "choice"
+    """How models are asked: ``choice``, ``freeform`` or ``pairs``."""
+
     approve: bool = False
     """Whether a person is asked before an experiment is run."""
 

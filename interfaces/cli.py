@@ -151,6 +151,10 @@ def _declare_investigate(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="then teach models what is found that they cannot do (LoRA), and measure them again on fresh pictures",
     )
+    parser.add_argument(
+        "--protocol", choices=("auto", "choice", "freeform", "pairs"), default="auto",
+        help="how models are asked: to choose answers, to answer freely, to score pairs (default: as the query says)",
+    )  # fmt: skip
     parser.add_argument("--thread", metavar="ID", help="a name for it, to resume it by (made up if left out)")
     parser.add_argument("--out", metavar="DIR", help="write report.html, report.md, report.json and all trials there")
     parser.add_argument("--html", metavar="FILE", help="write one self-contained page of it")
@@ -372,7 +376,9 @@ _COMMANDS: Final = {
         'snellen investigate "Are these models robust to rotation?"\n'
         'snellen investigate "Can llava-upright tell left from right?" --html report.html\n'
         'snellen investigate "Which of clip and blip is better at birds?" --alpha 0.01 --out found\n'
-        'snellen investigate "Can models recognize fruit?" --budget images=500 --approve',
+        'snellen investigate "Can models recognize fruit?" --budget images=500 --approve\n'
+        'snellen investigate "Which model tells the truth most often?"          # free answers\n'
+        'snellen investigate "Can I trust llava-judge to judge similarity under blur?"',
         _declare_investigate,
     ),
     "reports": _Command("list the investigations so far", "snellen reports --json", _declare_json),

@@ -38,6 +38,7 @@ def investigate(options: argparse.Namespace) -> int:
         seed=options.seed,
         approve=options.approve,
         correct=options.correct,
+        protocol=options.protocol,
     )
     _check_outputs(options)
     follower = _follower(options)

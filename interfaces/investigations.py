@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from graphs.states import InvestigateState, Json
     from nodes.context import Context
+    from nodes.free_answers import Questioning
     from nodes.reasoning.follow_up import Correction
     from nodes.reasoning.inquiry import Report
     from profiles import Profile
@@ -50,6 +51,7 @@ class Order:
         seed: Chooses the pictures.
         approve: Whether a person is asked before an experiment is run.
         correct: Whether models are taught what is found that they cannot do, and measured again.
+        protocol: How models are asked: ``choice``, ``freeform`` or ``pairs``; ``auto`` reads it off the query.
     """
 
     query: str
@@ -61,6 +63,7 @@ class Order:
     seed: int = 0
     approve: bool = False
     correct: bool = False
+    protocol: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ async def stream_investigate(
         SnellenError: the run failed; ``resume_investigation`` takes it up.
     """
     from memory.home import home
+    from nodes.experiments import investigator_of
 
     if order.correct:
         await asyncio.to_thread(_check_library)
@@ -121,7 +125,7 @@ async def stream_investigate(
     folder = await asyncio.to_thread(home)
     context = await asyncio.to_thread(examining, order.profile, folder, state.folder)
     # What cannot be examined is said before there is a thread that nobody can bring to an end.
-    await context.examiner().investigator.open_report(state.query, state.models)
+    await investigator_of(state, context).open_report(state.query, state.models)
     async with threads.opened(name, "investigate", folder) as graph:
         await threads.begin(graph, asdict(state), _config(name))
         yield Started(thread=name, state=state)
@@ -306,6 +310,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     from nodes.examination import Examination, Teaching
     from nodes.reasoning import make_investigator
     from nodes.reasoning.ladder import battery
+    from nodes.reasoning.protocol_examiner import ProtocolExaminer
     from nodes.reasoning.subjects import Subjects
     from profiles import load_profile
     from profiles.profile import TESTED
@@ -331,6 +336,9 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
             samples=SampleTable(folder),
             pictures=context.pictures,
             executor=InProcess(chosen, adapters.find),
+            investigators={name: ProtocolExaminer(chosen, name) for name in ("freeform", "pairs")},
+            questioning=_questioning(chosen),
+            world=chosen.world() if chosen.world_settings and not pictures else None,
             generation=generation,
             retrieval=retrieval,
             alignment=None if chosen.models.match is None else Alignment(match, least=chosen.samples.fits),
@@ -345,14 +353,39 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     )
 
 
+def _questioning(profile: Profile) -> Questioning | None:
+    """Return what free questions are made with; None where the profile has no world."""
+    import numpy as np
+
+    from memory.embedding import SentenceEmbedding
+    from nodes.free_answers import Questioning
+    from nodes.reasoning.lexicon import lexicon_of
+    from nodes.reasoning.quiz import Quiz
+    from nodes.reasoning.statements import Statements
+    from tools.prove import WorldScenes
+
+    if not profile.world_settings or profile.models.embedding is None:
+        return None
+    embedding = SentenceEmbedding(profile)
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        vectors = embedding(list(texts)).astype(np.float64)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+    return Questioning(WorldScenes(profile.world()), Quiz(), Statements(lexicon_of(profile)), embed)
+
+
 def _beginning(name: str, order: Order) -> InvestigateState:
     from graphs.states import InvestigateState
     from profiles import load_profile
 
+    query = _checked_query(order.query)
+    protocol = _checked_protocol(order)
     return InvestigateState(
         investigation=name,
-        query=_checked_query(order.query),
-        models=examined(load_profile(order.profile), order.models),
+        query=query,
+        protocol=protocol,
+        models=examined(load_profile(order.profile), order.models, query, judges=protocol == "pairs"),
         profile=threads.lasting(order.profile),
         alpha=_checked_alpha(order.alpha),
         budget=_checked_budget(order.budget),
@@ -363,8 +396,36 @@ def _beginning(name: str, order: Order) -> InvestigateState:
     )
 
 
-def examined(profile: Profile, models: Sequence[str]) -> list[str]:
+def _checked_protocol(order: Order) -> str:
+    """Return how models are asked.
+
+    Raises:
+        BadInput: There is no such way, or it does not go with what else is wanted.
+    """
+    from nodes.reasoning.protocol_queries import protocol_of
+
+    known = ("auto", "choice", "freeform", "pairs")
+    if order.protocol not in known:
+        msg = f"There is no protocol {order.protocol[:40]!r}: there are {', '.join(known)}."
+        raise BadInput(msg)
+    found = protocol_of(order.query) if order.protocol == "auto" else order.protocol
+    if found != "choice" and order.pictures is not None:
+        command = "prove" if found == "freeform" else "pairs"
+        msg = (
+            f"The protocol {found!r} draws from the profile's world: build a benchmark of your pictures with "
+            f"`snellen {command} build --data DIR`, or choose --protocol choice."
+        )
+        raise BadInput(msg)
+    if found != "choice" and order.correct:
+        msg = f"What the protocol {found!r} finds is not taught yet: leave out --correct, or choose --protocol choice."
+        raise BadInput(msg)
+    return found
+
+
+def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges: bool = False) -> list[str]:
     """Return the models that are examined where these are asked for: all of the profile where none are.
+
+    Those that are for judging pairs only are among them where judges are wanted, or the query names them.
 
     Raises:
         BadInput: One of them does not exist, or there are too many.
@@ -387,7 +448,12 @@ def examined(profile: Profile, models: Sequence[str]) -> list[str]:
             f"{', '.join([*known, *corrected])}."
         )
         raise BadInput(msg)
-    chosen = list(dict.fromkeys(models)) or known
+    usual = [
+        name
+        for name in known
+        if judges or getattr(profile.tested[name], "only", "") != "pairs" or name.casefold() in query.casefold()
+    ]
+    chosen = list(dict.fromkeys(models)) or usual
     if len(chosen) > MAX_MODELS:
         msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: choose some with --models."
         raise BadInput(msg)

@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.out:
         check_folder(Path(options.out))
     bench = benches.opened(options.profile)
-    models = examined(bench.profile, options.models or ())
+    models = examined(bench.profile, options.models or (), judges=True)
     with told() as progress:
         outcome = asyncio.run(examine(found, bench.interviews, models, compatible=options.compat, progress=progress))
     compared = correlations(outcome.judges, table)

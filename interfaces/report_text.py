@@ -5,17 +5,20 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.investigation_display import VERDICTS, figures, guarantee
 from interfaces.runs import write_text, writing
+from nodes.reasoning.protocol_queries import protocol_of
 from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
     from interfaces.investigations import Found
-    from nodes.reasoning.inquiry import Experiment, Report
+    from memory.samples import Sample
+    from memory.trials import Trial, TrialTable
+    from nodes.reasoning.inquiry import Design, Experiment, Report
 
 
 def markdown(found: Found) -> str:
@@ -43,6 +46,9 @@ def again(found: Found) -> str:
     report = found.report
     words = ["snellen", "investigate", report.query]
     words += [word for name in report.models for word in ("--models", name)]
+    design = report.experiments[0].design if report.experiments else None
+    if design is not None and design.protocol != protocol_of(report.query):
+        words += ["--protocol", design.protocol]
     words += ["--alpha", f"{report.alpha:g}", "--seed", str(report.seed)]
     usual = type(report.budget)().model_dump()
     changed = [f"{name}={value}" for name, value in report.budget.model_dump().items() if value != usual[name]]
@@ -63,7 +69,11 @@ def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
     for finding in experiment.findings:
         told = finding.trouble or figures(finding)
         yield f"| {finding.claim.stated(design)} | {'–' if finding.trouble else VERDICTS[finding.verdict]} | {told} |"
-    yield from ("", "| model | pictures | accuracy (95 %) | informedness | abstained |", "|---|---|---|---|---|")
+    yield from (
+        "",
+        f"| model | pictures | {design.scored} (95 %) | informedness | abstained |",
+        "|---|---|---|---|---|",
+    )
     for result in experiment.results:
         low, high = result.interval
         informed = "" if result.informedness is None else f"{result.informedness:.2f}"
@@ -90,12 +100,51 @@ def trial_rows(found: Found, folder: Path) -> Iterator[dict[str, Any]]:
     """
     begun = 0
     for album, report in found.parts:
-        for row in _trial_rows(album, report, folder):
+        for row in _trial_rows(album, report, folder, found.profile):
             yield row | {"experiment": row["experiment"] + begun}
         begun += len(report.experiments)
 
 
-def _trial_rows(album: str, report: Report, folder: Path) -> Iterator[dict[str, Any]]:
+def _answer_rows(
+    design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable, profile: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the trials of an experiment in which nothing was chosen from."""
+    from nodes.examination import protocols
+
+    protocol = protocols()[design.protocol]
+    judge = _right(design.protocol, profile)
+    for name, fingerprint in report.fingerprints.items():
+        keys = [(sample, key) for sample in samples for key in protocol.keys(design, sample, fingerprint)]
+        found = trials.get([key for _, key in keys])
+        for sample, key in keys:
+            if key not in found:
+                continue
+            trial, arm = found[key], design.arms[sample.arm]
+            yield {
+                "round": sample.round, "arm": sample.arm, "model": name, "plain": False, "question": key.question,
+                "choices": [], "truth": arm.answer, "said": trial.said[:200], "right": judge(sample, arm.answer, trial),
+                "mean": [], "sum": [], "tokens": [], "basis": trial.basis, "text": trial.said,
+                "picture": sample.picture, "label": sample.label, "origin": sample.origin,
+                "rejected_before": sample.rejected, "trial": key.id, "measured": trial.created,
+            }  # fmt: skip
+
+
+def _right(protocol: str, profile: str) -> Callable[[Sample, str, Trial], bool]:
+    """Return what tells whether an answer is right, as far as one can be."""
+    if protocol == "freeform":
+        from nodes.free_answers import right
+        from nodes.reasoning.lexicon import lexicon_of
+        from nodes.reasoning.statements import Statements
+        from profiles import load_profile
+
+        reader = Statements(lexicon_of(load_profile(profile)))
+        return lambda sample, _, trial: right(sample, trial.said, reader)
+    from nodes.scoring_pairs import right as scored_rightly
+
+    return lambda _, kind, trial: scored_rightly(kind, trial)
+
+
+def _trial_rows(album: str, report: Report, folder: Path, profile: str) -> Iterator[dict[str, Any]]:
     from memory.samples import SampleTable
     from memory.trials import TrialTable
     from nodes.trials import chosen, key_of
@@ -104,6 +153,10 @@ def _trial_rows(album: str, report: Report, folder: Path) -> Iterator[dict[str, 
     samples, trials = SampleTable(folder), TrialTable(folder)
     for number, experiment in enumerate(report.experiments):
         design, of = experiment.design, samples.of(album, number)
+        if design.protocol != "choice":
+            for row in _answer_rows(design, of, report, trials, profile):
+                yield {"experiment": number + 1, **row}
+            continue
         for name, fingerprint in report.fingerprints.items():
             for plain in design.conditions:
                 keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in of}

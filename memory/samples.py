@@ -38,6 +38,11 @@ def _samples(db: Database) -> None:
     )
 
 
+@migrations(name="2_details")
+def _details(db: Database) -> None:
+    db.execute("ALTER TABLE samples ADD COLUMN details TEXT NOT NULL DEFAULT ''")
+
+
 @dataclass(frozen=True)
 class Sample:
     """One picture of an experiment.
@@ -52,6 +57,7 @@ class Sample:
         label: What it is said to show.
         origin: Where it is from, for people.
         rejected: Pictures before it that did not show what they should.
+        details: What else its protocol has to know about it, as JSON; empty where it is nothing.
     """
 
     investigation: str
@@ -63,6 +69,7 @@ class Sample:
     label: str
     origin: str
     rejected: int = 0
+    details: str = ""
 
 
 class SampleTable(Table):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from memory.samples import Sample
 from memory.trials import Trial
+from nodes.interviews import MOST_SAID
 from nodes.reasoning.inquiry import IDENTITY
-from nodes.trials import key_of
 from profiles.errors import SnellenError
 from tools.models import SHARD, Question
 from tools.samples import Selection, select
@@ -22,15 +22,27 @@ if TYPE_CHECKING:
     from memory.artifacts import ArtifactStore
     from memory.samples import SampleTable
     from memory.trials import TrialKey, TrialTable
+    from nodes.free_answers import Questioning
+    from nodes.protocols import AskingProtocol
     from nodes.reasoning.inquiry import Arm, Design
     from nodes.reasoning.protocol import Investigator
     from profiles import CorrectionSettings
-    from tools.models import Card, Executor, ModelUnderTest
+    from tools.models import Executor, ModelUnderTest
     from tools.samples import Alignment, Source
 
 MAX_REJECTED: Final = 40
 """Pictures in a row that do not show what they should before an experiment is given up: under some transforms most do
 not, and one in a million experiments may end for that."""
+
+
+def protocols() -> Mapping[str, AskingProtocol]:
+    """Return the ways of asking, by name."""
+    # Protocols know what they make pictures with, which is what is defined here.
+    from nodes.choosing import Choosing
+    from nodes.free_answers import FreeAnswers
+    from nodes.scoring_pairs import ScoringPairs
+
+    return {"choice": Choosing(), "freeform": FreeAnswers(), "pairs": ScoringPairs()}
 
 
 @dataclass(frozen=True)
@@ -77,6 +89,7 @@ class Examination:
 
     Attributes:
         investigator: Designs experiments and reads them.
+        investigators: Who does so instead where a protocol has its own, by the protocol's name.
         trials: What was measured, of all investigations.
         samples: The pictures of all experiments.
         pictures: Where picture ids lead to pictures.
@@ -85,6 +98,9 @@ class Examination:
         retrieval: Where they are looked up; None where there is nothing.
         alignment: Tells whether a picture shows what it should; None where nothing can tell.
         teaching: What it takes to correct models; None where none are.
+        questioning: What free questions are made with; None where nothing is known of any picture.
+        world: The profile's world, which pairs are made of; None where it has none.
+        protocols: The ways of asking, by name.
     """
 
     investigator: Investigator
@@ -96,6 +112,10 @@ class Examination:
     retrieval: Source | None = None
     alignment: Alignment | None = None
     teaching: Teaching | None = None
+    investigators: Mapping[str, Investigator] = field(default_factory=dict)
+    questioning: Questioning | None = None
+    world: Any = None
+    protocols: Mapping[str, AskingProtocol] = field(default_factory=protocols)
 
     def selection(self, seed: str) -> Selection:
         """Return what select tools work with."""
@@ -141,11 +161,9 @@ class Examination:
         Raises:
             SnellenError: It cannot be read, or not be asked this.
         """
-        card = self.executor.card(name)
-        refuse(card, design)
-        keys = [
-            key_of(design, sample, card.fingerprint, plain=plain) for plain in design.conditions for sample in samples
-        ]
+        card, protocol = self.executor.card(name), self.protocols[design.protocol]
+        protocol.refuse(card, design)
+        keys = [key for sample in samples for key in protocol.keys(design, sample, card.fingerprint)]
         known = self.trials.get(keys)
         missing = [key for key in dict.fromkeys(keys) if key not in known]
         return [missing[begun : begun + SHARD] for begun in range(0, len(missing), SHARD)]
@@ -156,7 +174,13 @@ class Examination:
         Raises:
             SnellenError: It cannot answer.
         """
-        questions = [Question((self.picture(key.pictures[0]),), key.question, key.choices) for key in shard]
+        questions = [Question(tuple(map(self.picture, key.pictures)), key.question, key.choices) for key in shard]
+        if not shard[0].choices:
+            said = self.executor.answer(name, questions)
+            self.trials.add(
+                Trial(key, (), basis="answer", said=text[:MOST_SAID]) for key, text in zip(shard, said, strict=True)
+            )
+            return
         ranked = self.executor.rank(name, questions)
         self.trials.add(
             Trial(key, one.scores, basis=one.basis, said=one.text) for key, one in zip(shard, ranked, strict=True)
@@ -196,18 +220,3 @@ class Examination:
             except SnellenError:
                 continue
         return found
-
-
-def refuse(card: Card, design: Design) -> None:
-    """Refuse to ask a model what it cannot answer.
-
-    Raises:
-        SnellenError: It only compares pictures with names, and the answers are none.
-    """
-    bare = [name for name in design.classes if name.casefold() in {"yes", "no"} or name.isdigit()]
-    if card.basis == "similarity" and bare:
-        msg = (
-            f"it compares pictures with texts, and {bare[0]!r} describes none: such a model can only be asked what is "
-            "in a picture"
-        )
-        raise SnellenError(msg)

@@ -17,13 +17,12 @@ from pydantic import ValidationError
 from memory.home import MemoryTrouble
 from memory.samples import Sample
 from nodes.inference import used
+from nodes.protocols import Place, finding
 from nodes.reasoning.follow_up import FollowUp, album
 from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Report, checked
-from nodes.trials import Evaluated, decided, error_rate, replaced
+from nodes.trials import decided, error_rate, replaced
 from profiles.errors import BadInput, SnellenError
-from tools.samples import select
 from tools.scoring import prospect
-from tools.transforms import apply
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -72,7 +71,8 @@ def investigator_of(state: InvestigateState, context: Context) -> Investigator:
     """Return who designs the experiments of that report, and reads them."""
     if state.after:
         return FollowUp([Design.model_validate(one) for one in state.plan])
-    return context.examiner().investigator
+    examination = context.examiner()
+    return examination.investigators.get(state.protocol, examination.investigator)
 
 
 async def open_report(state: InvestigateState, runtime: Runtime[Context]) -> Json:
@@ -182,10 +182,11 @@ def weighed(report: Report, number: int, samples: Sequence[Sample], examination:
     """Return the report with the findings and results of one experiment as its trials have them now."""
     experiment = report.experiments[number]
     fingerprints = examination.fingerprints(report.models)
-    evaluated = Evaluated.of(experiment.design, samples, fingerprints, examination.trials)
+    protocol = examination.protocols[experiment.design.protocol]
+    evaluated = protocol.evaluated(examination, experiment.design, samples, fingerprints)
 
     def found(alpha: float) -> Report:
-        findings = [one if one.trouble else evaluated.finding(one, alpha=alpha) for one in experiment.findings]
+        findings = [one if one.trouble else finding(evaluated, one, alpha=alpha) for one in experiment.findings]
         changed = experiment.model_copy(update={"findings": findings, "results": evaluated.results()})
         known = report.model_copy(update={"fingerprints": fingerprints})
         return decided(replaced(known, number, changed))
@@ -335,16 +336,15 @@ def tried(made: Design, report: Report, examination: Examination) -> None:
     Raises:
         BadInput: It cannot.
     """
-    for place, arm in enumerate(made.arms):
-        selected = select(arm.select, examination.selection(f"{report.seed}/try/{place}"))
-        apply(arm.transform, selected.picture, "try", selected.studio)
+    examination.protocols[made.protocol].check(examination, made, report.seed)
 
 
 def _round(investigation: str, report: Report, number: int, examination: Examination) -> list[Sample]:
     """Make and store one round of the experiment under way."""
     experiment = report.number
     design = report.experiments[experiment].design
-    made = examination.make_round(design, number, investigation=investigation, experiment=experiment, seed=report.seed)
+    place = Place(investigation, experiment, number, report.seed)
+    made = examination.protocols[design.protocol].make(examination, design, place)
     examination.samples.add(made)
     return made
 

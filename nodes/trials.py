@@ -5,21 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from memory.trials import Trial, TrialKey
 from nodes.reasoning.inquiry import UNKNOWN, Claim, Design, Experiment, Finding, Report, Result
 from tools.models import Ranking
-from tools.scoring import Chosen, choice_metrics, confidence_interval, evidence, share_errors
+from tools.scoring import Chosen, choice_metrics, share_errors
 
 if TYPE_CHECKING:
     from memory.samples import Sample
     from memory.trials import TrialTable
-
-_ENDLESS: Final = 600.0
-"""Logarithms of evidence are kept below this: JSON knows no infinity."""
 
 
 @dataclass(frozen=True)
@@ -94,29 +89,6 @@ class Evaluated:
                 )
             )  # fmt: skip
         return found
-
-    def finding(self, before: Finding, *, alpha: float) -> Finding:
-        """Return what is known of a claim now; its verdict is left open.
-
-        Args:
-            before: The finding so far.
-            alpha: The error rate of the interval.
-        """
-        claim, seen = before.claim, self.observations(before.claim)
-        found = evidence(seen, claim.threshold, low=claim.low)
-        span = confidence_interval(seen, alpha=alpha, low=claim.low)
-        strength = found.strength
-        return before.model_copy(
-            update={
-                "n": len(seen),
-                "mean": sum(seen) / len(seen) if seen else 0.0,
-                "spread": float(np.std([*seen, claim.low, 1.0])),
-                "interval": (span.low, span.high),
-                "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
-                "leaning": "open" if not seen else "yes" if found.above > found.below else "no",
-                "verdict": "open",
-            }
-        )
 
     def _right(self, model: str, *, plain: bool) -> dict[Sample, float]:
         said = self.said.get((model, plain), {})

@@ -205,6 +205,8 @@ class CheckpointUnderTest(ModelSettings):
     sentence: str = "{choice}"
     """What a contrastive model compares with the picture, made of a ``{question}`` and one ``{choice}``, or ``{name}``,
     which is a choice without its article."""
+    only: Literal["", "pairs"] = ""
+    """``pairs`` for one that only judges pairs: it is examined in other things where it is named, and else not."""
     bits: Literal[8] | None = None
     """Read the weights in so many bits (with ``bitsandbytes``, on CUDA); without it, as ``dtype`` says."""
     batch: int = Field(default=8, ge=1)

@@ -23,12 +23,25 @@ def discussed(experiment: Experiment) -> Discussion:
 def figures(finding: Finding, design: Design) -> str:
     """Say what was measured of a claim, with its interval."""
     low, high = finding.interval
+    if finding.claim.measure:
+        return _measured(finding, low, high)
     if finding.claim.kind in {"drop", "better"}:
         between = f"{100 * finding.mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
         kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
         told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
         return f"{told} in {design.task}"
     return f"right in {100 * finding.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
+
+
+def _measured(finding: Finding, low: float, high: float) -> str:
+    """Say what was measured of free answers or scores."""
+    claim, mean = finding.claim, finding.mean
+    if claim.kind == "better":
+        return f"a difference of {100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+    if claim.measure == "order":
+        return f"concordance {mean:.2f} ({low:.2f} to {high:.2f})"
+    called = {"truth": "truth", "help": "of what is asked for", "symmetry": "alike both ways", "heed": "heeded"}
+    return f"{100 * mean:.0f} % {called[claim.measure]} ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def _told(finding: Finding, design: Design) -> str:

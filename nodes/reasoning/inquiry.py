@@ -26,6 +26,23 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+Protocol = Literal["choice", "freeform", "pairs"]
+"""How models are asked: to choose an answer, to answer freely, to score pairs."""
+Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
+_MEASURES: Final = {
+    "truth": "{0} tells more than {bar} % truth in {task}",
+    "help": "{0} says more than {bar} % of what is asked for in {task}",
+    "order": "{0} scores pairs in the right order in {task}",
+    "symmetry": "{0} gives alike scores both ways round to more than {bar} % of pairs in {task}",
+    "heed": "{0} heeds whether a change counts in more than {bar} % of changed pairs in {task}",
+}
+_COMPARED: Final = {
+    "truth": "{0} tells more truth than {other} in {task}",
+    "help": "{0} says more of what is asked for than {other} in {task}",
+    "order": "{0} scores pairs in the right order more often than {other} in {task}",
+    "symmetry": "{0} gives alike scores both ways round more often than {other} in {task}",
+    "heed": "{0} heeds what counts more often than {other} in {task}",
+}
 Verdict = Literal["yes", "no", "open"]
 """Whether a claim holds; "open" while the evidence does not say."""
 
@@ -60,6 +77,8 @@ class Claim(_Record):
     """
 
     kind: Literal["ability", "plain", "drop", "better"]
+    measure: Measured = ""
+    """What of, where answers are not chosen: truth or help of free answers; order, symmetry or heed of scored pairs."""
     model: Name
     other: Annotated[str, StringConstraints(max_length=64)] = ""
     """The model that it is compared with."""
@@ -80,7 +99,7 @@ class Claim(_Record):
     @property
     def low(self) -> float:
         """The least that an observation can be; the most is 1."""
-        return 0.0 if self.kind in {"ability", "plain"} else -1.0
+        return 0.0 if self.kind in {"ability", "plain"} and self.measure != "order" else -1.0
 
     @property
     def about(self) -> str:
@@ -89,6 +108,9 @@ class Claim(_Record):
 
     def stated(self, design: Design) -> str:
         """Say what is claimed, of the skill and condition of its experiment."""
+        if self.measure:
+            said = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
+            return said.format(self.model, other=self.other, bar=f"{100 * self.threshold:.0f}", task=design.task)
         if self.kind == "drop":
             return f"{self.model} loses more than {100 * self.threshold:.0f} points in {design.task}"
         if self.kind == "better":
@@ -101,6 +123,8 @@ class Claim(_Record):
 class Design(_Record):
     """An experiment before it is run (APEX, section 3.2)."""
 
+    protocol: Protocol = "choice"
+    """How it asks: `nodes.protocols`."""
     difficulty: int = Field(ge=1, le=5)
     """From 1, which any model should manage, to 5."""
     purpose: Sentence
@@ -135,6 +159,11 @@ class Design(_Record):
         return f"{self.skill} {self.condition}".rstrip()
 
     @property
+    def scored(self) -> str:
+        """What the average of a result is called."""
+        return {"choice": "accuracy", "freeform": "truth", "pairs": "right order"}[self.protocol]
+
+    @property
     def about_things(self) -> bool:
         """Whether the right answer depends on what a picture shows, and not only on how it was changed."""
         return any(arm.select != self.arms[0].select for arm in self.arms)
@@ -165,6 +194,8 @@ def checked(design: Design, models: list[str]) -> Design:
         BadInput: It names a tool, an argument or a model that there is not, its classes are not balanced, or it cannot
             prove what it claims. The message is for whoever wrote it.
     """
+    if design.protocol != "choice":
+        return _named(design, models)
     classes = design.classes
     if not 2 <= len(classes) <= MAX_CHOICES - design.unknown:  # noqa: PLR2004 - with one answer nothing is asked
         msg = f"an experiment needs 2 to {MAX_CHOICES} different answers, not {len(classes)}"
@@ -183,15 +214,25 @@ def checked(design: Design, models: list[str]) -> Design:
     if design.paired and all(arm.transform.name == "Identity" for arm in design.arms):
         msg = "a paired experiment transforms its pictures"
         raise BadInput(msg)
-    strangers = {name for claim in design.claims for name in (claim.model, claim.other) if name} - set(models)
-    if strangers:
-        msg = f"no model {min(strangers)!r} is examined; there are {', '.join(models)}"
-        raise BadInput(msg)
+    _named(design, models)
     arms = [
         arm.model_copy(update={"select": SELECTS.read(arm.select), "transform": TRANSFORMS.read(arm.transform)})
         for arm in design.arms
     ]
     return design.model_copy(update={"arms": arms})
+
+
+def _named(design: Design, models: list[str]) -> Design:
+    """Return a design whose models are all examined.
+
+    Raises:
+        BadInput: One of them is not.
+    """
+    strangers = {name for claim in design.claims for name in (claim.model, claim.other) if name} - set(models)
+    if strangers:
+        msg = f"no model {min(strangers)!r} is examined; there are {', '.join(models)}"
+        raise BadInput(msg)
+    return design
 
 
 class Result(_Record):

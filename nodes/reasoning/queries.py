@@ -253,6 +253,24 @@ def _models(words: str, models: Sequence[str]) -> tuple[list[str], str]:
     return list(dict.fromkeys(found[place] for place in sorted(found))), words.replace("~", "")
 
 
+def named_models(query: str, models: Sequence[str]) -> tuple[list[str], str]:
+    """Return the models that a query names, and its words without them.
+
+    Raises:
+        UnexaminableError: It is empty, too long, or names a model with a number in its name that there is not.
+    """
+    words = " ".join(query.split())
+    if not words or len(words) > MAX_QUERY:
+        msg = f"The query has {len(words):,} characters; say it in 1 to {MAX_QUERY:,}."
+        raise UnexaminableError(msg)
+    named, rest = _models(words.casefold(), models)
+    stranger = _BESIDE[-1].search(rest)
+    if stranger:
+        msg = f"There is no model {stranger['name'][:80]!r} to examine; there are {', '.join(models)}."
+        raise UnexaminableError(msg)
+    return named, rest
+
+
 def _is_word(name: str, subjects: Subjects) -> bool:
     """Whether something where a model could stand is a word of the query instead."""
     known = (_ROBUST, _BETTER, _POSITION, _COUNT, _COLOR, _SEVERAL, _CAN)

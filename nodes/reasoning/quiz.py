@@ -47,6 +47,10 @@ class Quiz:
         return None
 
     async def write(self, scene: Pictured, seed: int) -> list[Draft]:
+        """Write questions; see `tools.prove.building.Writer`."""
+        return self.drafts(scene, seed)
+
+    def drafts(self, scene: Pictured, seed: int) -> list[Draft]:
         """Write ten to fifteen different questions about a scene, fewer where there is little to ask.
 
         Args:

@@ -1,6 +1,6 @@
 """Pairs of pictures and texts, and how alike they should be (PairBench)."""
 
-from tools.pairs.building import SPLITS, Original, Originals, build
+from tools.pairs.building import SPLITS, Original, Originals, build, second_of
 from tools.pairs.originals import FolderOriginals, PlacedOriginals, WorldOriginals
 from tools.pairs.prompting import TEMPLATES, Request, asked
 from tools.pairs.records import Benchmark, Kind, Pair, read_benchmark, truth
@@ -20,5 +20,6 @@ __all__ = [
     "asked",
     "build",
     "read_benchmark",
+    "second_of",
     "truth",
 ]

@@ -141,12 +141,19 @@ def _pairs(originals: Originals, number: int, pictures: Path, *, kind: str, coun
                 yield Pair(**shared, text=_needed(text, source), digests=[known])
                 continue
             second = _Files(pictures, f"{number}-{split}-{made}".lower())
-            found = second.put(partial(_second, made, source, split, f"{seed}/{number}"))
+            found = second.put(partial(second_of, made, source, split, f"{seed}/{number}"))
             yield Pair(**shared, second=second.name, digests=[known, found])
 
 
-def _second(kind: Kind, source: Original, split: str, seed: str) -> Image.Image:
-    """Return the second picture of a pair."""
+def second_of(kind: Kind, source: Original, split: str, seed: str) -> Image.Image:
+    """Return the second picture of a pair.
+
+    Args:
+        kind: The same, changed, or another picture.
+        source: The original that it is made of; another one than the first, where it is irrelevant.
+        split: What changes.
+        seed: Of the transforms' dice.
+    """
     if kind == "identical":
         size = [max(round(SMALLER * side), 1) for side in source.picture.size]
         return source.picture.resize((size[0], size[1]), Image.Resampling.LANCZOS)

@@ -137,6 +137,24 @@ def funnel_of(items: Sequence[Item]) -> dict[str, int]:
     return {ASKED: len(items), **{reason: reasons[reason] for reason in REASONS}, KEPT: reasons[""]}  # type: ignore[index]
 
 
+def objections(
+    drafts: Sequence[Draft],
+    verified: Sequence[Verified],
+    readings: Sequence[Reading],
+    graph: SceneGraph,
+    embed: Embed,
+) -> list[Objection | None]:
+    """Return why each draft does not stay, as far as programs and words tell; None for those that do."""
+    found = [
+        program_objection(draft, answer, reading, embed) or text_objection(draft, reading, graph)
+        for draft, answer, reading in zip(drafts, verified, readings, strict=True)
+    ]
+    kept = [place for place, objection in enumerate(found) if objection is None]
+    for place in duplicates([f"{drafts[place].question} {drafts[place].answer}" for place in kept], embed):
+        found[kept[place]] = Objection("duplicate", "Another question about this picture says the same.")
+    return found
+
+
 async def _made(scene: Pictured, folder: Path, workshop: Workshop, number: int, seed: int) -> dict[str, Any]:
     """Store a picture, and write and judge the questions about it."""
     facts = scene.facts
@@ -163,21 +181,15 @@ async def _judged(scene: Pictured, workshop: Workshop, number: int, seed: int) -
     graph = SceneGraph(scene.facts, caption=scene.caption)
     verified = list(workshop.verifier.run_all([(draft.program, graph) for draft in drafts]))
     readings = await _readings(drafts, verified, workshop.reader)
-    objections: list[Objection | None] = [
-        program_objection(draft, found, reading, workshop.embed) or text_objection(draft, reading, graph)
-        for draft, found, reading in zip(drafts, verified, readings, strict=True)
-    ]
-    kept = [place for place, objection in enumerate(objections) if objection is None]
-    for place in duplicates([f"{drafts[place].question} {drafts[place].answer}" for place in kept], workshop.embed):
-        objections[kept[place]] = Objection("duplicate", "Another question about this picture says the same.")
+    against = objections(drafts, verified, readings, graph, workshop.embed)
+    kept = [place for place, objection in enumerate(against) if objection is None]
     if workshop.entails is not None:
-        kept = [place for place in kept if objections[place] is None]
         wanted = {fact.text: fact for place in kept for fact in readings[place].new if fact.kind != "category"}
         shown = workshop.entails(scene)([(scene.name, fact) for fact in wanted.values()])
         probabilities = dict(zip(wanted, shown, strict=True))
         for place in kept:
-            objections[place] = denied(readings[place], probabilities)
-    for place, (draft, found, objection) in enumerate(zip(drafts, verified, objections, strict=True)):
+            against[place] = denied(readings[place], probabilities)
+    for place, (draft, found, objection) in enumerate(zip(drafts, verified, against, strict=True)):
         yield Item(
             id=f"{number}-{place}", scene=scene.name, **draft.model_dump(), output=found.answer or "",
             **({} if objection is None else {"reason": objection.reason, "note": objection.note[:500]}),

@@ -1,0 +1,223 @@
+"""Pairs to score: the protocol of PairBench within investigations.
+
+A round is one original of each split with its three pairs: the same, the changed one, another one. Models are asked for
+a score in both orders, once where the change counts and once where it is to be overlooked. What is observed is one
+value for an original and split: whether its scores are in the right order, alike both ways round, and heed what counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+from memory.samples import Sample
+from memory.trials import TrialKey
+from nodes.protocols import Place, said_of
+from nodes.reasoning.inquiry import Claim, Design, Result
+from profiles.errors import BadInput, SnellenError
+from tools.pairs import TEMPLATES, Pair, WorldOriginals, asked, second_of, truth
+from tools.scoring import bootstrap_interval
+from tools.scoring.pairs import INVALID, Judged, parsed_score
+
+if TYPE_CHECKING:
+    from memory.trials import Trial
+    from nodes.examination import Examination
+    from nodes.reasoning.inquiry import Arm
+    from tools.models import Card
+    from tools.scoring.pairs import Condition
+
+SPLIT: Final = "split"
+"""The argument of an arm's source that says what changes."""
+_CONDITIONS: Final[tuple[Condition, ...]] = ("sensitive", "invariant")
+_ALIKE: Final = 1.0
+"""What scores in both orders may differ by (ε of RelaxSym)."""
+_OTHERS: Final = 1_000_000
+"""From this number on, originals are the irrelevant ones."""
+
+
+class ScoringPairs:
+    """Models score how alike two pictures are."""
+
+    def make(self, examination: Examination, design: Design, place: Place) -> list[Sample]:
+        """Make and store a pair of each arm; see `nodes.protocols.AskingProtocol`."""
+        return [self._sample(examination, arm, which, place) for which, arm in enumerate(design.arms)]
+
+    def check(self, examination: Examination, design: Design, seed: int) -> None:
+        """Make a pair of each arm, to see that it can be made."""
+        for which, arm in enumerate(design.arms):
+            self._sample(examination, arm, which, Place("", 0, 0, seed))
+
+    def keys(self, design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
+        """Name the trials about a pair: under each condition in each order."""
+        pair = _pair(design.arms[sample.arm], sample)
+        found = []
+        for condition in _CONDITIONS:
+            for backward in (False, True):
+                pictures = (sample.picture, sample.plain) if backward else (sample.plain, sample.picture)
+                text = asked(pair, condition, backward=backward).text
+                found.append(TrialKey(fingerprint, pictures, text, ()))
+        return found
+
+    def refuse(self, card: Card, design: Design) -> None:  # noqa: ARG002 - whatever is asked
+        """Refuse to ask a model that does not write, or reads one picture only."""
+        if not card.answers:
+            msg = "it compares vectors and gives no scores: `snellen pairs run` measures encoders"
+            raise SnellenError(msg)
+        if card.pictures < 2:  # noqa: PLR2004 - a pair
+            msg = "it reads one picture at once, and cannot compare two"
+            raise SnellenError(msg)
+
+    def evaluated(
+        self, examination: Examination, design: Design, samples: Sequence[Sample], fingerprints: Mapping[str, str]
+    ) -> PairsEvaluated:
+        """Look up all scores of an experiment."""
+        groups = {
+            name: _judged(design, said)
+            for name, said in said_of(examination, self, design, samples, fingerprints).items()
+        }
+        return PairsEvaluated(design, groups)
+
+    def _sample(self, examination: Examination, arm: Arm, which: int, place: Place) -> Sample:
+        split = str(arm.select.arguments[SPLIT])
+        if examination.world is None:
+            msg = "This profile has no world to make pairs of: build a benchmark with `snellen pairs build --data DIR`."
+            raise BadInput(msg)
+        originals = WorldOriginals(examination.world, places=split.startswith("SP"))
+        seed = place.seed * 1_000 + place.experiment
+        one = originals.original(place.round, seed)
+        source = originals.original(_OTHERS + place.round, seed) if arm.answer == "irrelevant" else one
+        second = second_of(arm.answer, source, split, f"{seed}/{place.round}")  # type: ignore[arg-type]
+        picture, plain = examination.pictures.put(second.convert("RGB")).id, examination.pictures.put(one.picture).id
+        dice = hashlib.sha256(f"{seed}/{split}/{place.round}".encode()).digest()[0]
+        details = json.dumps({"template": (dice + which) % TEMPLATES})
+        return Sample(
+            place.investigation, place.experiment, place.round, which, picture, plain,
+            f"{arm.answer}, {split}", originals.title, 0, details,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PairsEvaluated:
+    """The scores of one experiment.
+
+    Attributes:
+        design: Of the experiment.
+        groups: For each model by name, the scores of each original's pairs of one split.
+    """
+
+    design: Design
+    groups: Mapping[str, Mapping[tuple[int, str], Sequence[Judged]]]
+
+    def observations(self, claim: Claim) -> list[float]:
+        """Return one value for each original and split, or the differences of two models."""
+        values = self._values(claim.model, claim.measure)
+        if claim.kind == "better":
+            others = self._values(claim.other, claim.measure)
+            return [value - others[key] for key, value in values.items() if key in others]
+        return list(values.values())
+
+    def results(self) -> list[Result]:
+        """Return how well each model orders pairs, and what else it can be trusted with."""
+        found = []
+        for name, groups in self.groups.items():
+            if not groups:
+                continue
+            means = {measure: list(self._values(name, measure).values()) for measure in _MEASURES}
+            rows = [one for group in groups.values() for one in group]
+            scores = [score for one in rows for score in (one.forward, one.backward)]
+            shares = [(value + 1) / 2 for value in means["order"]]
+            span = bootstrap_interval(shares)
+            found.append(
+                Result(
+                    model=name,
+                    plain=False,
+                    n=len(groups),
+                    average=sum(shares) / len(shares),
+                    interval=(span.low, span.high),
+                    by_class={measure: sum(row) / len(row) for measure, row in means.items() if row},
+                    abstention=None,
+                    invalid=sum(score is None for score in scores) / len(scores),
+                    informedness=None,
+                )
+            )
+        return found
+
+    def _values(self, model: str, measure: str) -> dict[tuple[int, str], float]:
+        return {key: _MEASURES[measure](rows) for key, rows in self.groups.get(model, {}).items()}
+
+
+def _order(rows: Sequence[Judged]) -> float:
+    """The share of an original's pairs, two and two, that are scored in the right order, less those in the wrong one.
+
+    Kendall's concordance within one original: over originals its mean is what MMScore's τ is made of.
+    """
+    found = []
+    for condition in _CONDITIONS:
+        ours = [one for one in rows if one.condition == condition]
+        for one, other in combinations(ours, 2):
+            if one.truth == other.truth:
+                continue
+            for here, there in ((one.forward, other.forward), (one.backward, other.backward)):
+                step = (INVALID if here is None else here) - (INVALID if there is None else there)
+                found.append(float((step > 0) - (step < 0)) * (1 if one.truth > other.truth else -1))
+    return sum(found) / len(found)
+
+
+def _symmetry(rows: Sequence[Judged]) -> float:
+    """The share of pairs that get alike scores both ways round."""
+    alike = [
+        one.forward is not None and one.backward is not None and abs(one.forward - one.backward) <= _ALIKE
+        for one in rows
+    ]
+    return sum(alike) / len(alike)
+
+
+def _heed(rows: Sequence[Judged]) -> float:
+    """Whether the changed pair scores higher where the change is to be overlooked, in each order."""
+    changed = {one.condition: one for one in rows if "transformed" in one.pair}
+    sides = [
+        (changed["sensitive"].forward, changed["invariant"].forward),
+        (changed["sensitive"].backward, changed["invariant"].backward),
+    ]
+    return sum(low is not None and high is not None and high > low for low, high in sides) / len(sides)
+
+
+_MEASURES: Final = {"order": _order, "symmetry": _symmetry, "heed": _heed}
+
+
+def _judged(design: Design, said: Mapping[Sample, Sequence[Trial]]) -> dict[tuple[int, str], list[Judged]]:
+    """Gather the scores of each original's three pairs, where all of them were measured."""
+    found: dict[tuple[int, str], list[Judged]] = {}
+    for sample, trials in said.items():
+        arm = design.arms[sample.arm]
+        split, scores = str(arm.select.arguments[SPLIT]), [parsed_score(trial.said) for trial in trials]
+        for place, condition in enumerate(_CONDITIONS):
+            right = truth(arm.answer, condition)  # type: ignore[arg-type]
+            forward, backward = scores[2 * place : 2 * place + 2]
+            one = Judged(f"{sample.round}-{arm.answer}", condition, right, forward, backward, str(sample.round))
+            found.setdefault((sample.round, split), []).append(one)
+    return {key: rows for key, rows in found.items() if len(rows) == 3 * len(_CONDITIONS)}
+
+
+def right(kind: str, trial: Trial) -> bool:
+    """Tell whether a score is near the right one under the condition that it was asked under, or either of them."""
+    score = parsed_score(trial.said)
+    truths = {truth(kind, condition) for condition in _CONDITIONS}  # type: ignore[arg-type]
+    if "does not count" in trial.key.question:
+        truths = {truth(kind, "invariant")}  # type: ignore[arg-type]
+    elif "It counts" in trial.key.question:
+        truths = {truth(kind, "sensitive")}  # type: ignore[arg-type]
+    return score is not None and any(abs(score - one) <= _ALIKE for one in truths)
+
+
+def _pair(arm: Arm, sample: Sample) -> Pair:
+    """Return a sample as the pair that it is, for its wording."""
+    details: dict[str, Any] = json.loads(sample.details)
+    return Pair(
+        id=f"{sample.round}-{sample.arm}", split=str(arm.select.arguments[SPLIT]), kind=arm.answer,
+        original=str(sample.round), first="1.png", second="2.png", digests=[], template=int(details["template"]),
+    )  # fmt: skip
