@@ -236,10 +236,20 @@ async def _oracle(benchmark: Benchmark, reader: Reader) -> list[str]:
 
     captions = {name: scene.caption for name, scene in benchmark.scenes.items()}
     read = await reader.read_all([(caption, "") for caption in captions.values()])
-    graphs = {name: SceneGraph(facts, caption=captions[name]) for name, facts in zip(captions, read, strict=True)}
+    graphs = {
+        name: SceneGraph(_numbered(facts), caption=captions[name]) for name, facts in zip(captions, read, strict=True)
+    }
     with Verifier() as verifier:
         found = verifier.run_all((item.program, graphs[item.scene]) for item in benchmark.items)
         return [one.answer or "" for one in found]
+
+
+def _numbered(facts: Sequence[Fact]) -> list[Fact]:
+    """Return facts in which "two dogs" are two: programs count entities."""
+    from tools.scoring.scene_graph import Fact, numbered
+
+    many = [(fact.entity, int(fact.attribute)) for fact in facts if fact.kind == "count" and fact.attribute.isdigit()]
+    return [*facts, *(Fact(numbered(name, place)) for name, number in many for place in range(2, min(number, 50) + 1))]
 
 
 def _mean(measures: Iterable[Measure], clusters: Sequence[str]) -> Measure:

@@ -38,7 +38,7 @@ Entails = Callable[[Sequence[tuple[Hashable, Fact]]], Sequence[float]]
 _T = TypeVar("_T", bound=Hashable)
 Metric = Literal["paper", "calibrated"]
 METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
-FLOOR: Final = 0.55
+FLOOR: Final = 0.68
 """The cosine that tuples of different meaning mostly stay below (`benchmarks.freeform`)."""
 _INVERSES: Final = {
     "to the left of": "to the right of", "above": "below", "in front of": "behind", "inside": "around",
