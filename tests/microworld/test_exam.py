@@ -20,7 +20,7 @@ from tools import models
 from tools.transforms import DATA_TYPES
 
 NAMES = [concept.name for concept in vocabulary().share("known")]
-MODELS = list(json.loads(PLANTED.read_text(encoding="utf-8")))
+MODELS = [name for name, row in json.loads(PLANTED.read_text(encoding="utf-8")).items() if "without" in row]
 
 
 def asked(sheet: Sheet, count: int = 60) -> list[Question]:
