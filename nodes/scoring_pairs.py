@@ -117,7 +117,9 @@ class PairsEvaluated:
         values = self._values(claim.model, claim.measure)
         if claim.kind == "better":
             others = self._values(claim.other, claim.measure)
-            return [value - others[key] for key, value in values.items() if key in others]
+            # Concordance is between -1 and 1; as a share of pairs in the right order two of them differ by 1 at most.
+            width = 2 if claim.measure == "order" else 1
+            return [(value - others[key]) / width for key, value in values.items() if key in others]
         return list(values.values())
 
     def results(self) -> list[Result]:
@@ -168,10 +170,14 @@ def _order(rows: Sequence[Judged]) -> float:
 
 
 def _symmetry(rows: Sequence[Judged]) -> float:
-    """The share of pairs that get alike scores both ways round."""
+    """The share of pairs that get alike scores both ways round, where the change counts.
+
+    Where it is to be overlooked most scores are 10, and alike for that alone.
+    """
     alike = [
         one.forward is not None and one.backward is not None and abs(one.forward - one.backward) <= _ALIKE
         for one in rows
+        if one.condition == "sensitive"
     ]
     return sum(alike) / len(alike)
 

@@ -53,6 +53,8 @@ _ALSO: Final = {
 _VERBAL: Final = ("ed", "ing", "es", "ly")
 """Endings of words that hardly are the second half of a noun."""
 _POSSESSIVE: Final = re.compile(r"(?<=\w)'s\b")
+_LONGEST: Final = 40
+"""Letters of a word that may be a noun."""
 _MOST_UNKNOWN: Final = 3
 """Words of a noun that nobody knows."""
 
@@ -195,7 +197,9 @@ class Phrasing:
 
     def _known(self, text: str, before: str, after: Sequence[str]) -> Item | None:
         noun = self._nouns.get(text)
-        closed = Mark("number", text[:6]) if text.isdigit() else _CLOSED.get(text.removesuffix("-sized"))
+        closed = (
+            Mark("number", text[:6]) if text.isascii() and text.isdigit() else _CLOSED.get(text.removesuffix("-sized"))
+        )
         if noun is None or isinstance(closed, Phrase):
             return closed
         # "An orange" is a fruit, "a large orange" too, and "an orange house" is neither.
@@ -238,7 +242,8 @@ class Phrasing:
                 return replace(words.of(THING.name, general=True), number=None), place + 1
             if words.take(text, item, first=place == begun):
                 continue
-            if words.article and text not in FILLERS and isinstance(item, Mark) and item.sign == "word":
+            unknown = isinstance(item, Mark) and item.sign == "word" and text not in FILLERS
+            if words.article and unknown and len(text) <= _LONGEST:
                 return self._unknown(pieces, place, words)
             break
         return None
@@ -255,7 +260,7 @@ class Phrasing:
             return noun.name, place
         text, item = pieces[place]
         unknown = isinstance(item, Mark) and item.sign == "word" and text not in FILLERS and text not in _ARTICLES
-        if not unknown or text.endswith(_VERBAL):
+        if not unknown or text.endswith(_VERBAL) or len(text) > _LONGEST:
             return noun.name, place
         return f"{noun.name} {singular(text)}", place + 1
 
@@ -265,7 +270,7 @@ class Phrasing:
         words: list[str] = []
         while place < len(pieces) and len(words) < _MOST_UNKNOWN:
             text, item = pieces[place]
-            if not isinstance(item, Mark) or item.sign != "word" or text in FILLERS:
+            if not isinstance(item, Mark) or item.sign != "word" or text in FILLERS or len(text) > _LONGEST:
                 break
             words.append(text)
             place += 1

@@ -216,9 +216,9 @@ def flaws(judged: Sequence[Judged]) -> list[str]:
         return [*found, "it knows only one score"]
     if all(_useless(_under(judged, name)) for name in _CONDITIONS):
         return [*found, "its scores say nothing about how alike things are"]
-    both = [one for one in judged if one.forward is not None and one.backward is not None]
-    swapped = [(one.backward or 0) - (one.forward or 0) for one in both]
-    changed = sum(abs(step) > 1 for step in swapped) / len(swapped) if swapped else 0.0
+    # A judge may be fair where changes are to be overlooked, and not where they count: the worse of the two speaks.
+    swapped = max((_swapped(_under(judged, name)) for name in _CONDITIONS), key=_changed)
+    changed = _changed(swapped)
     if changed > _MANY:
         higher = sum(step > 0 for step in swapped) / max(sum(step != 0 for step in swapped), 1)
         lean = {True: "; it scores higher in the second order", False: "; it scores higher in the first order"}
@@ -230,6 +230,17 @@ def flaws(judged: Sequence[Judged]) -> list[str]:
             f"it does not heed whether changes matter: {1 - heeded:.0%} of changed pairs score alike either way"
         )
     return found
+
+
+def _swapped(judged: Sequence[Judged]) -> list[float]:
+    """Return how much higher each pair scores in the second order, where both have a score."""
+    both = [one for one in judged if one.forward is not None and one.backward is not None]
+    return [(one.backward or 0) - (one.forward or 0) for one in both]
+
+
+def _changed(steps: Sequence[float]) -> float:
+    """The share of scores that differ by more than 1."""
+    return sum(abs(step) > 1 for step in steps) / len(steps) if steps else 0.0
 
 
 def _useless(judged: Sequence[Judged]) -> bool:
