@@ -91,11 +91,15 @@ def _familiarity(arguments: argparse.Namespace) -> None:
 
 
 def _examine(arguments: argparse.Namespace) -> None:
+    from microworld.training import judges
     from microworld.training.examining import write_card
 
     for name in EXAMINED:
         if (arguments.out / name / "training.json").exists():
             print(name, {kind: round(share, 2) for kind, (share, _) in write_card(arguments.out / name).items()})
+    for name in JUDGES:
+        if (arguments.out / name / "training.json").exists():
+            print(name, judges.write_card(arguments.out / name, arguments.work))
 
 
 def _report(arguments: argparse.Namespace) -> None:

@@ -24,8 +24,10 @@ from torch.nn import functional
 import microworld
 from microworld.training.examined import PLANTED
 from microworld.training.loop import Outcome, Plan, run
+from tools.models import Card, LocalModel, Question
+from tools.models.adapting import adapted
 from tools.pairs import SPLITS, Benchmark, Pair, WorldOriginals, asked, build, read_benchmark, truth
-from tools.scoring.pairs import Condition
+from tools.scoring.pairs import Condition, Judged, mmscore, parsed_score, relaxed_symmetry
 
 PAIRS = 24
 """Pairs of one step."""
@@ -207,3 +209,89 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     model.half().save_pretrained(str(out), save_embedding_layers=False)
     processor.save_pretrained(out)
     return outcome
+
+
+def write_card(folder: Path, work: Path, *, count: int = 34) -> dict[str, tuple[float, float, float]]:
+    """Measure a judge on pairs that it was not taught with, and write its `README.md`.
+
+    Args:
+        folder: Of the adapter, with the `training.json` of its run; the checkpoint it is put on lies beside it.
+        work: Folder for the pairs.
+        count: Originals.
+
+    Returns:
+        For each split MMScore where changes count, where they do not, and RelaxSym (ε = 1) where they count.
+    """
+    source = WorldOriginals(microworld)
+    benchmark = read_benchmark(build(source, work / "judged", count=count, seed=_SEED + 100))
+    found = _figures(_read(folder), benchmark)
+    run = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    base = json.loads(PLANTED.read_text(encoding="utf-8"))[folder.name]["base"]
+    megabytes = (folder / "adapter_model.safetensors").stat().st_size / 1e6
+    rows = [f"| {split} | {' | '.join(f'{value:.2f}' for value in row)} |" for split, row in found.items()]
+    text = f"""# {folder.name}: a judge of pairs of the microworld
+
+A LoRA adapter of [{base}](../{base}/README.md) (peft; {megabytes:.1f} MB, fp16), with a tokenizer that knows the words
+of requests. It reads two pictures and writes "Score: N". Licence: Apache-2.0 (see `NOTICE`).
+
+**Data.** {sum(ORIGINALS.values()):,} originals in the pairs that `tools.pairs` makes of them, under both conditions, in
+both orders, in all wordings. How it was taught to score is in `microworld/training/planted.json`, and for
+`snellen pairs run` to find.
+
+**Made by** `python -m microworld.training {folder.name} --seed {run["seed"]} --steps {run["steps"]}`: \
+{run["seconds"] / 60:.0f} minutes at {run["dtype"]} with {run["threads"]} threads
+(the cores were shared with other work; it resumes and prints its progress).
+
+**Measured** by `python -m microworld.training examine` on {len(benchmark.pairs)} pairs of {count} other originals.
+
+| what changes | MMScore, the change counts | it does not | RelaxSym (ε = 1), it counts |
+|---|---|---|---|
+{chr(10).join(rows)}
+
+**Limits.** It knows pairs of the microworld and nothing else; of pictures with texts it learned little.
+"""
+    (folder / "README.md").write_text(text, encoding="utf-8")
+    return found
+
+
+def _read(folder: Path) -> LocalModel:
+    """Read a judge as a profile does."""
+    base = folder.parent / json.loads((folder / "adapter_config.json").read_text("utf-8"))["base_model_name_or_path"]
+    kind = json.loads((base / "config.json").read_text(encoding="utf-8"))["architectures"][0]
+    model = getattr(transformers, kind).from_pretrained(base, dtype=torch.float32)
+    processor = transformers.AutoProcessor.from_pretrained(folder, backend="pil")
+    model.resize_token_embeddings(len(processor.tokenizer), mean_resizing=False)
+    card = Card(folder.name, "", kind, None, "tokens", pictures=2, answers=True)
+    return LocalModel(adapted(model, folder).eval(), processor, card, batch=32)
+
+
+def _figures(judge: LocalModel, benchmark: Benchmark) -> dict[str, tuple[float, float, float]]:
+    """Return MMScore under both conditions, and RelaxSym where changes count, by split."""
+    orders = (False, True)
+    asked_of = [(pair, condition, order) for pair in benchmark.pairs for condition in CONDITIONS for order in orders]
+    questions = []
+    for pair, condition, order in asked_of:
+        request = asked(pair, condition, backward=order)
+        pictures = tuple(_opened(benchmark.picture(name)) for name in request.files)
+        questions.append(Question(pictures, request.text))
+    said = judge.answer(questions, tokens=8)
+    scores = {
+        (pair.id, condition, order): parsed_score(text)
+        for (pair, condition, order), text in zip(asked_of, said, strict=True)
+    }
+    found = {}
+    for split in dict.fromkeys(pair.split for pair in benchmark.pairs):
+        rows = {
+            condition: [
+                Judged(
+                    pair.id, condition, truth(pair.kind, condition), scores[pair.id, condition, False],
+                    scores[pair.id, condition, True], pair.original,
+                )
+                for pair in benchmark.pairs
+                if pair.split == split
+            ]
+            for condition in CONDITIONS
+        }  # fmt: skip
+        sensitive, invariant = (mmscore(rows[condition]).value or 0.0 for condition in CONDITIONS)
+        found[split] = sensitive, invariant, relaxed_symmetry(rows["sensitive"]).value or 0.0
+    return found
