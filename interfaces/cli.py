@@ -465,7 +465,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         goes_on = (
             "repeat the command to go on"
-            if words[:1] == ["evaluate"]
+            if words[:1] in (["evaluate"], ["prove"], ["pairs"])
             else "`snellen threads` lists what can be resumed"
         )
         status = _tell(f"Interrupted; {goes_on}.", status=_INTERRUPTED)

@@ -106,6 +106,6 @@ def stages() -> Iterator[Callable[[str, int, int, str], None]]:
             news = told.get(name) != done and (done == total or done % _EVERY == 0)
             if not screen.is_terminal and news:
                 told[name] = done
-                sys.stderr.write(f"{name}: {done} of {total} ({note})\n")
+                sys.stderr.write(f"{name}: {done} of {total}{f' ({note})' if note else ''}\n")
 
         yield show

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from interfaces import benches
 from interfaces.display import console, print_json, print_table, stages
 from interfaces.results import check_folder
+from interfaces.running import run
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _build(options: argparse.Namespace) -> int:
         def done(number: int) -> None:
             progress("questions about pictures", number, options.n)
 
-        asyncio.run(build(scenes, folder, workshop, count=options.n, seed=options.seed, progress=done))
+        run(build(scenes, folder, workshop, count=options.n, seed=options.seed, progress=done))
     found = read_benchmark(folder)
     files = write_sample(found)
     if options.json:
@@ -81,7 +81,7 @@ def _run(options: argparse.Namespace) -> int:
     models = examined(bench.profile, options.models or ())
     with told() as progress:
         entails = None if options.no_entailment else bench.entails(lambda done, of: progress("entailment", done, of))
-        outcome = asyncio.run(
+        outcome = run(
             examine(
                 found, bench.interviews, models, reader=bench.reader, embed=bench.embed, entails=entails,
                 metric=options.metric, progress=progress,
@@ -91,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(to_json(outcome))
         return 0
-    print_table(("", "hscore", "tscore", "average", "says nothing", "n"), rows_of(outcome))
+    print_table(("", "hscore", "tscore", "average", "nothing read", "n"), rows_of(outcome))
     _tell(outcome)
     for path in files:
         console().print(f"wrote   {path}", style="dim", soft_wrap=True)
@@ -100,10 +100,15 @@ def _run(options: argparse.Namespace) -> int:
 
 def _tell(outcome: Freeform) -> None:
     correlation = outcome.correlation
-    said = (
-        correlation.undefined if correlation.value is None else f"{correlation.value:+.2f} over {correlation.n} models"
-    )
-    console().print(f"hscore and tscore correlate by {said} (in the paper 0.03).", soft_wrap=True)
+    said = f"There is no correlation of hscore and tscore: {correlation.undefined}."
+    if correlation.value is not None:
+        said = (
+            f"hscore and tscore correlate by {correlation.value:+.2f} over {correlation.n} models (in the paper 0.03)."
+        )
+    console().print(said, soft_wrap=True)
+    if outcome.metric == "paper":
+        hint = "Tuples of like words are nearly the same to the paper's metric: compare --metric calibrated."
+        console().print(hint, soft_wrap=True)
     for note in outcome.notes:
         console().print(note, style="yellow", soft_wrap=True)
     tell_left_out(outcome.benchmark.left_out)

@@ -67,7 +67,14 @@ def write_sample(benchmark: Benchmark) -> list[Path]:
 def rows_of(outcome: Freeform) -> list[tuple[str, str, str, str, str, int]]:
     """Return the table by model (table 1)."""
     return [
-        (one.name, _cell(row.hscore), _cell(row.tscore), _cell(row.average), f"{100 * row.silent:.0f} %", row.n)
+        (
+            one.name,
+            _cell(row.hscore),
+            _cell(row.tscore),
+            _cell(row.average, brief=True),
+            f"{100 * row.silent:.0f} %",
+            row.n,
+        )
         for one in (*outcome.models, *outcome.baselines)
         for row in [outcome.row(one)]
     ]
@@ -89,10 +96,12 @@ def to_json(outcome: Freeform) -> Json:
 
 def markdown(outcome: Freeform) -> str:
     """Write the tables in Markdown."""
-    head = "| | hscore | tscore | average | says nothing | n |\n|---|---|---|---|---|---|\n"
+    head = "| | hscore | tscore | average | nothing read | n |\n|---|---|---|---|---|---|\n"
     lines = [f"# Free answers: {outcome.benchmark.source}, metric {outcome.metric}", ""]
     lines += [head + "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows_of(outcome)), ""]
-    lines += [f"hscore and tscore over models: {_value(outcome.correlation)['value']} (in the paper 0.03).", ""]
+    found = outcome.correlation
+    said = f"{found.value:+.2f} (in the paper 0.03)" if found.value is not None else f"undefined: {found.undefined}"
+    lines += [f"Correlation of hscore and tscore over models: {said}.", ""]
     lines += ["## By what is asked", "", f"| | {' | '.join(one.name for one in outcome.models)} |"]
     lines += ["|---" * (len(outcome.models) + 1) + "|"]
     for kind in outcome.kinds:
@@ -145,7 +154,9 @@ def _ends(one: Measure) -> list[float] | None:
     return None if one.interval is None else [one.interval.low, one.interval.high]
 
 
-def _cell(one: Measure) -> str:
+def _cell(one: Measure, *, brief: bool = False) -> str:
+    if one.value is None and brief:
+        return "–"
     if one.value is None:
         return f"undefined: {one.undefined}"
     ends = _ends(one)
@@ -212,7 +223,7 @@ def _funnel(funnel: Mapping[str, int]) -> Any:  # noqa: ANN401 - a matplotlib Fi
     for reason in REASONS:
         if funnel.get(reason):
             left -= funnel[reason]
-            names.append(f"not: {reason}")
+            names.append(f"− {reason}")
             widths.append(left)
     bars = axes.barh(names[::-1], widths[::-1], color="#2f6db5")
     axes.bar_label(bars, padding=3, fontsize=8)

@@ -403,12 +403,14 @@ def _checked_protocol(order: Order) -> str:
         BadInput: There is no such way, or it does not go with what else is wanted.
     """
     from nodes.reasoning.protocol_queries import protocol_of
+    from profiles import load_profile
 
     known = ("auto", "choice", "freeform", "pairs")
     if order.protocol not in known:
         msg = f"There is no protocol {order.protocol[:40]!r}: there are {', '.join(known)}."
         raise BadInput(msg)
-    found = protocol_of(order.query) if order.protocol == "auto" else order.protocol
+    models = list(load_profile(order.profile).tested)
+    found = protocol_of(order.query, models) if order.protocol == "auto" else order.protocol
     if found != "choice" and order.pictures is not None:
         command = "prove" if found == "freeform" else "pairs"
         msg = (
@@ -417,7 +419,7 @@ def _checked_protocol(order: Order) -> str:
         )
         raise BadInput(msg)
     if found != "choice" and order.correct:
-        msg = f"What the protocol {found!r} finds is not taught yet: leave out --correct, or choose --protocol choice."
+        msg = f"What the protocol {found!r} finds is not taught yet: leave out --correct."
         raise BadInput(msg)
     return found
 

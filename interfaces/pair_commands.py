@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from interfaces import benches
 from interfaces.display import console, print_json, print_table
 from interfaces.freeform_commands import tell_left_out, told
 from interfaces.results import check_folder
+from interfaces.running import run
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _run(options: argparse.Namespace) -> int:
     bench = benches.opened(options.profile)
     models = examined(bench.profile, options.models or (), judges=True)
     with told() as progress:
-        outcome = asyncio.run(examine(found, bench.interviews, models, compatible=options.compat, progress=progress))
+        outcome = run(examine(found, bench.interviews, models, compatible=options.compat, progress=progress))
     compared = correlations(outcome.judges, table)
     files = write_results(outcome, compared, Path(options.out)) if options.out else []
     if options.json:

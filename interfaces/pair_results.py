@@ -29,7 +29,7 @@ def rows_of(outcome: Judgement) -> list[tuple[str, ...]]:
     """Return the table by judge, all splits together."""
     return [
         (
-            judge.name, _cell(judge.figure("mmscore", split)), _cell(judge.symmetry(split, 1)),
+            judge.name, _cell(judge.figure("mmscore", split, interval=True)), _cell(judge.symmetry(split, 1)),
             _cell(judge.spread(split)), _cell(judge.control(split)), _cell(judge.invalid(split)),
         )
         for judge in outcome.judges
@@ -206,12 +206,15 @@ def _metrics(outcome: Judgement) -> Any:  # noqa: ANN401 - a matplotlib Figure
         values = [judge.figure(metric).value for metric in METRICS]
         # Ten scores have at most log2(10) bits.
         heights = [None if one is None else one / 3.32 if place == 2 else one for place, one in enumerate(values)]  # noqa: PLR2004
+        for place, one in enumerate(heights):
+            if one is None:
+                axes.text(place + number * width, 0.02, "undefined", rotation=90, fontsize=6, ha="center", color="#777")
         places = [place + number * width for place, one in enumerate(heights) if one is not None]
         axes.bar(places, [one for one in heights if one is not None], width, label=judge.name,
                  color=_COLOURS[number % len(_COLOURS)])  # fmt: skip
     axes.set_xticks([place + 0.4 - width / 2 for place in range(len(names))], names)
     axes.axhline(0, color="#444", linewidth=0.8)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.1))
     axes.set_title(f"{outcome.benchmark.source}, {len(outcome.benchmark.pairs)} pairs, all splits", fontsize=10)
     return figure
 
@@ -238,4 +241,4 @@ def _histogram(axes: Any, judge: Judge) -> None:  # noqa: ANN401 - matplotlib Ax
         ]
         axes.hist(found, bins=[edge + 0.5 for edge in range(11)], alpha=0.6, color=colour, label=f"right: {truth}")
     axes.set_xlabel("score, where changes count")
-    axes.legend(frameon=False, fontsize=7)
+    axes.legend(frameon=False, fontsize=7, loc="upper center")

@@ -47,7 +47,7 @@ def again(found: Found) -> str:
     words = ["snellen", "investigate", report.query]
     words += [word for name in report.models for word in ("--models", name)]
     design = report.experiments[0].design if report.experiments else None
-    if design is not None and design.protocol != protocol_of(report.query):
+    if design is not None and design.protocol != protocol_of(report.query, report.models):
         words += ["--protocol", design.protocol]
     words += ["--alpha", f"{report.alpha:g}", "--seed", str(report.seed)]
     usual = type(report.budget)().model_dump()
@@ -120,11 +120,13 @@ def _answer_rows(
             if key not in found:
                 continue
             trial, arm = found[key], design.arms[sample.arm]
+            counts = {True: ", where it does not count", False: ", where it counts"}
+            label = sample.label + (counts["does not count" in key.question] if design.protocol == "pairs" else "")
             yield {
                 "round": sample.round, "arm": sample.arm, "model": name, "plain": False, "question": key.question,
                 "choices": [], "truth": arm.answer, "said": trial.said[:200], "right": judge(sample, arm.answer, trial),
                 "mean": [], "sum": [], "tokens": [], "basis": trial.basis, "text": trial.said,
-                "picture": sample.picture, "label": sample.label, "origin": sample.origin,
+                "picture": sample.picture, "label": label, "origin": sample.origin,
                 "rejected_before": sample.rejected, "trial": key.id, "measured": trial.created,
             }  # fmt: skip
 

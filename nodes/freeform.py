@@ -178,6 +178,7 @@ async def examine(
         judge = None if entails is None else entails(ids)
         progress(f"scoring {name}", 0, 1)
         scores = await asyncio.to_thread(score_answers, rows, embed, judge, metric=metric)
+        progress(f"scoring {name}", 1, 1)
         spoken.append(Spoken(name, texts, facts, scores))
     return Freeform(
         benchmark, metric, [one for one in spoken if one.name in said],

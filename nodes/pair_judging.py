@@ -40,6 +40,8 @@ EPSILONS: Final = (0, 1, 2)
 METRICS: Final = ("mmscore", "relaxsym", "smoothness", "controllability")
 """The metrics that other benchmarks are compared with (table 2): MMScore is the mean of both conditions there."""
 _RESAMPLES: Final = 200
+_FEW: Final = 5
+"""Originals below which there is no verdict."""
 _WELL: Final = 0.7
 _ROUGHLY: Final = 0.4
 _Metric = Callable[[Sequence[Judged]], Measure]
@@ -116,10 +118,14 @@ class Judge:
 
     def control(self, split: str, *, interval: bool = True) -> Measure:
         """Return controllability in a split."""
+        if self.encoder:
+            return Measure(None, 0, "an encoder cannot be told what counts")
         return _measured(controllability, self.of(split), interval=interval)
 
     def invalid(self, split: str, *, interval: bool = True) -> Measure:
         """Return the share of answers without a score."""
+        if self.encoder:
+            return Measure(None, 0, "cosines are no answers")
         return _measured(invalid_rate, self.of(split), interval=interval)
 
     def variants(self, split: str, condition: Condition) -> dict[str, Measure]:
@@ -127,23 +133,22 @@ class Judge:
         rows = [one for one in self.of(split) if one.condition == condition]
         return {"nmi": mutual_information(rows), "spearman": spearman(rows), "ndcg": discounted_gain(rows)}
 
-    def figure(self, metric: str, split: str = POOLED) -> Measure:
-        """Return one of `METRICS` without its interval."""
+    def figure(self, metric: str, split: str = POOLED, *, interval: bool = False) -> Measure:
+        """Return one of `METRICS`."""
         split = split if split in self.judged or len(self.judged) != 1 else next(iter(self.judged))
         if metric == "mmscore":
-            sides = [self.agreement(split, name, interval=False) for name in CONDITIONS]
-            undefined = next((side.undefined for side in sides if side.value is None), "")
-            if undefined:
-                return Measure(None, sides[0].n, undefined)
-            return Measure(statistics.fmean(side.value or 0.0 for side in sides), sum(side.n for side in sides))
+            return _measured(_both, self.of(split), interval=interval)
         if metric == "relaxsym":
-            return self.symmetry(split, 1, interval=False)
-        return (self.spread if metric == "smoothness" else self.control)(split, interval=False)
+            return self.symmetry(split, 1, interval=interval)
+        return (self.spread if metric == "smoothness" else self.control)(split, interval=interval)
 
     @property
     def verdict(self) -> str:
         """What it can be trusted with, in plain words."""
         found = self.figure("mmscore").value
+        originals = len({one.cluster for one in self.of(POOLED)})
+        if originals < _FEW:
+            return f"Of {originals} originals nothing can be said about it."
         troubles = flaws(self.of(POOLED))
         if self.encoder:
             troubles = [one for one in troubles if "heed" not in one]
@@ -314,6 +319,15 @@ def _templates(pairs: Sequence[Pair], scores: Mapping[tuple[str, Condition, bool
             Template(number, {key: (statistics.fmean(row), statistics.pstdev(row)) for key, row in groups.items()})
         )
     return found
+
+
+def _both(judged: Sequence[Judged]) -> Measure:
+    """Return the mean of MMScore where changes count and where they do not."""
+    sides = [mmscore([one for one in judged if one.condition == name]) for name in CONDITIONS]
+    undefined = next((side.undefined for side in sides if side.value is None), "")
+    if undefined:
+        return Measure(None, sides[0].n, undefined)
+    return Measure(statistics.fmean(side.value or 0.0 for side in sides), sum(side.n for side in sides))
 
 
 def _measured(metric: _Metric, rows: Sequence[Judged], *, interval: bool) -> Measure:

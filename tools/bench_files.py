@@ -14,6 +14,8 @@ from profiles.errors import BadInput
 
 HEAD: Final = "benchmark.json"
 PICTURES: Final = "pictures"
+CHANGED: Final = "Rows were changed since it was built: figures are not those of the benchmark that it was."
+"""What is said of a benchmark that was edited."""
 _BEGUN: Final = "begun.json"
 
 _Row = TypeVar("_Row", bound=BaseModel)
@@ -40,6 +42,11 @@ def begin(folder: Path, begun: Mapping[str, Any], folders: Sequence[str] = (PICT
         known = None
     if others and known != begun and set(others) - set(folders):
         msg = f"The folder {folder} holds something else ({', '.join(sorted(others)[:3])}): name an empty one."
+        if isinstance(known, dict):
+            differ = ", ".join(
+                f"{key} {known.get(key)!r}, not {begun[key]!r}" for key in begun if known.get(key) != begun[key]
+            )
+            msg = f"The folder {folder} holds something else: a benchmark with {differ}. Name an empty one."
         raise BadInput(msg)
     if (folder / HEAD).is_file():
         return True
@@ -59,6 +66,11 @@ def store(place: Path, content: bytes) -> None:
     half = place.with_name(f".{place.name}.half")
     half.write_bytes(content)
     half.replace(place)
+
+
+def content_of(folder: Path, files: Sequence[str]) -> str:
+    """Return the SHA-256 of some files of a benchmark together."""
+    return digest(b"".join((folder / name).read_bytes() for name in files))
 
 
 def digest(content: bytes) -> str:
@@ -117,7 +129,7 @@ def read_rows(place: Path, kind: type[_Row], left_out: list[str]) -> list[tuple[
             found.append((number, kind.model_validate_json(line)))
         except ValidationError as error:
             wrong = error.errors()[0]
-            told = f"{'.'.join(map(str, wrong['loc'])) or 'it'}: {wrong['msg'].lower()}"
+            told = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}" if wrong["loc"] else "it is no JSON object"
             left_out.append(f"Row {number} of {place.name} is left out: {told}.")
     return found
 

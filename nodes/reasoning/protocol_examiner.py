@@ -132,7 +132,7 @@ class ProtocolExaminer:
             ]
         if wanted.protocol == "freeform":
             return Design(
-                protocol="freeform", difficulty=2, question="Questions of six kinds, in words",
+                protocol="freeform", difficulty=2, question="What color is …? How many …? Where is …? …",
                 purpose="Free answers about scenes of which everything is known, as many of each kind of question.",
                 skill="free answers about pictures", claims=claims,
                 arms=[Arm(answer=kind, select=Call(name="Scene")) for kind in KINDS],

@@ -9,21 +9,35 @@ from typing import TYPE_CHECKING, Final
 
 from nodes.reasoning.inflection import listing
 from nodes.reasoning.inquiry import Measured, Protocol
-from nodes.reasoning.queries import UnexaminableError, named_models
+from nodes.reasoning.queries import UnexaminableError, named_models, named_types
 
 if TYPE_CHECKING:
     from profiles import Profile
 
+_PICTURES: Final = r"(?:pictures?|images?|photos?)"
 _PAIRS: Final = re.compile(
-    r"\bsimilar\w*|\balike\b|\bresembl\w+|\bjudge[sd]?\b|\bjudg(?:e?ment|ing)\b|\bpairs?\b|\bsymmetr\w+|\bsame(?:ness)?\b.*"
-    r"\b(?:pictures?|images?|photos?)\b|\b(?:score|rate|rank|compare)s? (?:two |both )?(?:pictures?|images?|photos?)\b|"
-    r"\bhow (?:close|different) (?:two|both)\b|\border of (?:the )?(?:two )?(?:pictures?|images?|photos?)\b",
+    rf"\bsimilarity\b|\bresemblance\b|\blikeness\b|\bhow (?:similar|alike|close|different|distant)\b|"
+    rf"\b(?:similar|alike) {_PICTURES}|\b(?:a|as|the|good|better|best|fair|which) (?:\w+ )?judges?\b|"
+    r"\bjudges? (?:of|heed)\b|"
+    rf"\bsymmetr(?:y|ic|ical)\b(?! flip)|\bpairs? of {_PICTURES}|\b(?:in|with|over|of) (?:a )?pairs?\b(?! of)|"
+    rf"\b(?:judge|score|rate|rank|order|compare)s? (?:\w+ )?pairs\b(?! of (?!{_PICTURES}))|\bswap\w*|"
+    rf"\b(?:score|rate|rank|compare)s? (?:two |both |these )?{_PICTURES}|\b(?:two|both|between) (?:two )?{_PICTURES}|"
+    rf"\b{_PICTURES} (?:\w+ )?comparison|\bscores?\b.*\b(?:order|exchanged)\b",
     re.IGNORECASE,
 )
 _FREE: Final = re.compile(
-    r"\btruth\w*|\btells? the true\b|\btrue (?:things|answers?|statements?)\b|\bhonest\w*|\bhallucinat\w+|\blies?\b|"
-    r"\blying\b|\bma(?:ke|kes|king|de)(?: \w+){0,2} up\b|\binvent\w*|\bfabricat\w+|\bhelpful\w*|\binformative\b|"
-    r"\bfaithful\w*|\bfree(?:ly)?[- ](?:form |text )?(?:answer|respon|form|text)\w*|\bopen[- ]ended\b|\bown words\b|"
+    r"\btruth\w*|\btells? the true\b|\btrue (?:things|answers?|statements?)\b|\bhonest\w*|\bhallucinat\w+|\bliars?\b|"
+    r"\b(?:do|does|did) (?:\S+ ){1,4}lie\b(?! (?:in|on|at|to))|\btells? lies\b|\blying about\b|\bconfabulat\w+|"
+    r"\bma(?:ke|kes|king|de) (?:things |stuff |objects |facts |details |something |anything )?up\b(?! close)|"
+    r"\binvent(?:s|ing|ed)?\b|\bfabricat\w+|\bhelpful\w*|\binformative\b|\bfaithful\w*|\bfactual\w*|"
+    r"\b(?:answers?|descriptions?|captions?|says?)\b.*\b(?:useful|reliable|trustworthy|accurate|true|false|wrong)\b|"
+    r"\b(?:useful|reliable|trustworthy|accurate|true|false) (?:answers?|descriptions?|captions?)\b|"
+    r"\b(?:useful|reliable|trustworthy|accurate|true) (?:are|is) (?:the |its |their )?"
+    r"(?:answers?|descriptions?|captions?)\b|"
+    r"\btrust (?:\S+ )?(?:descriptions?|answers?|captions?)|"
+    r"\b(?:say|says|mention|mentions|claim|claims|describe|describes|see|sees)\b.*"
+    r"\b(?:not there|not exist|(?:are|is)n't|doesn't exist|don't exist|not in the)\b|"
+    r"\bfree(?:ly)?[- ](?:form |text )?(?:answer|respon|form|text)\w*|\bopen[- ]ended\b|\bown words\b|"
     r"\b(?:believe|rely on|trust) (?:what|in what|the answers?|its answers?|their answers?)\b|"
     r"\bwhat (?:\S+ )?(?:say|says|tells?)\b",
     re.IGNORECASE,
@@ -79,11 +93,22 @@ class Wanted:
     notes: tuple[str, ...] = ()
 
 
-def protocol_of(query: str) -> Protocol:
-    """Choose how a query is examined, from its words: pairs before free answers, choices where it speaks of neither."""
-    if _PAIRS.search(query):
-        return "pairs"
-    return "freeform" if _FREE.search(query) else "choice"
+def protocol_of(query: str, models: Sequence[str] = ()) -> Protocol:
+    """Choose how a query is examined, from its words.
+
+    Args:
+        query: In the user's words.
+        models: Whose names say nothing about that: a judge may be asked anything.
+
+    Returns:
+        Pairs where it speaks of similarity or judges, free answers where it speaks of truth and help; else choices.
+    """
+    said = query
+    for name in sorted(models, key=len, reverse=True):
+        said = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "MODEL", said, flags=re.IGNORECASE)
+    if _FREE.search(said) and not re.search(r"\b(?:similarity|judges? of)\b", said, re.IGNORECASE):
+        return "freeform"
+    return "pairs" if _PAIRS.search(said) else "choice"
 
 
 def read_wanted(query: str, models: Sequence[str], profile: Profile, protocol: Protocol) -> Wanted:
@@ -102,6 +127,8 @@ def read_wanted(query: str, models: Sequence[str], profile: Profile, protocol: P
     chosen = named or list(models)
     able = [name for name in chosen if not _unable(name, profile, protocol)]
     notes = tuple(f"{name} is not examined: {_unable(name, profile, protocol)}." for name in chosen if name not in able)
+    left_out = _left_out(rest, protocol)
+    notes += (f"Not examined here is what the question says about {listing(left_out)}.",) if left_out else ()
     if not able:
         msg = f"None of the models can be examined so: {' '.join(notes)}"
         raise UnexaminableError(msg[:900])
@@ -113,6 +140,14 @@ def read_wanted(query: str, models: Sequence[str], profile: Profile, protocol: P
         ("symmetry",) if _SYMMETRY.search(rest) else ("heed",) if _HEED.search(rest) else ("order", "symmetry", "heed")
     )
     return Wanted(protocol, tuple(able), narrow[:1] if compared else narrow, compared, splits, notes)
+
+
+def _left_out(words: str, protocol: Protocol) -> list[str]:
+    """Return what a query names that its protocol does not vary or measure."""
+    types, type_group, _ = named_types(words)
+    known = [pattern for pattern in _SPLITS if re.search(pattern, words, re.IGNORECASE)]
+    found = [] if protocol == "pairs" and known else [type_group] if type_group else list(types)
+    return [*found, *(["smoothness"] if re.search(r"\bsmooth\w*", words) else [])]
 
 
 def said_of(splits: Sequence[str]) -> str:

@@ -22,8 +22,9 @@ MAX_QUERY: Final = 1_000
 CAN: Final = (
     "recognizing a group of things (birds, vehicles …); identifying a type of picture (rotated, noisy, blurred, "
     "compressed, dark, of low contrast, sketches, snow …) or a group of types (geometric, pixel, style, semantic); "
-    "robustness to one; telling left from right and above from below; counting; colors; and which of two models is "
-    "better"
+    "robustness to one; telling left from right and above from below; counting; colors; which of two models is better; "
+    "whether free answers are true and helpful (--protocol freeform); and whether a model judges similarity well "
+    "(--protocol pairs)"
 )
 
 
@@ -138,6 +139,8 @@ _BESIDE: Final = tuple(
     )
 )
 """What stands where a model would: beside one in a list, compared with one, or with a number in its name."""
+_HYPHENED: Final = re.compile(rf"^{_AUXILIARY} (?P<name>[a-z][\w.]*(?:-[\w.]+)+)\b")
+"""A subject with a hyphen is called like a model."""
 _NO_NAMES: Final = frozenset(
     [
         "the",
@@ -264,7 +267,7 @@ def named_models(query: str, models: Sequence[str]) -> tuple[list[str], str]:
         msg = f"The query has {len(words):,} characters; say it in 1 to {MAX_QUERY:,}."
         raise UnexaminableError(msg)
     named, rest = _models(words.casefold(), models)
-    stranger = _BESIDE[-1].search(rest)
+    stranger = _BESIDE[-1].search(rest) or _HYPHENED.search(rest)
     if stranger:
         msg = f"There is no model {stranger['name'][:80]!r} to examine; there are {', '.join(models)}."
         raise UnexaminableError(msg)
@@ -330,6 +333,11 @@ _FAMILIES: Final = {
     r"\bstyles?\b": ("sketch style", "pastel style", "mosaic style", "embossed style", "grayscale style"),
 }
 """Words that stand for one type or several, where no type is named outright."""
+
+
+def named_types(words: str) -> tuple[tuple[str, ...], str, str]:
+    """Return the data types that words name, the group of types, and what is left of the words."""
+    return _types(words)
 
 
 def _types(words: str) -> tuple[tuple[str, ...], str, str]:

@@ -96,8 +96,8 @@ def test_pairs_from_building_to_the_page(
 ) -> None:
     bench, out, table = tmp_path / "bench", tmp_path / "out", tmp_path / "others.csv"
     table.write_text("model,other\nclip,3\nidefics3-judge,2\nllava-judge,x\n")
-    assert main(["pairs", "build", "--out", str(bench), "-n", "3"]) == 0
-    assert "45 pairs of 3 originals" in told(capsys)
+    assert main(["pairs", "build", "--out", str(bench), "-n", "5"]) == 0
+    assert "75 pairs of 5 originals" in told(capsys)
     options = ["--bench", str(bench), "--table", str(table)]
     assert main(["pairs", "run", *options, "--out", str(out), "--json"]) == 0
     found = json.loads(told(capsys))

@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeVar
 from PIL import Image
 
 from profiles.errors import BadInput, SnellenError
-from tools.bench_files import HEAD, PICTURES, begin, digest, store, write
+from tools.bench_files import HEAD, PICTURES, begin, content_of, digest, store, write
 from tools.calls import Call
 from tools.pairs.prompting import TEMPLATES
 from tools.pairs.records import PAIRS, VERSION, Kind, Pair
@@ -115,7 +115,8 @@ def build(
             rows += _pairs(originals, number, folder / PICTURES, kind=kind, count=count, seed=seed)
             progress(number + 1)
         write(folder / PAIRS, "".join(row.model_dump_json() + "\n" for row in rows))
-        write(folder / HEAD, json.dumps({**begun, "rows": len(rows)}, indent=2) + "\n")
+        head = {**begun, "rows": len(rows), "content": content_of(folder, (PAIRS,))}
+        write(folder / HEAD, json.dumps(head, indent=2) + "\n")
     except OSError as error:
         msg = f"The benchmark cannot be written to {folder} ({error.strerror or error}): name another place."
         raise SnellenError(msg) from error

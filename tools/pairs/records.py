@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from profiles.errors import BadInput
-from tools.bench_files import PICTURES, checked_head, picture_trouble, read_head, read_rows
+from tools.bench_files import CHANGED, PICTURES, checked_head, content_of, picture_trouble, read_head, read_rows
 from tools.scoring.pairs import Condition
 
 VERSION: Final = 1
@@ -65,6 +65,7 @@ class Head(BaseModel):
     seed: int
     originals: int
     rows: int
+    content: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,8 @@ def read_benchmark(folder: Path) -> Benchmark:
     rows = len(pairs) + len(left_out)
     if rows != head.rows:
         left_out.insert(0, f"{PAIRS} has {rows} rows, not the {head.rows} that were built.")
+    if head.content and head.content != content_of(folder, (PAIRS,)):
+        left_out.append(CHANGED)
     if not pairs:
         msg = f"The benchmark in {folder} has no usable row. {' '.join(left_out[:3])}"
         raise BadInput(msg)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections import Counter
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, get_args
 
 from profiles.errors import BadInput, SnellenError
-from tools.bench_files import HEAD, PICTURES, begin, digest, store, write
+from tools.bench_files import HEAD, PICTURES, begin, content_of, digest, store, write
 from tools.prove.filters import Objection, Reading, denied, duplicates, program_objection, text_objection
 from tools.prove.records import (
     QUESTIONS,
@@ -109,7 +110,8 @@ async def build(
     if count < 1:
         msg = f"A benchmark needs a picture at least, not {count}."
         raise BadInput(msg)
-    begun = {"version": VERSION, "source": scenes.title, "seed": seed, "pictures": count}
+    scenes.scene(count - 1, seed)  # too few pictures are noticed before anything is made of them
+    begun = {"version": VERSION, "source": scenes.title, "seed": seed, "pictures": count, "data": scenes.mark}
     parts = folder / _PARTS
     try:
         if begin(folder, begun, (PICTURES, _PARTS)):
@@ -120,6 +122,7 @@ async def build(
             if not part.is_file():
                 write(part, json.dumps(await _made(scenes.scene(number, seed), folder, workshop, number, seed)))
             progress(number + 1)
+            await asyncio.sleep(0)  # Ctrl-C is heard here
         rows = [json.loads((parts / f"{number}.json").read_text("utf-8")) for number in range(count)]
         _join(folder, begun, rows)
         for number in range(count):
@@ -212,7 +215,8 @@ def _join(folder: Path, begun: dict[str, Any], rows: Sequence[dict[str, Any]]) -
     write(folder / SCENES, "".join(f"{json.dumps(row['scene'])}\n" for row in rows if row["scene"]))
     write(folder / QUESTIONS, "".join(_lines(kept)))
     write(folder / REJECTED, "".join(_lines([item for item in items if item.reason])))
-    head = {**begun, "rows": len(kept), "funnel": funnel_of(items)}
+    content = content_of(folder, (SCENES, QUESTIONS))
+    head = {**begun, "rows": len(kept), "funnel": funnel_of(items), "content": content}
     write(folder / HEAD, json.dumps(head, indent=2) + "\n")
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from profiles.errors import BadInput
-from tools.bench_files import PICTURES, checked_head, picture_trouble, read_head, read_rows
+from tools.bench_files import CHANGED, PICTURES, checked_head, content_of, picture_trouble, read_head, read_rows
 from tools.scoring.scene_graph import Fact, SceneGraph
 
 VERSION: Final = 1
@@ -136,6 +136,8 @@ class Head(_Record):
     source: str
     seed: int
     pictures: int
+    data: str = ""
+    content: str = ""
     rows: int
     funnel: dict[str, int]
 
@@ -202,6 +204,8 @@ def read_benchmark(folder: Path) -> Benchmark:
     known = len(items) + sum(line.startswith("Row ") and QUESTIONS in line for line in left_out)
     if known != head.rows:
         left_out.append(f"{QUESTIONS} has {known} rows, not the {head.rows} that were built.")
+    if head.content and head.content != content_of(folder, (SCENES, QUESTIONS)):
+        left_out.append(CHANGED)
     if not items:
         msg = f"The benchmark in {folder} has no usable question. {' '.join(left_out[:3])}".rstrip()
         raise BadInput(msg)

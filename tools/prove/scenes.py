@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,6 +51,11 @@ class Scenes(Protocol):
         ...
 
     @property
+    def mark(self) -> str:
+        """What tells its contents from others, so that nothing of two is mixed."""
+        ...
+
+    @property
     def left_out(self) -> Sequence[str]:
         """What cannot be used of it, in sentences that name the row."""
         ...
@@ -71,6 +77,7 @@ class WorldScenes:
     """
 
     left_out: Sequence[str] = ()
+    mark: str = ""
 
     def __init__(self, world: Any) -> None:  # noqa: ANN401 - a module
         self._world = world
@@ -106,12 +113,13 @@ class FolderScenes:
         file = next((folder / name for name in DESCRIPTIONS if (folder / name).is_file()), None)
         if file is None:
             msg = (
-                f"{folder} says nothing about its pictures: put a file {DESCRIPTIONS[1]} into it, with a JSON object "
+                f"{folder} says nothing about its pictures: put a file {DESCRIPTIONS[2]} into it, with a JSON object "
                 'such as {"image_file": "a.jpg", "description": "A dog …"} on each line.'
             )
             raise BadInput(msg)
         self._folder, self._open = folder, open_picture
         self.left_out: list[str] = []
+        self.mark = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
         self._rows = self._read(file)
         self._orders: dict[int, list[_Row]] = {}
 
@@ -135,7 +143,8 @@ class FolderScenes:
                 order.remove(row)
                 continue
             return Pictured(row.name, picture, row.caption, row.facts)
-        msg = f"{self._folder} has {len(order)} pictures with descriptions that can be used, and more are needed."
+        said = f"{self._folder} has {len(order)} pictures with descriptions that can be used, and more are needed."
+        msg = " ".join([said, *self.left_out[:5]])
         raise BadInput(msg)
 
     def _shuffled(self, seed: int) -> list[_Row]:

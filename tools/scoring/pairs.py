@@ -35,6 +35,8 @@ Order = Literal["forward", "backward", "both"]
 _CONDITIONS: Final[tuple[Condition, ...]] = ("sensitive", "invariant")
 _OFTEN: Final = 0.1
 """The share of answers without a score that is a flaw."""
+_FEW: Final = 5
+"""Originals below which their pairs say too little for an interval."""
 _MANY: Final = 0.2
 """The share of pairs that is, where orders or conditions are compared."""
 _SCORE: Final = re.compile(r"\bscore\s*:\s*\**\s*(-?\d+(?:\.\d+)?)(?![\d.]*\d)(?:\s*/\s*10\b)?", re.IGNORECASE)
@@ -190,6 +192,8 @@ def with_interval(
     clusters: dict[str, list[Judged]] = {}
     for one in judged:
         clusters.setdefault(one.cluster or one.pair, []).append(one)
+    if len(clusters) < _FEW:
+        return found
     groups, dice = list(clusters.values()), np.random.default_rng(seed)
     drawn = (
         metric([one for place in dice.integers(len(groups), size=len(groups)) for one in groups[place]]).value
@@ -226,9 +230,8 @@ def flaws(judged: Sequence[Judged]) -> list[str]:
         found.append(f"{changed:.0%} of its scores change when the two are swapped{biased}")
     heeded = _heeded(judged)
     if heeded is not None and heeded < 1 - _MANY:
-        found.append(
-            f"it does not heed whether changes matter: {1 - heeded:.0%} of changed pairs score alike either way"
-        )
+        said = "it does not always heed" if heeded > 1 / 2 else "it does not heed"
+        found.append(f"{said} whether changes matter: {1 - heeded:.0%} of changed pairs score alike either way")
     return found
 
 
