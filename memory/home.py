@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HOME_VARIABLE = "SNELLEN_HOME"
+
+_CHOSEN: ContextVar[Path | None] = ContextVar("home", default=None)
+"""The home of the work at hand, where it is not the process's: a server works for several users."""
 
 _BUSY_SECONDS = 30.0
 """How long a process waits for another one to finish writing to a database of this home."""
@@ -68,6 +72,8 @@ def home() -> Path:
 
 def home_folder() -> Path:
     """Return the path of the memory's home without touching the disk."""
+    if (mine := _CHOSEN.get()) is not None:
+        return mine
     chosen = os.environ.get(HOME_VARIABLE, "").strip()
     if chosen:
         return Path(chosen).expanduser().absolute()
@@ -75,6 +81,16 @@ def home_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("snellen", appauthor=False))
+
+
+@contextmanager
+def using_home(folder: Path) -> Iterator[None]:
+    """Make a folder the home of what is called inside the block, and of the tasks and worker threads begun in it."""
+    token = _CHOSEN.set(folder)
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
 
 
 @contextmanager

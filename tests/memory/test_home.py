@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import sqlite3
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.home import MemoryTrouble, connect, home, home_folder, storing, write_atomically
+from memory.home import MemoryTrouble, connect, home, home_folder, storing, using_home, write_atomically
 
 
 def test_the_variable_chooses_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +29,20 @@ def test_without_it_the_platform_chooses(monkeypatch: pytest.MonkeyPatch, chosen
 
     assert home_folder().name == "snellen"
     assert home_folder().is_absolute()
+
+
+async def test_a_server_works_in_the_homes_of_several_users_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "process"))
+
+    async def work(name: str) -> Path:
+        with using_home(tmp_path / name):
+            await asyncio.sleep(0)
+            return await asyncio.to_thread(home)
+
+    assert await asyncio.gather(work("ann"), work("bob")) == [tmp_path / "ann", tmp_path / "bob"]
+    assert home() == tmp_path / "process"
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
