@@ -38,10 +38,10 @@ from typing import Any
 
 from graphs.investigate import RECURSION_LIMIT, builder
 from graphs.states import InvestigateState
-from interfaces.investigations import examining
 from nodes.context import Context
 from nodes.reasoning.examiner import Examiner
 from nodes.reasoning.inquiry import Claim, Design, Experiment, Finding, Report, Verdict
+from nodes.resources import examining
 from nodes.trials import Evaluated
 from profiles import Profile, load_profile
 

@@ -15,12 +15,12 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.learn import graph as learn
 from graphs.states import AskState
-from nodes.context import Context
 from nodes.correction import Again, after_learning, correct
 from nodes.inference import plan, recall, run, write
 from nodes.judgement import judge
 from nodes.reflection import describe, reflect_globally, reflect_locally
 from nodes.remembering import remember
+from nodes.settings import Given, Settings
 
 RECURSION_LIMIT: Final = 48
 """Seven steps for an answer, and eight for each of three reflections at most; half as many again as a margin."""
@@ -31,7 +31,7 @@ def where_next(state: AskState) -> Again | Literal["describe"]:
     return after_learning(state)
 
 
-builder = StateGraph(AskState, context_schema=Context)
+builder = StateGraph[AskState, Given, AskState, AskState](AskState, context_schema=Settings)
 
 builder.add_node("recall", recall)
 builder.add_node("plan", plan)

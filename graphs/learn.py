@@ -14,13 +14,13 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.states import LearnState
 from nodes.approval import approve
-from nodes.context import Context
 from nodes.learning import collect, store, tune_prompts, validate_prompts
+from nodes.settings import Given, Settings
 
 RECURSION_LIMIT: Final = 10
 """Twice the five steps of the flow."""
 
-builder = StateGraph(LearnState, context_schema=Context)
+builder = StateGraph[LearnState, Given, LearnState, LearnState](LearnState, context_schema=Settings)
 
 builder.add_node("collect", collect)
 builder.add_node("approve", approve)

@@ -18,6 +18,7 @@ from interfaces.run_display import RunDisplay, doing_after
 from interfaces.running import resumable, run
 from interfaces.runs import ANSWER_FILE, Run, write_run, write_text
 from memory.home import home
+from nodes.resources import open_pictures
 from profiles.errors import BadInput, SnellenError
 from tools.values import Picture, Region
 
@@ -126,7 +127,7 @@ def _finish(
 def _tell_files(run: Run, written: Sequence[Path]) -> None:
     screen = console()
     if isinstance(run.answer, Picture) and not any(path.name == ANSWER_FILE for path in written):
-        screen.print(f"picture {sessions.open_pictures(home()).path(run.answer.id)}", style="dim")
+        screen.print(f"picture {open_pictures(home()).path(run.answer.id)}", style="dim")
     for path in written:
         screen.print(f"wrote   {path}", style="dim")
 
@@ -134,7 +135,7 @@ def _tell_files(run: Run, written: Sequence[Path]) -> None:
 def _write_outputs(run: Run, options: argparse.Namespace) -> list[Path]:
     if not (options.out or options.html):
         return []
-    store = sessions.open_pictures(home())
+    store = open_pictures(home())
     written = write_run(run, Path(options.out), store) if options.out else []
     if options.html:
         from interfaces.page import render

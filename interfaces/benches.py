@@ -74,11 +74,11 @@ def opened(profile: str) -> Bench:
         BadInput: There is no such profile.
         SnellenError: The memory cannot be used, or the profile's chat model has no key.
     """
-    from interfaces.investigations import examining
     from memory.embedding import SentenceEmbedding
     from memory.home import home
     from nodes.interviews import Interviews
     from nodes.reasoning import make_quiz
+    from nodes.resources import examining
     from profiles import load_profile
 
     chosen = load_profile(profile)

@@ -174,12 +174,13 @@ async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
     """
     from memory.checkpoints import thread_ids
     from memory.home import home
+    from nodes.orders import Order, examined
     from profiles import load_profile
 
-    investigations.examined(load_profile(campaign.profile), campaign.models)
+    examined(load_profile(campaign.profile), campaign.models)
     known = set(await asyncio.to_thread(lambda: thread_ids(home())))
     for cell in campaign.cells:
-        order = investigations.Order(
+        order = Order(
             query=cell.query,
             models=campaign.models,
             profile=campaign.profile,

@@ -67,8 +67,8 @@ def _build(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from interfaces.freeform_results import rows_of, to_json, write_results
-    from interfaces.investigations import examined
     from nodes.freeform import examine
+    from nodes.orders import examined
     from tools.prove import read_benchmark
 
     if not options.bench:

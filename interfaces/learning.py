@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from interfaces import sessions, threads
 from interfaces.following import Decide, Event, Finished, Started, followed, request_of
 from interfaces.threads import ThreadSummary
-from profiles.errors import BadInput
+from nodes.resources import own_pictures
+from profiles import lasting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
@@ -21,17 +23,9 @@ if TYPE_CHECKING:
     from nodes.comparison import Adapted
     from nodes.context import Context
     from nodes.lessons import Learned
-    from profiles import Profile
     from tools.knowledge.collection import OwnPictures
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
-
-DEFAULT_TOOLS: Final = ("LOC", "CLASSIFY")
-"""Finding a thing and telling what it is: what people mean by "learn what a penguin is"."""
-
-MAX_CONCEPT: Final = 80
-"""Characters of a concept's name."""
-
 
 LearningEvent = Started["LearnState"] | Event | Finished["LearnState"]
 
@@ -70,16 +64,17 @@ async def stream_learn(
     """
     from graphs.states import LearnState
     from memory.home import home
+    from nodes.teachable import checked_concept, needs_for
     from profiles import load_profile
 
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
-    said = _checked_concept(concept)
-    own = await asyncio.to_thread(_own_pictures, pictures, said)
-    needs = _needs(said, tools, own, await asyncio.to_thread(load_profile, profile))
+    said = checked_concept(concept)
+    own = await asyncio.to_thread(own_pictures, pictures, said)
+    needs = needs_for(said, tools, own, await asyncio.to_thread(load_profile, profile))
     folder = await asyncio.to_thread(home)
-    context = await asyncio.to_thread(_context, profile, folder, own)
+    context = await asyncio.to_thread(partial(sessions.make_context, profile, folder, own=own))
     state = LearnState(
-        profile=threads.lasting(profile),
+        profile=lasting(profile),
         needs=needs,
         seed=seed,
         folder="" if own is None else str(own.folder),
@@ -119,7 +114,8 @@ async def resume_learn(
         if threads.has_ended(await graph.aget_state(_config(name))):
             yield Finished(thread=name, state=state)
             return
-        context = await asyncio.to_thread(_context, profile or state.profile, folder, _own_of(state))
+        gather = partial(sessions.make_context, profile or state.profile, folder, own=_own_of(state))
+        context = await asyncio.to_thread(gather)
         async for event in _followed(graph, name, context, decide):
             yield event
 
@@ -150,12 +146,13 @@ async def compare_lora(
     from memory.home import home
     from nodes.comparison import adapt
     from nodes.lessons import Need
+    from nodes.teachable import checked_concept, needs_for
     from profiles import load_profile
 
-    said = _checked_concept(concept)
-    own = await asyncio.to_thread(_own_pictures, pictures, said)
-    needs = _needs(said, tools, own, await asyncio.to_thread(load_profile, profile))
-    context = await asyncio.to_thread(_context, profile, await asyncio.to_thread(home), own)
+    said = checked_concept(concept)
+    own = await asyncio.to_thread(own_pictures, pictures, said)
+    needs = needs_for(said, tools, own, await asyncio.to_thread(load_profile, profile))
+    context = await asyncio.to_thread(partial(sessions.make_context, profile, await asyncio.to_thread(home), own=own))
     return [await adapt(Need.from_json(need), context, seed=seed, tell=tell) for need in needs]
 
 
@@ -204,13 +201,6 @@ def learned_of(state: LearnState) -> list[Learned]:
     return [Learned.from_json(one) for one in state.learned]
 
 
-def teachable_tools() -> tuple[str, ...]:
-    """Return the tools that learn a concept; VQA learns questions, from wrong answers (``snellen ask --answer``)."""
-    from tools.tuning import POOL_OF_TOOL
-
-    return tuple(tool for tool in POOL_OF_TOOL if tool != "VQA")
-
-
 async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[LearningEvent]:
     async for event in followed(graph, _config(thread), context, decide):
         yield event
@@ -230,88 +220,8 @@ def _config(thread: str) -> Any:  # noqa: ANN401 - a RunnableConfig; naming it w
     return threads.config(thread, "learn", limit=RECURSION_LIMIT)
 
 
-def _context(profile: str, folder: Path, own: OwnPictures | None) -> Context:
-    return sessions.make_context(profile, folder, own=own)
-
-
-def _checked_concept(concept: str) -> str:
-    said = " ".join(concept.split())
-    if not said:
-        msg = "The concept is empty: name what should be learned, for example `snellen learn penguin`."
-        raise BadInput(msg)
-    if len(said) > MAX_CONCEPT or not said.isprintable():
-        msg = f"{said[:40]!r} … is no name of a concept: give a word or a few, at most {MAX_CONCEPT} characters."
-        raise BadInput(msg)
-    return said.casefold()
-
-
-def _needs(concept: str, tools: Sequence[str], own: OwnPictures | None, profile: Profile) -> list[Json]:
-    """Make a need for each tool; of tools that share what they learn, for the first.
-
-    Raises:
-        BadInput: there is no such tool, the profile has no model for it, or the folder is of no use to it.
-    """
-    from nodes.lessons import Need
-    from tools.tuning import POOL_OF_TOOL, POOLS
-
-    plain = own is not None and not own.annotated
-    wanted = [_checked_tool(tool) for tool in tools] or [
-        tool for tool in DEFAULT_TOOLS if not (plain and tool in _annotated_tools())
-    ]
-    if plain and (short := [tool for tool in wanted if tool in _annotated_tools()]):
-        raise BadInput(_says_annotations(own, short[0]))
-    chosen = {POOL_OF_TOOL[tool]: tool for tool in reversed(wanted)}
-    for pool, tool in chosen.items():
-        if getattr(profile.models, POOLS[pool]) is None:
-            msg = f"The profile {profile.name!r} has no checkpoint for {tool}: set [models.{POOLS[pool]}] in it."
-            raise BadInput(msg)
-    asked = f"`snellen learn {concept}` was asked for."
-    return [Need(tool, concept, reason=asked).to_json() for tool in wanted if chosen[POOL_OF_TOOL[tool]] == tool]
-
-
-def _checked_tool(tool: str) -> str:
-    named, known = tool.strip().upper(), teachable_tools()
-    if named == "VQA":
-        msg = "VQA learns questions, not concepts: ask one with its right answer (`snellen ask PICTURE … --answer X`)."
-        raise BadInput(msg)
-    if named not in known:
-        msg = f"{tool[:40]!r} is no tool that learns: choose among {', '.join(known)}."
-        raise BadInput(msg)
-    return named
-
-
-def _annotated_tools() -> tuple[str, ...]:
-    """Tools that must be told where the thing is, not only that it is there."""
-    return ("LOC", "SEG")
-
-
-def _says_annotations(own: OwnPictures | None, tool: str) -> str:
-    place = "the folder" if own is None else str(own.folder)
-    what = "boxes" if tool == "LOC" else "masks"
-    return (
-        f"{place} has pictures without {what}, and {tool} learns from pictures with {what}: give a folder in COCO's "
-        "format (an instances JSON file beside the pictures), or teach CLASSIFY with this one (--tool CLASSIFY)."
-    )
-
-
 def _own_of(state: LearnState) -> OwnPictures | None:
     concept = next((need["concept"] for need in state.needs), "")
     if not state.folder or state.collected:  # what was collected lies in the memory: the folder may be gone
         return None
-    return _own_pictures(state.folder, concept)
-
-
-def _own_pictures(pictures: Path | str | None, concept: str) -> OwnPictures | None:
-    """Look at the user's folder before anything is begun.
-
-    Raises:
-        BadInput: there is no such folder, or it has nothing of the concept.
-    """
-    if pictures is None:
-        return None
-    from memory.artifacts import read_picture
-    from tools.knowledge.collection import OwnPictures
-
-    own = OwnPictures(Path(pictures).expanduser().absolute(), concept)
-    own.check(read_picture)
-    return own
+    return own_pictures(state.folder, concept)

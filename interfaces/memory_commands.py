@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.display import console, print_json, print_table
-from interfaces.sessions import SEEDS
 from memory.adapters import AdapterStore
 from memory.demonstrations import SEED, DemonstrationPool
 from memory.home import home
 from memory.prompts import PromptPool, Selection
+from nodes.reasoning.cases import SEEDS
 from profiles.errors import BadInput, SnellenError
 from tools.tuning import POOL_OF_TOOL, POOLS
 

@@ -56,8 +56,8 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from interfaces.investigations import examined
     from interfaces.pair_results import rows_of, to_json, write_results
+    from nodes.orders import examined
     from nodes.pair_judging import correlations, examine
     from tools.pairs import read_benchmark
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from interfaces import threads
 from interfaces.following import Decide, Event, Finished, Started, followed, request_of
 from interfaces.threads import ThreadSummary
+from nodes.resources import make_context as make_context
+from profiles import lasting
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -19,10 +21,8 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from graphs.states import AskState, Json
-    from memory.artifacts import ArtifactStore
     from nodes.context import Context
     from nodes.reasoning.critique import Feedback
-    from tools.knowledge.collection import OwnPictures
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
     from tools.values import Region
@@ -33,9 +33,6 @@ MAX_EXPECTED: Final = 500
 """Characters of an expected answer."""
 MAX_PICTURES: Final = 8
 """Pictures of one task."""
-
-SEEDS: Final = Path(__file__).parent.parent / "nodes" / "reasoning" / "seeds" / "demonstrations.json"
-"""The demonstrations that every new pool begins with."""
 
 FAMILIES: Final = ("vqa", "statement", "edit", "tag")
 """The kinds of task that a caller may name."""
@@ -88,7 +85,7 @@ async def stream_ask(
     values = await asyncio.to_thread(_beginning, pictures, context)
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
     values |= {"learn": learn != "never", "approve": learn == "approved"}
-    values["profile"] = threads.lasting(profile)
+    values["profile"] = lasting(profile)
     async with threads.opened(name, "ask", folder) as graph:
         await threads.begin(graph, values, ask_config(name))
         yield Started(thread=name, state=await _state(graph, name))
@@ -220,54 +217,6 @@ async def read_thread(thread: str) -> AskState:
     name = await threads.known_thread(thread, folder)
     async with threads.reading("ask", folder) as graph:
         return await _state(graph, name)
-
-
-def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) -> Context:
-    """Gather what the nodes work with: the home's memory, and the models and the Reasoner of a profile.
-
-    Models are read from disk when they are first used. What is learned from comes from a folder of the user's ``own``
-    pictures, if it is given, rather than from where the profile says.
-
-    Raises:
-        BadInput: there is no such profile.
-        SnellenError: the memory or the Reasoner cannot be used.
-    """
-    from memory.artifacts import read_picture
-    from memory.demonstrations import DemonstrationPool
-    from memory.drafts import Drafts
-    from memory.embedding import SentenceEmbedding
-    from memory.prompts import PromptPool
-    from nodes.context import Context, Learning
-    from nodes.reasoning import make_reasoner
-    from nodes.recollection import Recollection
-    from profiles import load_profile
-    from tools.knowledge.collection import annotated_source, picture_source
-    from tools.vision import Models
-
-    chosen = load_profile(profile)
-    embed = SentenceEmbedding(chosen)
-    prompts = PromptPool(folder)
-    return Context(
-        pictures=open_pictures(folder),
-        models=Models(chosen, Recollection(prompts, chosen)),
-        learning=Learning(
-            prompts=prompts,
-            drafts=Drafts(folder),
-            annotated=annotated_source(chosen, open_picture=read_picture, own=own),
-            found=picture_source(chosen, open_picture=read_picture, own=own),
-            beside=() if own is None else own.beside(read_picture),
-        ),
-        reasoner=make_reasoner(chosen),
-        pool=DemonstrationPool(folder, embed=embed, seeds=SEEDS, embedding=embed.name),
-        profile=chosen,
-    )
-
-
-def open_pictures(folder: Path) -> ArtifactStore:
-    """Open the stored pictures of a home."""
-    from memory.artifacts import FOLDER, ArtifactStore
-
-    return ArtifactStore(folder / FOLDER)
 
 
 def _check(pictures: Sequence[Path | str], instruction: str, expected: str | None, family: str | None) -> None:

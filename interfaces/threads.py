@@ -73,11 +73,6 @@ def new_name() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def lasting(path: str) -> str:
-    """Name a profile so that a later process finds it from any folder."""
-    return str(Path(path).expanduser().absolute()) if path.endswith(".toml") else path
-
-
 async def known_thread(thread: str, folder: Path) -> str:
     """Return a thread's name.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from graphs.states import Json, LearnState
-    from nodes.context import Context
+    from nodes.settings import Given
 
 ACTION: Final = "learn"
 """What the requested action is called."""
@@ -31,7 +31,7 @@ NOT_APPROVED: Final = "It was not approved"
 _DECISIONS: Final = ("approve", "reject")
 
 
-async def approve(state: LearnState, runtime: Runtime[Context]) -> Json:  # noqa: ARG001 - a node's signature
+async def approve(state: LearnState, runtime: Runtime[Given]) -> Json:  # noqa: ARG001 - a node's signature
     """Ask whether what was collected may be learned, where a person wants to be asked; a rejected need is set aside.
 
     An answer that cannot be read is asked for again, because LangGraph keeps every answer: raising would leave a thread

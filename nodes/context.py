@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from nodes.settings import Given, Settings
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
     from memory.artifacts import ArtifactStore
     from memory.demonstrations import DemonstrationPool
     from memory.drafts import Drafts
@@ -43,7 +48,7 @@ class Learning:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context:
+class Context(Given):
     """The run's resources; a node reads them as ``runtime.context``."""
 
     pictures: ArtifactStore
@@ -92,3 +97,35 @@ class Context:
             msg = "This run has no models to examine: begin it as an investigation."
             raise SnellenError(msg)
         return self.examination
+
+
+async def context_of(runtime: Runtime[Given], state: object) -> Context:
+    """Return what a node works with: what the run was handed, or what its settings name, gathered on a worker thread.
+
+    Interfaces that follow threads hand a run its ``Context``. LangGraph's server, and programs that import the graphs,
+    hand it ``Settings`` (a dict with their fields) or nothing; then the profile is that of the settings, or else of the
+    thread, and the memory is that of the user whom the server has let in.
+
+    Args:
+        runtime: Of the node.
+        state: Of the graph; its ``profile`` and ``folder`` count, where it has them.
+
+    Raises:
+        BadInput: There is no such profile.
+        SnellenError: The memory, the Reasoner or the world cannot be used.
+    """
+    given: Any = runtime.context
+    if given is not None and not isinstance(given, Settings):
+        return cast("Context", given)
+    from memory.home import home
+    from nodes.resources import resources
+
+    chosen = (given.profile if given is not None else "") or getattr(state, "profile", "") or "embedded"
+    folder = await asyncio.to_thread(home)
+    pictures, needs = str(getattr(state, "folder", "")), getattr(state, "needs", [])
+    # What was collected to be learned from lies in the memory: the folder may be gone.
+    learning = bool(pictures and needs)
+    if learning and getattr(state, "collected", []):
+        pictures = ""
+    concept = str(needs[0].get("concept", "")) if learning and pictures else ""
+    return await asyncio.to_thread(resources, chosen, Path(folder), pictures, concept)

@@ -16,6 +16,7 @@ from langgraph.types import Command
 from memory.demonstrations import demonstration
 from memory.prompts import Selection
 from nodes.agreement import feedback_of
+from nodes.context import Context, context_of
 from nodes.learning import MAX_NEEDS
 from nodes.lessons import Learned, Need
 from nodes.reasoning.critique import SURE, Critique, Fault
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import AskState, Json
-    from nodes.context import Context
+    from nodes.settings import Given
 
 Again = Literal["plan", "write", "run"]
 """Where a task is tried again: with another plan, another program, or the same one and better tools."""
@@ -45,15 +46,16 @@ MAX_LESSONS_BYTES: Final = 6_000
 
 
 async def correct(
-    state: AskState, runtime: Runtime[Context]
+    state: AskState, runtime: Runtime[Given]
 ) -> Command[Literal["learn", "plan", "write", "run", "describe", "remember"]]:
     """Act on the last critique: name what tools should learn, or mend plan and program; else look closer or give up."""
+    context = await context_of(runtime, state)
     critique = Critique.from_json(state.critiques[-1])
-    needs = _needs(critique, state, runtime.context)
+    needs = _needs(critique, state, context)
     of_program = [fault for fault in critique.faults if fault.place != "tool"]
     seen: Json = {"attempts": _with_faulty(critique, state)}
     if not needs and not of_program:
-        return Command(update=seen, goto="remember" if next_reflection(state, runtime.context) is None else "describe")
+        return Command(update=seen, goto="remember" if next_reflection(state, context) is None else "describe")
     update: Json = {**seen, "needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
     if of_program:
         update |= {"lessons": _lessons(critique, state), "program": critique.program or state.program}

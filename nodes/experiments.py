@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from memory.home import MemoryTrouble
 from memory.samples import Sample
+from nodes.context import Context, context_of
 from nodes.inference import used
 from nodes.protocols import Place, finding
 from nodes.reasoning.follow_up import FollowUp, album
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import InvestigateState, Json
-    from nodes.context import Context
     from nodes.examination import Examination
     from nodes.reasoning.protocol import Investigator
+    from nodes.settings import Given
 
 MAX_HEALING: Final = 3
 """Times that a design goes back with what is wrong with it, before another one is made (APEX, section 3.4)."""
@@ -75,9 +76,10 @@ def investigator_of(state: InvestigateState, context: Context) -> Investigator:
     return examination.investigators.get(state.protocol, examination.investigator)
 
 
-async def open_report(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Begin the report: the query, the models that are examined, and what cannot be."""
-    investigator = investigator_of(state, runtime.context)
+    context = await context_of(runtime, state)
+    investigator = investigator_of(state, context)
     before = investigator.usage
     opening = await investigator.open_report(state.query, state.models)
     report = Report(
@@ -91,9 +93,10 @@ async def open_report(state: InvestigateState, runtime: Runtime[Context]) -> Jso
     return written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
 
 
-async def design(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+async def design(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner design the next experiment; nothing where none would help."""
-    investigator = investigator_of(state, runtime.context)
+    context = await context_of(runtime, state)
+    investigator = investigator_of(state, context)
     before = investigator.usage
     try:
         made = await investigator.design_experiment(report_of(state), state.refusals)
@@ -105,14 +108,15 @@ async def design(state: InvestigateState, runtime: Runtime[Context]) -> Json:
     }
 
 
-async def check_design(state: InvestigateState, runtime: Runtime[Context]) -> Command[Next]:
+async def check_design(state: InvestigateState, runtime: Runtime[Given]) -> Command[Next]:
     """See whether the design can be run, and ask whoever wants to be asked; a bad one goes back with the reason."""
+    context = await context_of(runtime, state)
     report = report_of(state)
     if state.design is None:
         return Command(goto="conclude", update=_given_up(state, report, state.refusals[-1:]))
     try:
         made = checked(Design.model_validate(state.design), report.models)
-        await asyncio.to_thread(tried, made, report, runtime.context.examiner())
+        await asyncio.to_thread(tried, made, report, context.examiner())
     except (BadInput, ValidationError) as error:
         return _refused(state, report, _sentence(error))
     if state.approve and not state.after:
@@ -125,8 +129,9 @@ async def check_design(state: InvestigateState, runtime: Runtime[Context]) -> Co
     return Command(goto="build_benchmark", update=written(state, report) | {"design": None, "refusals": []})
 
 
-async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Make the next pictures of the experiment under way, as many of each answer."""
+    context = await context_of(runtime, state)
     report = report_of(state)
     number = report.number
     experiment = report.experiments[number]
@@ -134,7 +139,7 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) ->
     rejected, done, trouble = experiment.rejected, experiment.rounds, ""
     for place in rounds:
         try:
-            made = await asyncio.to_thread(_round, album_of(state), report, place, runtime.context.examiner())
+            made = await asyncio.to_thread(_round, album_of(state), report, place, context.examiner())
         except MemoryTrouble:
             raise
         except SnellenError as error:
@@ -150,11 +155,12 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Context]) ->
     return written(state, replaced(report, number, experiment))
 
 
-async def measure(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+async def measure(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Ask the models about the pictures, as far as claims about them are open, and weigh the answers."""
+    context = await context_of(runtime, state)
     report = report_of(state)
     number = report.number
-    began, asked, examination = time.monotonic(), 0, runtime.context.examiner()
+    began, asked, examination = time.monotonic(), 0, context.examiner()
     samples = await asyncio.to_thread(examination.samples.of, album_of(state), number)
     experiment = report.experiments[number]
     names = list(
@@ -200,9 +206,10 @@ def enough(state: InvestigateState) -> Literal["build_benchmark", "discuss"]:
     return "discuss" if next_rounds(report_of(state)) == 0 else "build_benchmark"
 
 
-async def discuss(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+async def discuss(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner say what the experiment shows."""
-    investigator = investigator_of(state, runtime.context)
+    context = await context_of(runtime, state)
+    investigator = investigator_of(state, context)
     before = investigator.usage
     report = report_of(state)
     number = report.number

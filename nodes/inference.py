@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory.demonstrations import Demonstration
 from memory.home import MemoryTrouble
+from nodes.context import Context, context_of
 from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed, Task
 from nodes.records import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
 from profiles.errors import SnellenError
@@ -27,20 +28,22 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import AskState, Json
-    from nodes.context import Context
     from nodes.reasoning.protocol import Reasoner, Usage
+    from nodes.settings import Given
     from tools.program import StepRecord
 
 
-async def recall(state: AskState, runtime: Runtime[Context]) -> Json:
+async def recall(state: AskState, runtime: Runtime[Given]) -> Json:
     """Find the demonstrations nearest to the instruction, as many of each part of the pool as the Reasoner uses."""
-    return {"demonstrations": await asyncio.to_thread(_nearest, state, runtime.context)}
+    context = await context_of(runtime, state)
+    return {"demonstrations": await asyncio.to_thread(_nearest, state, context)}
 
 
-async def plan(state: AskState, runtime: Runtime[Context]) -> Json:
+async def plan(state: AskState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner decompose the instruction into steps in words."""
-    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    examples = await asyncio.to_thread(examples_of, state, runtime.context)
+    context = await context_of(runtime, state)
+    reasoner, before = context.reasoner, context.reasoner.usage
+    examples = await asyncio.to_thread(examples_of, state, context)
     made = await reasoner.plan(task_of(state), examples)
     steps = fitted_plan(made.steps)
     return {
@@ -50,10 +53,11 @@ async def plan(state: AskState, runtime: Runtime[Context]) -> Json:
     }
 
 
-async def write(state: AskState, runtime: Runtime[Context]) -> Json:
+async def write(state: AskState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner turn the plan into a program that parses and checks."""
-    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    examples = await asyncio.to_thread(examples_of, state, runtime.context)
+    context = await context_of(runtime, state)
+    reasoner, before = context.reasoner, context.reasoner.usage
+    examples = await asyncio.to_thread(examples_of, state, context)
     program = await reasoner.write_program(task_of(state), Plan(steps=state.plan), examples)
     if len(program.encode()) > MAX_PROGRAM_BYTES:
         msg = f"The program is longer than {MAX_PROGRAM_BYTES:,} bytes; ask for less at once."
@@ -61,17 +65,18 @@ async def write(state: AskState, runtime: Runtime[Context]) -> Json:
     return {"program": program, "usage": used(state.usage, before, reasoner.usage)}
 
 
-async def run(state: AskState, runtime: Runtime[Context]) -> Json:
+async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     """Execute the program on worker threads, telling of each step as it is done.
 
     A tool that fails ends the program: the state then has no answer, and the error's sentence. A full or read-only
     disk is no fault of the program: it interrupts the node, which a resumed thread runs again.
     """
-    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    pictures = WatchedPictures(runtime.context.pictures)
+    context = await context_of(runtime, state)
+    reasoner, before = context.reasoner, context.reasoner.usage
+    pictures = WatchedPictures(context.pictures)
     records: list[StepRecord] = []
     try:
-        steps = await asyncio.to_thread(_execution, state, runtime.context, pictures, asyncio.get_running_loop())
+        steps = await asyncio.to_thread(_execution, state, context, pictures, asyncio.get_running_loop())
         while (record := await asyncio.to_thread(next, steps, None)) is not None:
             pictures.check()
             records.append(record)
@@ -79,7 +84,7 @@ async def run(state: AskState, runtime: Runtime[Context]) -> Json:
         outcome = _outcome(state, records)
     except programs.ProgramError as error:
         outcome = {"steps": [], "answer": None, "error": _sentence(error)}
-    unfamiliar = await asyncio.to_thread(_unfamiliar, state, runtime.context)
+    unfamiliar = await asyncio.to_thread(_unfamiliar, state, context)
     return outcome | {
         "warnings": _with(outcome.get("warnings", state.warnings), *unfamiliar),
         "usage": used(state.usage, before, reasoner.usage),

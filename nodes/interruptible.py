@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from graphs.states import Json
-    from nodes.context import Context
+    from nodes.settings import Given
 
 Result = TypeVar("Result")
 
 
 async def interruptible(
-    work: Callable[[Callable[[Json], None], threading.Event], Result], channel: str, runtime: Runtime[Context]
+    work: Callable[[Callable[[Json], None], threading.Event], Result], channel: str, runtime: Runtime[Given]
 ) -> Result:
     """Do work on a worker thread.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.types import Command
 
 from nodes.agreement import agreement_of, attempts_with, contradiction, feedback_of
+from nodes.context import context_of
 from nodes.doubts import doubts
 from nodes.records import fitted_sentences
 from nodes.reflection import next_reflection
@@ -18,18 +19,19 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import AskState, Json, Ruling
-    from nodes.context import Context
+    from nodes.settings import Given
 
 
-async def judge(state: AskState, runtime: Runtime[Context]) -> Command[Literal["remember", "describe"]]:
+async def judge(state: AskState, runtime: Runtime[Given]) -> Command[Literal["remember", "describe"]]:
     """Compare the answer with what is known of the right one, and note trouble on the way.
 
     A wrong answer goes to reflection, as long as there is a kind of it that was not tried. It is kept beside the run,
     for people and for judging the next one.
     """
+    context = await context_of(runtime, state)
     ruling = _ruling(state)
     update: Json = {"verdict": ruling, "notes": fitted_sentences(_troubles(state))}
-    if ruling != "wrong" or not state.learn or next_reflection(state, runtime.context) is None:
+    if ruling != "wrong" or not state.learn or next_reflection(state, context) is None:
         return Command(update=update, goto="remember")
     return Command(update=update | {"attempts": attempts_with(state)}, goto="describe")
 

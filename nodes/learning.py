@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memory.drafts import Draft, DraftKey
 from memory.prompts import Lesson, Selection, learned_prompt
+from nodes.context import Context, context_of
 from nodes.gathering import gather_for
 from nodes.interruptible import interruptible
 from nodes.lessons import Collected, Learned, Need, StoredExample
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from graphs.states import Json, LearnState
-    from nodes.context import Context
+    from nodes.settings import Given
     from tools.tuning.loop import Tuner
 
 MAX_NEEDS: Final = 4
@@ -40,29 +41,32 @@ _ELSEWHERE: Final = "Discarded: another run that was learning the same at the sa
 _NOTHING: Final[Json] = {"kept": [], "known": [], "reasons": []}
 
 
-async def collect(state: LearnState, runtime: Runtime[Context]) -> Json:
+async def collect(state: LearnState, runtime: Runtime[Given]) -> Json:
     """Find pictures for each need: to train on, to prove on, and of other things that must not be spoilt."""
+    context = await context_of(runtime, state)
     needs = [Need.from_json(one) for one in state.needs[:MAX_NEEDS]]
     collected = []
     for need in needs:
         runtime.stream_writer({"learning": {"need": str(need), "phase": "collect"}})
-        collected.append(await gather_for(need, runtime.context, seed=state.seed))
+        collected.append(await gather_for(need, context, seed=state.seed))
     return {"collected": [one.to_json() for one in collected]}
 
 
-async def tune_prompts(state: LearnState, runtime: Runtime[Context]) -> Json:
+async def tune_prompts(state: LearnState, runtime: Runtime[Given]) -> Json:
     """Learn a prompt from each collected example; each finished one is kept as a draft at once."""
+    context = await context_of(runtime, state)
     seconds = {}
     for index, collected in enumerate(_collected(state)):
         started = time.monotonic()
         if not collected.trouble:
-            await interruptible(partial(_tune, collected, runtime.context), "learning", runtime)
+            await interruptible(partial(_tune, collected, context), "learning", runtime)
         seconds[str(index)] = time.monotonic() - started
     return {"seconds": seconds}
 
 
-async def validate_prompts(state: LearnState, runtime: Runtime[Context]) -> Json:
+async def validate_prompts(state: LearnState, runtime: Runtime[Given]) -> Json:
     """Run the tool with each prompt on held-out pictures and on others; say which prompts stay, and why."""
+    context = await context_of(runtime, state)
     judged = []
     for index, collected in enumerate(_collected(state)):
         if collected.trouble:
@@ -71,7 +75,7 @@ async def validate_prompts(state: LearnState, runtime: Runtime[Context]) -> Json
         started = time.monotonic()
         told = {"need": str(collected.need), "phase": "validate"}
         runtime.stream_writer({"learning": told})
-        found = await asyncio.to_thread(_validate, collected, runtime.context)
+        found = await asyncio.to_thread(_validate, collected, context)
         seconds = state.seconds.get(str(index), 0.0) + time.monotonic() - started
         judged.append(found | {"seconds": seconds})
         of = len(found["kept"]) + len(found["reasons"])
@@ -79,11 +83,12 @@ async def validate_prompts(state: LearnState, runtime: Runtime[Context]) -> Json
     return {"judged": judged}
 
 
-async def store(state: LearnState, runtime: Runtime[Context]) -> Json:
+async def store(state: LearnState, runtime: Runtime[Given]) -> Json:
     """Store the prompts that stay, all or none, and clear the drafts away."""
+    context = await context_of(runtime, state)
     learned = []
     for collected, judged in zip(_collected(state), state.judged, strict=True):
-        learned.append(await asyncio.to_thread(_store, collected, judged, runtime.context))
+        learned.append(await asyncio.to_thread(_store, collected, judged, context))
     return {"learned": [*state.learned, *(one.to_json() for one in learned)]}
 
 

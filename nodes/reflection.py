@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from langgraph.types import Command
 
 from nodes.agreement import agreement_of, closeness, feedback_of
+from nodes.context import Context, context_of
 from nodes.evidence import PERCEIVING, gather
 from nodes.inference import WatchedPictures, examples_of, inputs_of, task_of, tools_of, used
 from nodes.reasoning.corrections import read_correction
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from graphs.states import AskState, Json
-    from nodes.context import Context
     from nodes.reasoning.protocol import Reasoner
+    from nodes.settings import Given
 
 MAX_DESCRIBED_BYTES: Final = 9_000
 """For captions and evidence of all steps together, so that no checkpoint exceeds 64 kB."""
@@ -64,12 +65,13 @@ def next_reflection(state: AskState, context: Context) -> Reflection | None:
     return None if found_nothing else "reflect_locally"
 
 
-async def describe(state: AskState, runtime: Runtime[Context]) -> Command[Reflection | Literal["remember"]]:
+async def describe(state: AskState, runtime: Runtime[Given]) -> Command[Reflection | Literal["remember"]]:
     """Turn results into language: captions of pictures, and what the other tools say about each step's result."""
-    chosen = next_reflection(state, runtime.context)
+    context = await context_of(runtime, state)
+    chosen = next_reflection(state, context)
     if chosen is None:
         return Command(goto="remember")
-    return Command(update=await description(state, runtime.context), goto=chosen)
+    return Command(update=await description(state, context), goto=chosen)
 
 
 async def description(state: AskState, context: Context) -> Json:
@@ -96,11 +98,12 @@ async def description(state: AskState, context: Context) -> Json:
     return {"described": _fitted(kept), "setting": setting[: 4 * MAX_CAPTION]}
 
 
-async def reflect_globally(state: AskState, runtime: Runtime[Context]) -> Json:
+async def reflect_globally(state: AskState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner say at one go what made the answer wrong."""
-    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    bench = Bench.of(state, runtime.context)
-    case = await _case(state, bench, runtime.context)
+    context = await context_of(runtime, state)
+    reasoner, before = context.reasoner, context.reasoner.usage
+    bench = Bench.of(state, context)
+    case = await _case(state, bench, context)
     critique = await reasoner.reflect(case, bench.replayer)
     critique = await _with_inferred_answers(critique, case, bench, reasoner)
     bench.pictures.check()
@@ -110,12 +113,13 @@ async def reflect_globally(state: AskState, runtime: Runtime[Context]) -> Json:
     }
 
 
-async def reflect_locally(state: AskState, runtime: Runtime[Context]) -> Json:
+async def reflect_locally(state: AskState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner judge one step after the other, each looked into deeply, until one is found wrong."""
-    reasoner, before = runtime.context.reasoner, runtime.context.reasoner.usage
-    bench = Bench.of(state, runtime.context)
-    case = await _case(state, bench, runtime.context)
-    critique = await _first_wrong_step(case, bench, runtime.context)
+    context = await context_of(runtime, state)
+    reasoner, before = context.reasoner, context.reasoner.usage
+    bench = Bench.of(state, context)
+    case = await _case(state, bench, context)
+    critique = await _first_wrong_step(case, bench, context)
     critique = await _with_inferred_answers(critique, case, bench, reasoner)
     bench.pictures.check()
     return {

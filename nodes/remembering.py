@@ -15,6 +15,7 @@ import numpy as np
 
 from memory.demonstrations import Demonstration, demonstration
 from memory.prompts import Lesson, Selection, learned_prompt
+from nodes.context import Context, context_of
 from nodes.inference import examples_of, task_of, used
 from nodes.reasoning.critique import SURE, Critique
 from nodes.reasoning.protocol import ReasoningFailed
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import AskState, Json
     from memory.prompts import LearnedPrompt, PromptRow
-    from nodes.context import Context
     from nodes.reasoning.protocol import Examples
+    from nodes.settings import Given
 
 MAX_ANSWERS: Final = 4
 """Answers of VQA that one run leaves in the pool of prompts."""
@@ -45,12 +46,13 @@ _UNPROVED: Final = (
 )
 
 
-async def remember(state: AskState, runtime: Runtime[Context]) -> Json:
+async def remember(state: AskState, runtime: Runtime[Given]) -> Json:
     """Add what was right to memory, and what had been wrong before; adding it again changes nothing."""
+    context = await context_of(runtime, state)
     # An unjudged run may be wrong, and of one that stayed wrong nobody knows what would have been right.
     if state.verdict != "right":
         return {}
-    context, before = runtime.context, runtime.context.reasoner.usage
+    before = context.reasoner.usage
     lessons = _right_ones(state)
     mistakes = [Demonstration(**one) for one in state.lessons]
     doubt = await _doubt(state, lessons, context) if mistakes and "validation" not in context.without else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
+from nodes.context import Context, context_of
 from nodes.experiments import (
     HOPELESS,
     SHARE_USED,
@@ -27,18 +28,19 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import InvestigateState, Json
-    from nodes.context import Context
     from nodes.reasoning.inquiry import Experiment, Report
+    from nodes.settings import Given
 
 
 async def judge_sufficiency(
-    state: InvestigateState, runtime: Runtime[Context]
+    state: InvestigateState, runtime: Runtime[Given]
 ) -> Command[Literal["design", "build_benchmark", "conclude"]]:
     """Have the Reasoner say whether the report answers the query; go on while it does not and the budget lasts.
 
     Where no further experiment would help, what is left of the budget goes to those with open claims that still matter.
     """
-    investigator = investigator_of(state, runtime.context)
+    context = await context_of(runtime, state)
+    investigator = investigator_of(state, context)
     before = investigator.usage
     report = report_of(state)
     judged = await investigator.judge_sufficiency(report)
@@ -57,11 +59,12 @@ async def judge_sufficiency(
     )
 
 
-async def conclude(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Weigh all evidence together once more, and have the Reasoner answer the query."""
-    investigator = investigator_of(state, runtime.context)
+    context = await context_of(runtime, state)
+    investigator = investigator_of(state, context)
     before = investigator.usage
-    report = await asyncio.to_thread(_weighed_together, report_of(state), album_of(state), runtime.context)
+    report = await asyncio.to_thread(_weighed_together, report_of(state), album_of(state), context)
     if not report.experiments:
         said = " ".join(report.notes) or "No experiment could be designed."
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {said}"[:2_000]}))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from langgraph.types import Command
 
 from nodes.approval import answered
+from nodes.context import context_of
 from nodes.experiments import album_of, report_of, tried
 from nodes.interruptible import interruptible
 from nodes.reasoning.follow_up import Change, Correction, follow_up, opened, plain, weaknesses
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import InvestigateState, Json
     from memory.adapters import Adapter
-    from nodes.context import Context
     from nodes.examination import Examination, Teaching
     from nodes.reasoning.inquiry import Design, Experiment, Report
+    from nodes.settings import Given
 
 ACTION: Final = "teach"
 """What the requested action is called."""
@@ -41,9 +42,10 @@ ACTION: Final = "teach"
 Tell = Callable[["Json"], None]
 
 
-async def teach(state: InvestigateState, runtime: Runtime[Context]) -> Command[Literal["design", "__end__"]]:
+async def teach(state: InvestigateState, runtime: Runtime[Given]) -> Command[Literal["design", "__end__"]]:
     """Have each model learn what it was found to be weak in; measure those that did."""
-    before, examination = report_of(state), runtime.context.examiner()
+    context = await context_of(runtime, state)
+    before, examination = report_of(state), context.examiner()
     found = [
         Correction(model=model, experiments=sorted(said), weaknesses=[one for each in said.values() for one in each])
         for model, said in weaknesses(before).items()
@@ -75,9 +77,10 @@ async def teach(state: InvestigateState, runtime: Runtime[Context]) -> Command[L
     )
 
 
-async def compare(state: InvestigateState, runtime: Runtime[Context]) -> Json:
+async def compare(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Say what each corrected model gained, and what it lost, over the experiments of the follow-up."""
-    report, examination = report_of(state), runtime.context.examiner()
+    context = await context_of(runtime, state)
+    report, examination = report_of(state), context.examiner()
     corrections = [Correction.model_validate(one) for one in state.corrections]
     evaluated = [
         await asyncio.to_thread(_evaluated, album_of(state), number, report, examination)

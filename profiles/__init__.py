@@ -40,6 +40,7 @@ from profiles.profile import (
     VqaModel,
     VqaTuning,
     WorldSettings,
+    lasting,
     load_profile,
     profile_names,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "VqaModel",
     "VqaTuning",
     "WorldSettings",
+    "lasting",
     "load_profile",
     "profile_names",
 ]

@@ -656,6 +656,11 @@ def profile_names() -> list[str]:
     return sorted(file.stem for file in PACKAGE_FOLDER.glob("*.toml"))
 
 
+def lasting(name_or_path: str) -> str:
+    """Name a profile so that a later process finds it from any folder."""
+    return str(Path(name_or_path).expanduser().absolute()) if name_or_path.endswith(".toml") else name_or_path
+
+
 def load_profile(name_or_path: str | Path = "embedded") -> Profile:
     """Read a profile by its name, or a file of your own by its path.
 

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from interfaces.cli import main
-from interfaces.investigations import examining
 from nodes.context import Context
 from nodes.reasoning.inquiry import Design, Experiment, Finding, Report
+from nodes.resources import examining
 from profiles.errors import BadInput
 
 CLASSES = ("dog", "cat", "horse", "tractor", "helicopter")

@@ -12,13 +12,14 @@ import PIL.Image
 import pytest
 
 from graphs.states import AskState
-from interfaces import sessions, threads
+from interfaces import sessions
 from interfaces.following import Finished, NodeFinished, Started, StepFinished
 from interfaces.sessions import SessionEvent
 from memory.checkpoints import DATABASE, running
 from memory.home import MemoryTrouble
 from nodes.context import Context
 from nodes.reasoning.protocol import ReasoningFailed
+from profiles import lasting
 from profiles.errors import BadInput
 from tests.graphs.scripted import ScriptedReasoner, make_context
 
@@ -254,8 +255,8 @@ async def test_a_disk_that_fills_up_under_the_checkpoints_loses_no_thread(
 def test_a_profile_file_is_remembered_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert threads.lasting("mine.toml") == str(tmp_path / "mine.toml")
-    assert threads.lasting("hub") == "hub"
+    assert lasting("mine.toml") == str(tmp_path / "mine.toml")
+    assert lasting("hub") == "hub"
 
 
 @pytest.mark.usefixtures("trouble")

@@ -41,7 +41,7 @@ async def test_a_server_works_in_the_homes_of_several_users_at_once(
             await asyncio.sleep(0)
             return await asyncio.to_thread(home)
 
-    assert await asyncio.gather(work("ann"), work("bob")) == [tmp_path / "ann", tmp_path / "bob"]
+    assert list(await asyncio.gather(work("ann"), work("bob"))) == [tmp_path / "ann", tmp_path / "bob"]
     assert home() == tmp_path / "process"
 
 
