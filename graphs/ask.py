@@ -4,7 +4,8 @@
                ↑      ↑      ↑           └─ wrong → describe → reflect_globally → correct → learn ─┐
                └──────┴──────┴───────────── again ←──── still wrong: reflect_locally → correct ←───┘
 
-The graph is exported without a saver; ``interfaces.sessions`` and the server bring their own.
+A task that was answered before and comes with feedback begins with ``judge``. The graph is exported without a saver;
+``interfaces.sessions`` and the server bring their own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.learn import graph as learn
 from graphs.states import AskState
+from nodes.agreement import feedback_of
 from nodes.correction import Again, after_learning, correct
 from nodes.inference import plan, recall, run, write
 from nodes.judgement import judge
@@ -31,6 +33,12 @@ def where_next(state: AskState) -> Again | Literal["describe"]:
     return after_learning(state)
 
 
+def where_to_begin(state: AskState) -> Literal["recall", "judge"]:
+    """Look into an answer that is there already, and that somebody says is wrong; else begin at the beginning."""
+    answered = bool(state.steps) or state.error is not None
+    return "judge" if answered and feedback_of(state) else "recall"
+
+
 builder = StateGraph[AskState, Given, AskState, AskState](AskState, context_schema=Settings)
 
 builder.add_node("recall", recall)
@@ -45,7 +53,7 @@ builder.add_node("correct", correct, destinations=("learn", "plan", "write", "ru
 builder.add_node("learn", learn)
 builder.add_node("remember", remember)
 
-builder.add_edge(START, "recall")
+builder.add_conditional_edges(START, where_to_begin)
 builder.add_edge("recall", "plan")
 builder.add_edge("plan", "write")
 builder.add_edge("write", "run")

@@ -7,7 +7,11 @@ that has once been written to a checkpoint must keep its module and name, or old
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from langchain_core.messages import AnyMessage
+
+from nodes.messages import bounded
 
 Json = dict[str, Any]
 """A JSON object, as ``tools.values.to_json`` and ``StepRecord.to_json`` write them."""
@@ -197,5 +201,49 @@ class InvestigateState:
     """What the Reasoner has used so far: calls, input and output tokens, cost."""
 
 
-STATE_TYPES: tuple[type, ...] = (AskState, LearnState, InvestigateState)
+@dataclass(frozen=True, kw_only=True)
+class ChatState:
+    """What one conversation knows about itself."""
+
+    messages: Annotated[list[AnyMessage], bounded] = field(default_factory=list)
+    """What was said, the oldest first; pictures are blocks that name a stored one."""
+
+    profile: str = ""
+    """The profile the thread was begun with; empty takes what the run is given."""
+
+    approve: bool = False
+    """Whether a person is asked before anything is learned or an experiment is run."""
+
+    turn: int = 0
+    """Messages of the person so far."""
+
+    began: str = ""
+    """When the last one came (ISO 8601, UTC)."""
+
+    pictures: list[Json] = field(default_factory=list)
+    """The pictures that are spoken of (``Picture`` in JSON form): of the last message that had any."""
+
+    fresh: bool = False
+    """Whether they came with the last message."""
+
+    route: str = ""
+    """Which part of Snellen the last message was for."""
+
+    remark: Json = field(default_factory=dict)
+    """What it says about the last answer (``nodes.reasoning.replies.Remark`` in JSON form)."""
+
+    last: Json = field(default_factory=dict)
+    """What was done last: the name of its ``graph`` and what is kept of its ``state``."""
+
+    taught: Json = field(default_factory=dict)
+    """What was learned last: ``since`` when, the ``needs``, and the ``instruction`` of the task."""
+
+    said: str = ""
+    """The reply that is being made (Markdown)."""
+
+    shown: list[Json] = field(default_factory=list)
+    """The pictures of the reply (``Picture`` in JSON form)."""
+
+
+STATE_TYPES: tuple[type, ...] = (AskState, LearnState, InvestigateState, ChatState)
 """The classes that a checkpoint may bring back to life; every other one is refused."""

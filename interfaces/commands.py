@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interfaces import sessions
 from interfaces.display import console, print_json, print_table
-from interfaces.runs import in_words
 from interfaces.threads import graph_of
 from memory.home import home
+from nodes.telling import in_words
 from profiles import Profile, load_profile
 from profiles.errors import SnellenError
 from tools.values import from_json

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.learning_display import counts_in_words, hint_lines, meaning_in_words
-from interfaces.runs import (
-    Run,
+from interfaces.runs import Run
+from nodes.lessons import Learned
+from nodes.reasoning.critique import Critique, Fault, region_from_json
+from nodes.telling import (
     attempt_in_words,
     fault_in_words,
     feedback_in_words,
@@ -30,8 +32,6 @@ from interfaces.runs import (
     verdict_in_words,
     way_in_words,
 )
-from nodes.lessons import Learned
-from nodes.reasoning.critique import Critique, Fault, region_from_json
 from profiles.errors import SnellenError
 from tools.program import StepRecord, inputs_for
 from tools.values import Picture, Region, from_json

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Final
 from interfaces.display import clean, console
 from interfaces.following import Finished, LearningProgress, NodeFinished, Started, StepFinished, Waits
 from interfaces.learning_display import Line, hint_lines, outcome_lines, phase_in_words, print_line
-from interfaces.runs import (
-    Run,
+from interfaces.runs import Run
+from interfaces.sessions import SessionEvent
+from nodes.lessons import Learned
+from nodes.reasoning.critique import Critique
+from nodes.telling import (
     attempt_in_words,
     fault_in_words,
     feedback_in_words,
@@ -22,9 +25,6 @@ from interfaces.runs import (
     verdict_in_words,
     way_in_words,
 )
-from interfaces.sessions import SessionEvent
-from nodes.lessons import Learned
-from nodes.reasoning.critique import Critique
 from tools.program import StepRecord
 
 if TYPE_CHECKING:

@@ -129,3 +129,12 @@ async def context_of(runtime: Runtime[Given], state: object) -> Context:
         pictures = ""
     concept = str(needs[0].get("concept", "")) if learning and pictures else ""
     return await asyncio.to_thread(resources, chosen, Path(folder), pictures, concept)
+
+
+def thread_name() -> str:
+    """Return the id of the thread that the node at work belongs to; one made up where it has none."""
+    import uuid
+
+    from langgraph.config import get_config
+
+    return str(get_config()["configurable"].get("thread_id") or uuid.uuid4())

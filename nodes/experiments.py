@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.types import Command, interrupt
@@ -16,8 +17,9 @@ from pydantic import ValidationError
 
 from memory.home import MemoryTrouble
 from memory.samples import Sample
-from nodes.context import Context, context_of
+from nodes.context import Context, context_of, thread_name
 from nodes.inference import used
+from nodes.orders import ordered_by
 from nodes.protocols import Place, finding
 from nodes.reasoning.follow_up import FollowUp, album
 from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Report, checked
@@ -77,8 +79,13 @@ def investigator_of(state: InvestigateState, context: Context) -> Investigator:
 
 
 async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
-    """Begin the report: the query, the models that are examined, and what cannot be."""
+    """Begin the report: the query, the models that are examined, and what cannot be.
+
+    What was begun without an interface that checks orders is checked here.
+    """
     context = await context_of(runtime, state)
+    ordered = await asyncio.to_thread(ordered_by, state, runtime.context, thread_name())
+    state = replace(state, **ordered)
     investigator = investigator_of(state, context)
     before = investigator.usage
     opening = await investigator.open_report(state.query, state.models)
@@ -90,7 +97,7 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         budget=Budget.model_validate(state.budget),
         notes=list(opening.notes),
     )
-    return written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
+    return ordered | written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
 
 
 async def design(state: InvestigateState, runtime: Runtime[Given]) -> Json:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from nodes.settings import Given, InvestigationSettings, Settings
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
-    from graphs.states import Json
+    from graphs.states import InvestigateState, Json
     from profiles import Profile
 
 MAX_QUERY: Final = 4_000
@@ -77,6 +78,36 @@ def beginning(name: str, order: Order) -> Json:
         "approve": order.approve,
         "correct": order.correct,
     }
+
+
+def ordered_by(state: InvestigateState, given: Given | None, thread: str) -> Json:
+    """Return what the state of an investigation lacks that nobody has checked: settings fill what it leaves open.
+
+    Args:
+        state: As it was begun.
+        given: What the run was given; nothing is added where that is the resources themselves.
+        thread: The thread's name, for an investigation that has none.
+
+    Raises:
+        BadInput: Something cannot be used.
+    """
+    if given is not None and not isinstance(given, Settings):
+        return {}
+    chosen = given if isinstance(given, InvestigationSettings) else InvestigationSettings()
+    budget = {name: value for name in ("images", "trials", "seconds") if (value := getattr(chosen, name))}
+    order = Order(
+        query=state.query,
+        models=state.models or chosen.models,
+        profile=(given.profile if given is not None else "") or state.profile,
+        pictures=state.folder or None,
+        alpha=state.alpha if state.alpha != Order.alpha else chosen.alpha,
+        budget=budget | state.budget,
+        seed=state.seed,
+        approve=state.approve or chosen.approve,
+        correct=state.correct or chosen.correct,
+        protocol=state.protocol if state.protocol != "choice" else chosen.protocol,
+    )
+    return beginning(state.investigation or thread, order)
 
 
 def _checked_protocol(order: Order) -> str:

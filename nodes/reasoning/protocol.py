@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nodes.reasoning.critique import Case, Critique, Replay, StepCheck
     from nodes.reasoning.inquiry import Conclusion, Design, Discussion, Experiment, Opening, Report, Sufficiency
 
-Route = Literal["ask", "investigate", "explain", "forget", "unclear"]
+Route = Literal["ask", "learn", "investigate", "explain", "forget", "unclear"]
 """Where a message goes; "unclear" asks the user to say more."""
 
 MAX_PLAN_STEPS = 20

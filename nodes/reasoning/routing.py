@@ -20,6 +20,7 @@ _SIGHT: Final = (
 _WHY: Final = r"why|how come|explain|how did you|how do you know|what made you|show me how|what did you do"
 _CUES: Final[tuple[tuple[Route, str], ...]] = (
     ("forget", rf"\b(?:forget|unlearn|erase|delete|remove)\b.*\b(?:{_LEARNED})\b|^\W*forget\b"),
+    ("learn", r"^\W*(?:please |can you |could you |now )*(?:learn|teach yourself|get to know)\b"),
     ("explain", rf"^\W*(?:{_WHY})\b|\b(?:explain|reason for)\b"),
     ("investigate", rf"\b(?:{_TRIALS})\b|\b(?:models?|vlms?|clip|blip|detectors?)\b.*\b(?:{_SIGHT})\b"),
 )

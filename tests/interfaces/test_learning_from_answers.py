@@ -290,7 +290,7 @@ class TestDisplay:
         assert doing_after(Waits("t1", {})) == "waiting for a decision"
 
     def test_a_guess_is_not_called_sure(self) -> None:
-        from interfaces.runs import fault_in_words
+        from nodes.telling import fault_in_words
 
         program = replace(BLIND, place="program")
         assert fault_in_words(program, Critique((program,), 0.0, "global")) == "the program, unsure"

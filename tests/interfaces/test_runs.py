@@ -9,8 +9,9 @@ import PIL.Image
 import pytest
 
 from graphs.states import AskState
-from interfaces.runs import Run, drawn, in_words, notices_of, regions_of, write_run, write_text
+from interfaces.runs import Run, write_run, write_text
 from memory.artifacts import ArtifactStore
+from nodes.telling import drawn, in_words, notices_of, regions_of
 from profiles.errors import SnellenError
 from tools.program import StepRecord
 from tools.values import Picture, Region, to_json

@@ -1,0 +1,93 @@
+"""Chat: messages with pictures are answered by the other graphs, one message after the other.
+
+    receive → route ─┬─ ask ─────────┐
+                     ├─ learn ───────┤
+                     ├─ investigate ─┼─ reply
+                     ├─ explain ─────┤
+                     └─ forget ──────┘
+
+Feedback on the last answer is a task for ``ask`` again. The graph is exported without a saver; the pages and the server
+bring their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+from langgraph.graph import END, START, StateGraph
+
+from graphs.ask import graph as answering
+from graphs.investigate import graph as investigating
+from graphs.learn import graph as learning
+from graphs.states import AskState, ChatState, InvestigateState, LearnState
+from nodes.context import context_of
+from nodes.conversation import (
+    explain,
+    forget,
+    inquiry_of,
+    inquiry_told,
+    learning_of,
+    learning_told,
+    receive,
+    reply,
+    route,
+    task_of,
+    task_told,
+)
+from nodes.settings import Given, InvestigationSettings
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+RECURSION_LIMIT: Final = 4_000
+"""That of the longest of the graphs inside it."""
+
+Json = dict[str, Any]
+
+
+async def ask(state: ChatState, runtime: Runtime[Given]) -> Json:
+    """Have the ask graph do a visual task, or think again about the last one."""
+    ended = AskState(**await answering.ainvoke(AskState(**task_of(state)), context=runtime.context))
+    return await asyncio.to_thread(task_told, state, ended, await context_of(runtime, state))
+
+
+async def learn(state: ChatState, runtime: Runtime[Given]) -> Json:
+    """Have the learn graph learn what the message names."""
+    try:
+        begun = await asyncio.to_thread(learning_of, state, await context_of(runtime, state))
+    except BadInput as error:
+        return {"said": str(error)}
+    ended = LearnState(**await learning.ainvoke(LearnState(**begun), context=runtime.context))
+    return await asyncio.to_thread(learning_told, state, ended, await context_of(runtime, state))
+
+
+async def investigate(state: ChatState, runtime: Runtime[Given]) -> Json:
+    """Have the investigate graph find out what the message asks about models."""
+    try:
+        begun = await asyncio.to_thread(inquiry_of, state, runtime.context)
+    except BadInput as error:
+        return {"said": str(error)}
+    ended = await investigating.ainvoke(InvestigateState(**begun), context=runtime.context)
+    return inquiry_told(InvestigateState(**ended))
+
+
+builder = StateGraph[ChatState, Given, ChatState, ChatState](ChatState, context_schema=InvestigationSettings)
+
+builder.add_node("receive", receive)
+builder.add_node("route", route, destinations=("ask", "learn", "investigate", "explain", "forget", "reply"))
+builder.add_node("ask", ask)
+builder.add_node("learn", learn)
+builder.add_node("investigate", investigate)
+builder.add_node("explain", explain)
+builder.add_node("forget", forget)
+builder.add_node("reply", reply)
+
+builder.add_edge(START, "receive")
+builder.add_edge("receive", "route")
+for name in ("ask", "learn", "investigate", "explain", "forget"):
+    builder.add_edge(name, "reply")
+builder.add_edge("reply", END)
+
+graph = builder.compile(name="chat").with_config(recursion_limit=RECURSION_LIMIT)

@@ -1,0 +1,150 @@
+"""Accounts: what came of a task, a lesson or an investigation, told in a chat; what is known, and what is forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from memory.prompt_rows import Selection
+from nodes.lessons import Learned
+from nodes.reasoning.critique import Critique
+from nodes.reasoning.inflection import singular
+from nodes.telling import fault_in_words, in_words, notices_of, outcome, steps_of
+from tools.values import Picture, from_json
+
+if TYPE_CHECKING:
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from graphs.states import AskState, Json
+    from nodes.context import Context
+    from nodes.reasoning.inquiry import Report
+    from nodes.reasoning.replies import Remark
+
+_MOST_STEPS: Final = 12
+"""Steps of a program that an explanation tells."""
+_VERDICTS: Final = {"yes": "yes", "no": "no", "open": "not decided"}
+
+
+def answer_in_words(ended: AskState, remark: Remark) -> str:
+    """Tell the answer of a task; after a remark about an earlier one, what came of that."""
+    answer = (
+        "here is the picture" if isinstance(from_json(ended.answer), Picture) else in_words(from_json(ended.answer))
+    )
+    said = f"I have no answer: {ended.error}" if ended.error else answer[:1].upper() + answer[1:]
+    if remark.right:
+        said = f"Good: {answer}. I remember how I got there."
+    elif remark:
+        said = _second_answer(ended, said)
+    notices = [one for one in notices_of(ended) if one not in said]
+    return "\n\n".join([said, *(f"*{one}*" for one in notices[:3])])
+
+
+def _second_answer(ended: AskState, answer: str) -> str:
+    """Say what came of a correction: what was found wrong, what was learned, the new answer."""
+    critiques = [Critique.from_json(one) for one in ended.critiques]
+    faults = [fault_in_words(fault, one) for one in critiques for fault in one.faults]
+    lines = [f"What was wrong: {faults[-1]}." if faults else "I found no step that would explain it."]
+    lines += [str(Learned.from_json(one)) for one in ended.learned]
+    if ended.verdict == "right":
+        return "\n\n".join([*lines, f"Now: **{answer}**"])
+    return "\n\n".join([*lines, "I looked again, and still come to another answer than you say.", answer])
+
+
+def lessons_in_words(learned: Sequence[Learned], *, reasons: bool = False) -> str:
+    """Tell what was learned, and on request why the rest was not."""
+    lines = [str(one) for one in learned]
+    if reasons:
+        lines += [f"- {reason}" for one in learned for reason in one.reasons]
+    return "\n\n".join(lines) or "Nothing was learned."
+
+
+def steps_in_words(task: AskState) -> str:
+    """Tell the plan and each step of a task; and what reflection found."""
+    steps = steps_of(task)
+    lines = [f"“{task.instruction}”: {in_words(from_json(task.answer)) if task.answer is not None else task.error}", ""]
+    lines += ["What I planned:", *(f"{number}. {step}" for number, step in enumerate(task.plan, 1)), ""]
+    lines += [
+        "What each step gave:",
+        *(f"- `{one.tool}` (step {one.address}): {outcome(one)}" for one in steps[:_MOST_STEPS]),
+    ]
+    lines += [f"- … and {len(steps) - _MOST_STEPS} more"] if len(steps) > _MOST_STEPS else []
+    for critique in (Critique.from_json(one) for one in task.critiques):
+        lines += ["", *(f"Found wrong: {fault_in_words(fault, critique)}. {fault.reason}" for fault in critique.faults)]
+    return "\n".join(lines)
+
+
+def evidence_in_words(report: Report) -> str:
+    """Tell the claims of a report with their figures."""
+    lines = [f"“{report.query}”", ""]
+    for number, experiment in enumerate(report.experiments, 1):
+        lines.append(f"{number}. {experiment.design.purpose}")
+        for one in experiment.findings:
+            verdict = _VERDICTS[one.verdict]
+            low, high = one.interval
+            told = one.trouble or f"{verdict} ({one.mean:.2f}, between {low:.2f} and {high:.2f}; {one.n} pictures)"
+            lines.append(f"   - {one.claim.stated(experiment.design)}? {told}")
+    return "\n".join([*lines, *(f"- {note}" for note in report.notes)])
+
+
+def knowledge_in_words(named: str, context: Context) -> str:
+    """Say what was learned: of a concept, or in all."""
+    if context.learning is None:
+        return "I have no memory here."
+    prompts, demonstrations = context.learning.prompts, context.pool.learned()
+    if not named:
+        concepts = sorted({row.concept or "answers to questions" for row in prompts.rows()})
+        learned = f"I have learned to see: {', '.join(concepts)}." if concepts else "No tool has learned anything yet."
+        return f"{learned} I remember {len(demonstrations)} examples of plans and programs that were right or wrong."
+    concept = singular(bare_name(named))
+    rows = prompts.rows(Selection(concept=concept))
+    about = [one for one in demonstrations if re.search(rf"\b{re.escape(concept)}", one.instruction.casefold())]
+    native = context.models is not None and concept in {
+        one.name for one in context.models.expansion.concepts if one.taught
+    }
+    lines = [
+        f"{concept.capitalize()}: my models were trained on it."
+        if native
+        else f"My models were never trained on “{concept}”."
+    ]
+    by_pool = {pool: [row for row in rows if row.pool == pool] for pool in sorted({row.pool for row in rows})}
+    lines += [
+        f"- {pool}: {len(of)} prompts, learned {max(row.created for row in of)[:10]}" for pool, of in by_pool.items()
+    ]
+    lines += [f"- {len(about)} remembered examples speak of it" for _ in about[:1]]
+    return "\n".join(lines if len(lines) > 1 else [*lines, "I have learned nothing else about it."])
+
+
+def forget_concept(named: str, context: Context) -> str:
+    """Forget all prompts of a concept, and say how many."""
+    concept = singular(named)
+    gone = context.learner().prompts.forget(concept=concept)
+    return _forgotten(gone, 0, f"about “{concept}”") if gone else f"I have learned nothing about “{concept}”."
+
+
+def forget_last(taught: Json, context: Context) -> str:
+    """Forget the prompts and examples that the last lesson left, and say how many."""
+    prompts = context.learner().prompts
+    ids = [
+        row.id
+        for need in taught["needs"]
+        for row in prompts.rows(Selection(concept=need["concept"]))
+        if row.created >= taught["since"] and row.question == need["question"]
+    ]
+    examples = [
+        one.id
+        for one in context.pool.learned()
+        if one.created >= taught["since"] and one.instruction == taught["instruction"]
+    ]
+    forgotten = (prompts.forget(ids) if ids else 0, context.pool.forget(examples) if examples else 0)
+    return _forgotten(*forgotten, "from that") if any(forgotten) else "There was nothing left of it."
+
+
+def _forgotten(prompts: int, examples: int, what: str) -> str:
+    parts = [f"{prompts} prompt{'s' * (prompts != 1)}"] * bool(prompts)
+    parts += [f"{examples} example{'s' * (examples != 1)}"] * bool(examples)
+    return f"Forgotten: {' and '.join(parts)} learned {what}. Everything is as if I had never learned it."
+
+
+def bare_name(text: str) -> str:
+    """Return a name as it stands in a sentence without what stands before it."""
+    return re.sub(r"^(?:(?:an?|the|it|that|this|about|please)\b\s*)+", "", text.strip().casefold()).strip()
