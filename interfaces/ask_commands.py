@@ -74,7 +74,7 @@ def resume(options: argparse.Namespace) -> int:
         raise BadInput(msg)
     _prepare_outputs(options)
     follower = _follower(options, decision=decision)
-    events = sessions.resume(options.thread, profile=options.profile, decide=follower.asked)
+    events = sessions.ASK.resume(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events, options)
 
 
@@ -109,7 +109,7 @@ def _finish(
     with resumable(lambda: follower.thread):
         run(follower.follow(events))
     ended = follower.finished
-    came = Run(follower.thread, ended.state if ended else asyncio.run(sessions.read_thread(follower.thread)))
+    came = Run(follower.thread, ended.state if ended else asyncio.run(sessions.ASK.read(follower.thread)))
     written = _write_outputs(came, options)
     if options.json:
         status = "finished" if follower.request is None else "waiting"

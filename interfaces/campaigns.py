@@ -189,7 +189,7 @@ async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
             seed=campaign.seed,
         )
         events = (
-            investigations.resume_investigation(cell.thread)
+            investigations.INVESTIGATE.resume(cell.thread)
             if cell.thread in known
             else investigations.stream_investigate(order, thread=cell.thread)
         )

@@ -11,7 +11,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from interfaces import sessions
+from interfaces import directory, sessions
 from interfaces.display import console, print_json, print_table
 from interfaces.threads import graph_of
 from memory.home import home
@@ -106,7 +106,7 @@ def learn(options: argparse.Namespace) -> int:
 
 def threads(options: argparse.Namespace) -> int:
     """List the runs so far."""
-    found = asyncio.run(sessions.list_threads())
+    found = asyncio.run(directory.list_threads())
     if options.json:
         print_json([dataclasses.asdict(one) for one in found])
         return 0

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from interfaces import following, investigations, sessions, threads
+from interfaces import directory, following, investigations, threads
 from interfaces.approving import tell_how_to_decide
 from interfaces.display import console, print_json, print_table
 from interfaces.follower import Follower
@@ -67,13 +67,13 @@ def resume(options: argparse.Namespace) -> int:
         raise BadInput(msg)
     _check_outputs(options)
     follower = _follower(options, decision=decision)
-    events = investigations.resume_investigation(options.thread, profile=options.profile, decide=follower.asked)
+    events = investigations.INVESTIGATE.resume(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events, options)
 
 
 def reports(options: argparse.Namespace) -> int:
     """List the investigations so far."""
-    found = [one for one in asyncio.run(sessions.list_threads()) if one.graph == "investigate"]
+    found = [one for one in asyncio.run(directory.list_threads()) if one.graph == "investigate"]
     if options.json:
         print_json([{"id": one.thread, "query": one.instruction, "status": one.status, "updated": one.updated,
                      "conclusion": one.outcome} for one in found])  # fmt: skip
@@ -91,7 +91,7 @@ def report(options: argparse.Namespace) -> int:
     if asyncio.run(threads.graph_of(options.id)) != "investigate":
         msg = f"The thread {options.id!r} is no investigation: `snellen reports` lists those."
         raise BadInput(msg)
-    state = asyncio.run(investigations.read_thread(options.id))
+    state = asyncio.run(investigations.INVESTIGATE.read(options.id))
     if options.json:
         print_json(state_json(options.id, state))
     written = _written(state, options)
@@ -137,7 +137,7 @@ def _finish(
     with resumable(lambda: follower.thread):
         run(follower.follow(events))
     ended = follower.finished
-    state = ended.state if ended else asyncio.run(investigations.read_thread(follower.thread))
+    state = ended.state if ended else asyncio.run(investigations.INVESTIGATE.read(follower.thread))
     _written(state, options)
     if follower.quiet:
         print_json(state_json(follower.thread, state, waits=follower.request))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from interfaces import threads
-from interfaces.following import Decide, Event, Finished, Started, followed, request_of
+from interfaces.following import Decide, Event, Finished, Started
+from interfaces.kinds import Kind
 from interfaces.threads import ThreadSummary
 from nodes.orders import Order as Order
 from nodes.orders import beginning
@@ -16,16 +19,22 @@ from nodes.resources import examining as examining
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from langgraph.graph.state import CompiledStateGraph
 
     from graphs.states import InvestigateState, Json
-    from nodes.context import Context
     from nodes.reasoning.follow_up import Correction
     from nodes.reasoning.inquiry import Report
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+INVESTIGATE: Final = Kind["InvestigateState"](
+    "investigate",
+    lambda: importlib.import_module("graphs.states").InvestigateState,
+    lambda state, profile, folder: examining(profile, folder, state.folder),
+)
+"""Threads that find out about models."""
 
 InvestigationEvent = Started["InvestigateState"] | Event | Finished["InvestigateState"]
 
@@ -77,7 +86,7 @@ async def stream_investigate(
 
     Raises:
         BadInput: something of the order or the thread cannot be used; nothing was begun.
-        SnellenError: the run failed; ``resume_investigation`` takes it up.
+        SnellenError: the run failed; ``INVESTIGATE.resume`` takes it up.
     """
     from graphs.states import InvestigateState
     from memory.home import home
@@ -91,42 +100,8 @@ async def stream_investigate(
     context = await asyncio.to_thread(examining, order.profile, folder, state.folder)
     # What cannot be examined is said before there is a thread that nobody can bring to an end.
     await investigator_of(state, context).open_report(state.query, state.models)
-    async with threads.opened(name, "investigate", folder) as graph:
-        await threads.begin(graph, asdict(state), _config(name))
-        yield Started(thread=name, state=state)
-        async for event in _followed(graph, name, context, decide):
-            yield event
-
-
-async def resume_investigation(
-    thread: str, *, profile: str | None = None, decide: Decide | None = None
-) -> AsyncGenerator[InvestigationEvent]:
-    """Take up an investigation where it stopped; no trial is measured twice. A finished one only yields its end.
-
-    Args:
-        thread: The id of an existing thread.
-        profile: A profile to go on with; None takes the one the thread was begun with.
-        decide: Decides about a design that the thread waits with, or comes to.
-
-    Yields:
-        ``Started`` with ``resumed``, then what is left of the run.
-
-    Raises:
-        BadInput: no such thread, or another process is running it.
-        SnellenError: the run failed again; the thread can still be resumed.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with threads.opened(name, "investigate", folder) as graph:
-        state = await _state(graph, name)
-        yield Started(thread=name, state=state, resumed=True)
-        if threads.has_ended(await graph.aget_state(_config(name))):
-            yield Finished(thread=name, state=state)
-            return
-        context = await asyncio.to_thread(examining, profile or state.profile, folder, state.folder)
-        async for event in _followed(graph, name, context, decide):
+    async with aclosing(INVESTIGATE.begin(name, state, context, folder, decide)) as events:
+        async for event in events:
             yield event
 
 
@@ -146,25 +121,23 @@ async def correct_investigation(
 
     Raises:
         BadInput: no such thread, it has not ended, it found no weakness, or its models were corrected.
-        SnellenError: the run failed; ``resume_investigation`` takes it up.
+        SnellenError: the run failed; ``INVESTIGATE.resume`` takes it up.
     """
     from memory.home import home
 
     folder = await asyncio.to_thread(home)
     name = await threads.known_thread(thread, folder)
     async with threads.opened(name, "investigate", folder) as graph:
-        state = await _state(graph, name)
-        if not threads.has_ended(await graph.aget_state(_config(name))):
-            msg = f"The investigation {name!r} has not ended: `snellen resume {name}` takes it up."
-            raise BadInput(msg)
+        state = await INVESTIGATE.ended_state(graph, name, first="The investigation")
         _check_correctable(state)
         await asyncio.to_thread(_check_library)
-        context = await asyncio.to_thread(examining, profile or state.profile, folder, state.folder)
+        context = await INVESTIGATE.context(state, profile, folder)
         told = {"correct": True, "approve": approve, "corrections": []}
-        await graph.aupdate_state(_config(name), told, as_node="conclude")
+        await graph.aupdate_state(INVESTIGATE.address(name), told, as_node="conclude")
         yield Started(thread=name, state=state, resumed=True)
-        async for event in _followed(graph, name, context, decide):
-            yield event
+        async with aclosing(INVESTIGATE.follow(graph, name, context, decide)) as events:
+            async for event in events:
+                yield event
 
 
 def _check_correctable(state: InvestigateState) -> None:
@@ -180,20 +153,6 @@ def _check_correctable(state: InvestigateState) -> None:
             "correct: `snellen report` shows what it found."
         )
         raise BadInput(msg)
-
-
-async def read_thread(thread: str) -> InvestigateState:
-    """Return the latest saved state of an investigation.
-
-    Raises:
-        BadInput: no such thread.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with threads.reading("investigate", folder) as graph:
-        return await _state(graph, name)
 
 
 def found_in(state: InvestigateState) -> Found | None:
@@ -221,7 +180,7 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
     """Return the line of an investigation, in the list of threads."""
     from graphs.states import InvestigateState
 
-    snapshot = await graph.aget_state(_config(thread))
+    snapshot = await graph.aget_state(INVESTIGATE.address(thread))
     state = threads.state_from(cast("Json", snapshot.values), InvestigateState)
     return ThreadSummary(
         thread=thread,
@@ -233,27 +192,6 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
         graph="investigate",
         outcome=str(state.report.get("conclusion", "")),
     )
-
-
-async def _followed(
-    graph: Graph, thread: str, context: Context, decide: Decide | None
-) -> AsyncIterator[InvestigationEvent]:
-    async for event in followed(graph, _config(thread), context, decide):
-        yield event
-    if await request_of(graph, _config(thread)) is None:
-        yield Finished(thread=thread, state=await _state(graph, thread))
-
-
-async def _state(graph: Graph, thread: str) -> InvestigateState:
-    from graphs.states import InvestigateState
-
-    return await threads.state_of(graph, _config(thread), InvestigateState)
-
-
-def _config(thread: str) -> Any:  # noqa: ANN401 - a RunnableConfig; naming it would import langchain for the help
-    from graphs.investigate import RECURSION_LIMIT
-
-    return threads.config(thread, "investigate", limit=RECURSION_LIMIT)
 
 
 def _check_library() -> None:

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+import importlib
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from interfaces import sessions, threads
-from interfaces.following import Decide, Event, Finished, Started, followed, request_of
+from interfaces.following import Decide, Event, Finished, Started
+from interfaces.kinds import Kind
 from interfaces.threads import ThreadSummary
 from nodes.resources import own_pictures
 from profiles import lasting
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from langgraph.graph.state import CompiledStateGraph
 
     from graphs.states import Json, LearnState
     from nodes.comparison import Adapted
-    from nodes.context import Context
     from nodes.lessons import Learned
     from tools.knowledge.collection import OwnPictures
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+LEARN: Final = Kind["LearnState"](
+    "learn",
+    lambda: importlib.import_module("graphs.states").LearnState,
+    lambda state, profile, folder: sessions.make_context(profile, folder, own=_own_of(state)),
+)
+"""Threads that learn."""
 
 LearningEvent = Started["LearnState"] | Event | Finished["LearnState"]
 
@@ -60,7 +68,7 @@ async def stream_learn(
 
     Raises:
         BadInput: the concept, a tool, the folder, the profile or the thread cannot be used; nothing was begun.
-        SnellenError: the run failed; ``resume_learn`` takes it up.
+        SnellenError: the run failed; ``LEARN.resume`` takes it up.
     """
     from graphs.states import LearnState
     from memory.home import home
@@ -80,43 +88,8 @@ async def stream_learn(
         folder="" if own is None else str(own.folder),
         approve=approve,
     )
-    async with threads.opened(name, "learn", folder) as graph:
-        await threads.begin(graph, asdict(state), _config(name))
-        yield Started(thread=name, state=state)
-        async for event in _followed(graph, name, context, decide):
-            yield event
-
-
-async def resume_learn(
-    thread: str, *, profile: str | None = None, decide: Decide | None = None
-) -> AsyncGenerator[LearningEvent]:
-    """Take up a thread where it stopped; what was tuned is not tuned again. A finished thread only yields its end.
-
-    Args:
-        thread: The id of an existing thread.
-        profile: A profile to go on with; None takes the one the thread was begun with.
-        decide: Decides about a request that the thread waits with, or comes to.
-
-    Yields:
-        ``Started`` with ``resumed``, then what is left of the run.
-
-    Raises:
-        BadInput: no such thread, or another process is running it.
-        SnellenError: the run failed again; the thread can still be resumed.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with threads.opened(name, "learn", folder) as graph:
-        state = await _state(graph, name)
-        yield Started(thread=name, state=state, resumed=True)
-        if threads.has_ended(await graph.aget_state(_config(name))):
-            yield Finished(thread=name, state=state)
-            return
-        gather = partial(sessions.make_context, profile or state.profile, folder, own=_own_of(state))
-        context = await asyncio.to_thread(gather)
-        async for event in _followed(graph, name, context, decide):
+    async with aclosing(LEARN.begin(name, state, context, folder, decide)) as events:
+        async for event in events:
             yield event
 
 
@@ -156,25 +129,11 @@ async def compare_lora(
     return [await adapt(Need.from_json(need), context, seed=seed, tell=tell) for need in needs]
 
 
-async def read_thread(thread: str) -> LearnState:
-    """Return the latest saved state of a thread that learns.
-
-    Raises:
-        BadInput: no such thread.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with threads.reading("learn", folder) as graph:
-        return await _state(graph, name)
-
-
 async def summary(graph: Graph, thread: str) -> ThreadSummary:
     """Return the line of a thread that learns, in the list of threads."""
     from graphs.states import LearnState
 
-    snapshot = await graph.aget_state(_config(thread))
+    snapshot = await graph.aget_state(LEARN.address(thread))
     state = threads.state_from(cast("Json", snapshot.values), LearnState)
     return ThreadSummary(
         thread=thread,
@@ -199,25 +158,6 @@ def learned_of(state: LearnState) -> list[Learned]:
     from nodes.lessons import Learned
 
     return [Learned.from_json(one) for one in state.learned]
-
-
-async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[LearningEvent]:
-    async for event in followed(graph, _config(thread), context, decide):
-        yield event
-    if await request_of(graph, _config(thread)) is None:
-        yield Finished(thread=thread, state=await _state(graph, thread))
-
-
-async def _state(graph: Graph, thread: str) -> LearnState:
-    from graphs.states import LearnState
-
-    return await threads.state_of(graph, _config(thread), LearnState)
-
-
-def _config(thread: str) -> Any:  # noqa: ANN401 - a RunnableConfig; naming it would import langchain for the help
-    from graphs.learn import RECURSION_LIMIT
-
-    return threads.config(thread, "learn", limit=RECURSION_LIMIT)
 
 
 def _own_of(state: LearnState) -> OwnPictures | None:

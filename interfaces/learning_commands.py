@@ -81,7 +81,7 @@ def resume(options: argparse.Namespace) -> int:
         msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
         raise BadInput(msg)
     follower = _follower(options, decision=decision)
-    events = learning.resume_learn(options.thread, profile=options.profile, decide=follower.asked)
+    events = learning.LEARN.resume(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events)
 
 
@@ -111,7 +111,7 @@ def _finish(follower: Follower[LearnState], events: AsyncGenerator[learning.Lear
 
 def _told(follower: Follower[LearnState]) -> Json:
     ended = follower.finished
-    state = ended.state if ended else asyncio.run(learning.read_thread(follower.thread))
+    state = ended.state if ended else asyncio.run(learning.LEARN.read(follower.thread))
     return state_json(follower.thread, state, waits=follower.request)
 
 

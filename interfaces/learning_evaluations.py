@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from interfaces import sessions
 from interfaces.evaluations import files_of, solver
-from interfaces.sessions import ask_config, tell
+from interfaces.sessions import ASK, tell
 from memory.artifacts import ArtifactStore
 from memory.checkpoints import running
 from memory.evaluations import EvaluationJournal
@@ -245,7 +245,7 @@ class _AskingPupil:
             pictures=[to_json(picture) for picture in task.pictures],
             profile=self._profile,
         )
-        values = await self._graph.ainvoke(begun, ask_config(task.id), context=self._context)
+        values = await self._graph.ainvoke(begun, ASK.address(task.id), context=self._context)
         return AskState(**values)
 
     async def hear(self, task: Assignment, feedback: Any) -> AskState:  # noqa: ANN401 - of the world
@@ -254,7 +254,7 @@ class _AskingPupil:
 
         shown = feedback.region
         region = None if shown is None else Region(shown.box, 1.0, shown.name, picture=task.pictures[0].id)
-        config = ask_config(task.id)
+        config = ASK.address(task.id)
         await tell(self._graph, config, expected=feedback.expected or None, region=region)
         values = await self._graph.ainvoke(None, config, context=self._context)
         await self._saver.adelete_thread(task.id)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from interfaces import threads
-from interfaces.following import Decide, Event, Finished, Started, followed, request_of
+from interfaces.following import Decide, Event, Finished, Started
+from interfaces.kinds import Kind
 from interfaces.threads import ThreadSummary
 from nodes.resources import make_context as make_context
 from profiles import lasting
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
@@ -37,6 +40,13 @@ MAX_PICTURES: Final = 8
 FAMILIES: Final = ("vqa", "statement", "edit", "tag")
 """The kinds of task that a caller may name."""
 
+
+ASK: Final = Kind["AskState"](
+    "ask",
+    lambda: importlib.import_module("graphs.states").AskState,
+    lambda _, profile, folder: make_context(profile, folder),
+)
+"""Threads that answer."""
 
 LearnWhen = Literal["always", "approved", "never"]
 """When a wrong answer is learned from."""
@@ -76,6 +86,7 @@ async def stream_ask(
             nothing was begun.
         SnellenError: the run failed (full disk, missing checkpoint, unreachable model); ``resume`` takes it up.
     """
+    from graphs.states import AskState
     from memory.home import home
 
     _check(pictures, instruction, expected, family)
@@ -86,10 +97,8 @@ async def stream_ask(
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
     values |= {"learn": learn != "never", "approve": learn == "approved"}
     values["profile"] = lasting(profile)
-    async with threads.opened(name, "ask", folder) as graph:
-        await threads.begin(graph, values, ask_config(name))
-        yield Started(thread=name, state=await _state(graph, name))
-        async for event in _followed(graph, name, context, decide):
+    async with aclosing(ASK.begin(name, AskState(**values), context, folder, decide)) as events:
+        async for event in events:
             yield event
 
 
@@ -131,92 +140,16 @@ async def correct(
         msg = f"The thread {name!r} learned something and has no answer to be corrected: name a run of `snellen ask`."
         raise BadInput(msg)
     async with threads.opened(name, "ask", folder) as graph:
-        if not threads.has_ended(await graph.aget_state(ask_config(name))):
-            msg = f"The thread {name!r} has not finished: `snellen resume {name}` first, then say what was wrong."
-            raise BadInput(msg)
-        state = await _state(graph, name)
+        state = await ASK.ended_state(graph, name, first="The thread")
         _check_region(region, state)
-        context = await asyncio.to_thread(make_context, profile or state.profile, folder)
+        context = await ASK.context(state, profile, folder)
         _check_understood(feedback, context)
         _check_bearing(feedback, state)
-        await tell(graph, ask_config(name), expected=expected, correction=says.strip(), region=region, approve=approve)
-        yield Started(thread=name, state=await _state(graph, name), resumed=True)
-        async for event in _followed(graph, name, context, decide):
-            yield event
-
-
-async def resume(
-    thread: str, *, profile: str | None = None, decide: Decide | None = None
-) -> AsyncGenerator[SessionEvent]:
-    """Take up a thread where it stopped; finished nodes are not repeated. A finished thread only yields its end.
-
-    Args:
-        thread: The id of an existing thread.
-        profile: A profile to go on with; None takes the one the thread was begun with.
-        decide: Decides about a request that the thread waits with, or comes to.
-
-    Yields:
-        ``Started`` with ``resumed``, then what is left of the run, then ``Finished``, unless it is left waiting.
-
-    Raises:
-        BadInput: no such thread, or another process is running it.
-        SnellenError: the run failed again; the thread can still be resumed.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with threads.opened(name, "ask", folder) as graph:
-        state = await _state(graph, name)
-        yield Started(thread=name, state=state, resumed=True)
-        if threads.has_ended(await graph.aget_state(ask_config(name))):
-            yield Finished(thread=name, state=state)
-            return
-        context = await asyncio.to_thread(make_context, profile or state.profile, folder)
-        async for event in _followed(graph, name, context, decide):
-            yield event
-
-
-async def list_threads() -> list[ThreadSummary]:
-    """Return every thread of this home, the newest first.
-
-    Raises:
-        MemoryTrouble: the home cannot be used.
-    """
-    from interfaces import investigations, learning
-    from memory.checkpoints import thread_graphs
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    graphs = await asyncio.to_thread(thread_graphs, folder)
-    async with (
-        threads.reading("ask", folder) as asking,
-        threads.reading("learn", folder) as learner,
-        threads.reading("investigate", folder) as examiner,
-    ):
-        summaries = {
-            "learn": lambda name: learning.summary(learner, name),
-            "investigate": lambda name: investigations.summary(examiner, name),
-        }
-        return [
-            await threads.listed(name, graph, summaries.get(graph, lambda name: _summary(asking, name))(name))
-            for name, graph in graphs.items()
-        ]
-
-
-async def read_thread(thread: str) -> AskState:
-    """Return the latest saved state of a thread.
-
-    Raises:
-        BadInput: no such thread.
-        MemoryTrouble: the home cannot be used.
-    """
-    from memory.home import home
-
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with threads.reading("ask", folder) as graph:
-        return await _state(graph, name)
+        await tell(graph, ASK.address(name), expected=expected, correction=says.strip(), region=region, approve=approve)
+        yield Started(thread=name, state=await ASK.state_of(graph, name), resumed=True)
+        async with aclosing(ASK.follow(graph, name, context, decide)) as events:
+            async for event in events:
+                yield event
 
 
 def _check(pictures: Sequence[Path | str], instruction: str, expected: str | None, family: str | None) -> None:
@@ -319,13 +252,6 @@ def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
     return asdict(AskState(pictures=stored, warnings=notices))
 
 
-async def _followed(graph: Graph, thread: str, context: Context, decide: Decide | None) -> AsyncIterator[SessionEvent]:
-    async for event in followed(graph, ask_config(thread), context, decide):
-        yield event
-    if await request_of(graph, ask_config(thread)) is None:
-        yield Finished(thread=thread, state=await _state(graph, thread))
-
-
 async def tell(
     graph: Graph,
     address: RunnableConfig,
@@ -345,33 +271,19 @@ async def tell(
         region: Where in the first picture the thing is that was missed, or that was meant.
         approve: Whether a person is asked before anything is learned.
     """
-    from tools.values import to_json
+    from nodes.agreement import told
+    from nodes.reasoning.critique import Feedback
 
-    before = await _state(graph, address["configurable"]["thread_id"])
-    told: Json = {
-        "expected": expected,
-        "correction": correction,
-        "region": None if region is None else to_json(region),
-        # It is about the answer that stands: what was tried about an earlier one is over.
-        **{name: [] for name in ("attempts", "critiques", "described", "lessons", "needs")},
-        # What could not be learned then, or was rejected, may be asked for again.
-        "learned": [one for one in before.learned if not one["trouble"]],
-        "learn": True,
-        "approve": approve,
-    }
-    await graph.aupdate_state(address, told, as_node="run")
+    before = await ASK.state_of(graph, address["configurable"]["thread_id"])
+    said = told(before.learned, Feedback(expected, correction or None, region)) | {"approve": approve}
+    await graph.aupdate_state(address, said, as_node="run")
 
 
-async def _state(graph: Graph, thread: str) -> AskState:
+async def summary(graph: Graph, thread: str) -> ThreadSummary:
+    """Return the line of a run, in the list of threads."""
     from graphs.states import AskState
 
-    return await threads.state_of(graph, ask_config(thread), AskState)
-
-
-async def _summary(graph: Graph, thread: str) -> ThreadSummary:
-    from graphs.states import AskState
-
-    snapshot = await graph.aget_state(ask_config(thread))
+    snapshot = await graph.aget_state(ASK.address(thread))
     state = threads.state_from(snapshot.values, AskState)
     return ThreadSummary(
         thread=thread,
@@ -381,10 +293,3 @@ async def _summary(graph: Graph, thread: str) -> ThreadSummary:
         verdict=state.verdict,
         answer=state.answer,
     )
-
-
-def ask_config(thread: str) -> RunnableConfig:
-    """Address a thread of ask."""
-    from graphs.ask import RECURSION_LIMIT
-
-    return threads.config(thread, "ask", limit=RECURSION_LIMIT)

@@ -7,13 +7,14 @@ nothing, are of ask.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import re
 import secrets
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from interfaces.following import State, request_of
 from profiles.errors import BadInput
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
     from graphs.states import Json
 
-GraphName = Literal["ask", "learn", "investigate"]
+GraphName = Literal["ask", "learn", "investigate", "chat"]
+GRAPHS: Final[tuple[GraphName, ...]] = get_args(GraphName)
 
 WAITING: Final = "waiting for approval"
 """The status of a thread that a person must decide about."""
@@ -51,7 +53,7 @@ class ThreadSummary:
     answer: object
     """The answer in JSON form, None where there is none (yet)."""
     graph: str = "ask"
-    """``ask``, ``learn`` or ``investigate``."""
+    """``ask``, ``learn``, ``investigate`` or ``chat``."""
     outcome: str = ""
     """What came of learning, in words."""
 
@@ -100,20 +102,32 @@ async def graph_of(thread: str) -> GraphName:
     folder = await asyncio.to_thread(home)
     name = await known_thread(thread, folder)
     found = (await asyncio.to_thread(thread_graphs, folder)).get(name)
-    return "learn" if found == "learn" else "investigate" if found == "investigate" else "ask"
+    return known_graph(found or "")
+
+
+def known_graph(name: str) -> GraphName:
+    """Return the graph of that name; threads of earlier versions, which name none, are of ask."""
+    return next((graph for graph in GRAPHS if graph == name), "ask")
 
 
 @asynccontextmanager
 async def reading(graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
     """Open a graph on the home's checkpoints."""
-    from graphs import ask, investigate, learn
     from graphs.states import STATE_TYPES
     from memory.checkpoints import checkpoints
 
-    builders: dict[GraphName, Any] = {"ask": ask.builder, "learn": learn.builder, "investigate": investigate.builder}
-    builder = builders[graph]
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield builder.compile(checkpointer=saver, name=graph)
+        yield _module(graph).builder.compile(checkpointer=saver, name=graph)
+
+
+@asynccontextmanager
+async def reading_all(folder: Path) -> AsyncIterator[dict[GraphName, CompiledStateGraph[Any, Any, Any, Any]]]:
+    """Open every graph on the home's checkpoints."""
+    from graphs.states import STATE_TYPES
+    from memory.checkpoints import checkpoints
+
+    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield {name: _module(name).builder.compile(checkpointer=saver, name=name) for name in GRAPHS}
 
 
 @asynccontextmanager
@@ -149,9 +163,14 @@ async def waiting(thread: str) -> Json | None:
         return await request_of(graph, {"configurable": {"thread_id": thread}})
 
 
-def config(thread: str, graph: GraphName, *, limit: int) -> RunnableConfig:
+def config(thread: str, graph: GraphName) -> RunnableConfig:
     """Address a thread; the graph's name is saved with each of its checkpoints."""
+    limit = _module(graph).RECURSION_LIMIT
     return {"configurable": {"thread_id": thread}, "metadata": {"graph": graph}, "recursion_limit": limit}
+
+
+def _module(graph: GraphName) -> Any:  # noqa: ANN401 - a module of graphs/
+    return importlib.import_module(f"graphs.{graph}")
 
 
 async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, address: RunnableConfig) -> None:
@@ -162,6 +181,66 @@ async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, add
     """
     from langgraph.graph import START
 
+    await _refuse_known(graph, address)
+    await graph.aupdate_state(address, values, as_node=START)
+
+
+async def copied(
+    graph: CompiledStateGraph[Any, Any, Any, Any], snapshot: StateSnapshot, address: RunnableConfig, values: Json
+) -> None:
+    """Save what a thread was at a checkpoint as the beginning of another thread, which goes on from there.
+
+    ``update_state`` would not do: after a node that chose by itself what follows, it does not know what does.
+
+    Args:
+        graph: With a saver.
+        snapshot: The checkpoint.
+        address: The other thread, which has nothing yet.
+        values: Fields of the state that are changed, checked (``checked_values``).
+
+    Raises:
+        BadInput: There is such a thread already.
+    """
+    from langgraph.checkpoint.base import BaseCheckpointSaver, copy_checkpoint
+    from langgraph.checkpoint.base.id import uuid6
+
+    await _refuse_known(graph, address)
+    saver = cast("BaseCheckpointSaver[Any]", graph.checkpointer)
+    saved = await saver.aget_tuple(snapshot.config)
+    if saved is None:
+        msg = f"The checkpoint of {snapshot.config['configurable']['thread_id']!r} is gone; choose another one."
+        raise BadInput(msg)
+    checkpoint = copy_checkpoint(saved.checkpoint)
+    checkpoint["id"], checkpoint["ts"] = str(uuid6(clock_seq=-2)), datetime.now(UTC).isoformat()
+    checkpoint["channel_values"] = {**checkpoint["channel_values"], **values}
+    begun = {"configurable": {**address["configurable"], "checkpoint_ns": ""}, "metadata": address["metadata"]}
+    metadata = {**saved.metadata, "source": "fork", "parents": {}}
+    await saver.aput(cast("Any", begun), checkpoint, cast("Any", metadata), checkpoint["channel_versions"])
+
+
+def checked_values(values: Json, kind: type[Any]) -> Json:
+    """Return fields of a state as their types want them.
+
+    Raises:
+        BadInput: There is no such field, or a value is of another type.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    known = {one.name for one in fields(kind)}
+    strange = [name for name in values if name not in known]
+    if strange:
+        msg = f"The state has no field {strange[0][:40]!r}: it has {', '.join(sorted(known))}."
+        raise BadInput(msg)
+    try:
+        made = TypeAdapter(kind).validate_python(values)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        msg = f"The field {'.'.join(map(str, wrong['loc']))!r} cannot be set so: {wrong['msg'].lower()}."
+        raise BadInput(msg) from error
+    return {name: getattr(made, name) for name in values}
+
+
+async def _refuse_known(graph: CompiledStateGraph[Any, Any, Any, Any], address: RunnableConfig) -> None:
     thread = address["configurable"]["thread_id"]
     before = await graph.aget_state(address)
     if before.created_at:
@@ -170,7 +249,6 @@ async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, add
         )
         msg = f"There is a thread {thread!r} already, which {status}; name another one."
         raise BadInput(msg)
-    await graph.aupdate_state(address, values, as_node=START)
 
 
 def has_ended(snapshot: StateSnapshot) -> bool:

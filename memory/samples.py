@@ -94,6 +94,17 @@ class SampleTable(Table):
             query = f"INSERT OR IGNORE INTO samples VALUES ({marks})"  # noqa: S608 - a number of marks
             rows.conn.executemany(query, [astuple(sample) for sample in samples])
 
+    def copy(self, investigation: str, name: str) -> None:
+        """Give another investigation the samples of this one; those that it has already stay as they are.
+
+        Raises:
+            MemoryTrouble: the disk is full or the database cannot be written; nothing was stored.
+        """
+        columns = ", ".join(list(Sample.__dataclass_fields__)[1:])
+        query = f"INSERT OR IGNORE INTO samples SELECT ?, {columns} FROM samples WHERE investigation = ?"  # noqa: S608
+        with self._rows() as rows, rows.atomic():
+            rows.conn.execute(query, (name, investigation))
+
     def of(self, investigation: str, experiment: int) -> list[Sample]:
         """Return the samples of an experiment, round by round, in the order of the arms."""
         query = "SELECT * FROM samples WHERE investigation = ? AND experiment = ? ORDER BY round, arm"

@@ -18,7 +18,7 @@ from nodes.records import fitted_answer, fitted_steps
 from tools.answers import same
 from tools.program import StepRecord
 from tools.scoring import iou
-from tools.values import Picture, Region, as_number, from_json
+from tools.values import Picture, Region, as_number, from_json, to_json
 
 if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
@@ -43,6 +43,25 @@ _MAX_ATTEMPT_BYTES: Final = 1_500
 def feedback_of(state: AskState) -> Feedback:
     """Return what is known of the right answer."""
     return Feedback(state.expected, state.correction or None, region_from_json(state.region))
+
+
+def told(learned: Sequence[Json], feedback: Feedback) -> Json:
+    """Return the fields that feedback on an answer changes in its task; run on, the task is judged anew.
+
+    Args:
+        learned: What the task has learned so far.
+        feedback: What is said of the right answer.
+    """
+    return {
+        "expected": feedback.expected,
+        "correction": feedback.correction or "",
+        "region": None if feedback.region is None else to_json(feedback.region),
+        # It is about the answer that stands: what was tried about an earlier one is over.
+        **{name: [] for name in ("attempts", "critiques", "described", "lessons", "needs")},
+        # What could not be learned then, or was rejected, may be asked for again.
+        "learned": [one for one in learned if not one["trouble"]],
+        "learn": True,
+    }
 
 
 def attempts_with(state: AskState) -> list[Json]:

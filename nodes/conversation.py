@@ -20,10 +20,13 @@ from nodes.accounts import (
     answer_in_words,
     bare_name,
     evidence_in_words,
+    forget_concept,
+    forget_last,
+    knowledge_in_words,
     lessons_in_words,
     steps_in_words,
 )
-from nodes.agreement import bears_on
+from nodes.agreement import bears_on, told
 from nodes.context import Context, context_of, thread_name
 from nodes.lessons import Learned
 from nodes.messages import MAX_PICTURES, Read, read_message, reply_message, text_of
@@ -172,16 +175,8 @@ def task_of(state: ChatState) -> Json:
         return {"instruction": text, "pictures": pictures, "profile": state.profile or "embedded"} | _approving(state)
     before: Json = state.last["state"]
     right = in_words(from_json(before["answer"])) if remark.right else None
-    told: Json = {
-        "expected": remark.expected or right,
-        "correction": remark.correction,
-        "region": None,
-        # It is about the answer that stands: what was tried about an earlier one is over.
-        **{name: [] for name in ("attempts", "critiques", "described", "lessons", "needs")},
-        "learned": [one for one in before.get("learned", []) if not one["trouble"]],
-        "learn": True,
-    }
-    return before | told | _approving(state)
+    feedback = Feedback(remark.expected or right, remark.correction or None)
+    return before | told(before["learned"], feedback) | _approving(state)
 
 
 def learning_of(state: ChatState, context: Context) -> Json:

@@ -72,9 +72,7 @@ async def _followed(home: Path, seed: int) -> None:
     order = investigations.Order(query=QUERY, models=["clip"], seed=seed, budget={"images": 120})
     begun = THREAD in thread_ids(home)
     events: Any = (
-        investigations.resume_investigation(THREAD)
-        if begun
-        else investigations.stream_investigate(order, thread=THREAD)
+        investigations.INVESTIGATE.resume(THREAD) if begun else investigations.stream_investigate(order, thread=THREAD)
     )
     async for event in events:
         if isinstance(event, Finished):

@@ -296,7 +296,7 @@ def _events(job: Job) -> AsyncIterator[Any]:
     from interfaces import learning, sessions
 
     if job.resume:
-        resume: Any = learning.resume_learn if job.graph == "learn" else sessions.resume
+        resume: Any = learning.LEARN.resume if job.graph == "learn" else sessions.ASK.resume
         return cast("AsyncIterator[Any]", resume(THREAD, decide=agree))
     profile, picture = str(Path(job.folder, PROFILE)), str(Path(job.folder, PICTURE))
     options: dict[str, Any] = {"profile": profile, "thread": THREAD, "decide": agree}

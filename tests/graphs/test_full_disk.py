@@ -15,7 +15,7 @@ import memory.drafts
 import memory.prompt_blocks
 import memory.prompts
 from graphs.states import STATE_TYPES, LearnState
-from interfaces import learning, sessions
+from interfaces import directory, learning, sessions
 from interfaces.following import Finished
 from memory.demonstrations import DemonstrationPool
 from memory.drafts import Drafts
@@ -129,13 +129,13 @@ def test_nothing_is_half_learned_on_a_full_disk_and_later_it_goes_on(
     with full_disk(home), pytest.raises(MemoryTrouble, match="the disk is full; free some space and try again"):
         followed(learning.stream_learn("dog", tools=("CLASSIFY", "LOC"), profile=profile, thread=THREAD))
 
-    (thread,) = asyncio.run(sessions.list_threads())
+    (thread,) = asyncio.run(directory.list_threads())
     assert thread.status == f"stopped {stopped}"
     assert learned(home) == there
     check(home)
     with pytest.raises(BadInput, match="has not finished"):
         followed(learning.stream_learn("cat", profile=profile, thread=THREAD))
-    state = followed(learning.resume_learn(THREAD))
+    state = followed(learning.LEARN.resume(THREAD))
     assert [(one["kept"], one["discarded"]) for one in state.learned] == [(3, 0), (0, 3)]
     assert learned(home) == 3
     assert len(Drafts(home)) == 0

@@ -14,7 +14,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from interfaces import cli, learning, threads
+from interfaces import cli, directory, learning, threads
 from interfaces.following import Finished, LearningProgress, Waits
 from interfaces.learning_display import outcome_lines, phase_in_words, trouble
 from memory.drafts import Drafts
@@ -145,14 +145,13 @@ def test_what_another_run_discarded_at_the_same_time_is_told(
     monkeypatch.setattr(nodes, "_validate", emptied)
 
     assert "none of the 3 prompts proved itself" in say("learn", "dog", "--tool", "LOC", status=1)
-    (one,) = learning.learned_of(asyncio.run(learning.read_thread(first_thread())))
+    (one,) = learning.learned_of(asyncio.run(learning.LEARN.read(first_thread())))
     assert one.reasons == ("Discarded: another run that was learning the same at the same time did not keep it (3×).",)
 
 
 def first_thread() -> str:
-    from interfaces import sessions
 
-    return asyncio.run(sessions.list_threads())[0].thread
+    return asyncio.run(directory.list_threads())[0].thread
 
 
 def test_an_interrupted_tuning_is_listed_and_resumed_without_tuning_again(

@@ -12,7 +12,7 @@ import PIL.Image
 import pytest
 
 from graphs.states import AskState
-from interfaces import sessions
+from interfaces import directory, sessions
 from interfaces.following import Finished, NodeFinished, Started, StepFinished
 from interfaces.sessions import SessionEvent
 from memory.checkpoints import DATABASE, running
@@ -85,27 +85,27 @@ async def test_a_failed_thread_is_listed_and_resumed(picture: Path, trouble: Tro
     trouble.at = "write"
     with pytest.raises(ReasoningFailed, match="did not answer"):
         await gathered(sessions.stream_ask([picture], "What is one and two?", thread="mine"))
-    (stopped,) = await sessions.list_threads()
+    (stopped,) = await directory.list_threads()
     assert (stopped.thread, stopped.status, stopped.answer) == ("mine", "stopped before write", None)
     assert stopped.updated.startswith("20")
 
     trouble.at = ""
-    events = await gathered(sessions.resume("mine"))
+    events = await gathered(sessions.ASK.resume("mine"))
 
     assert isinstance(events[0], Started)
     assert events[0].resumed
     assert events[0].state.plan == ["Add one and two", "Give the sum"]
     assert [event.node for event in events if isinstance(event, NodeFinished)] == NODES[2:]
-    (finished,) = await sessions.list_threads()
+    (finished,) = await directory.list_threads()
     assert (finished.status, finished.answer) == ("finished", 3)
-    assert (await sessions.read_thread("mine")).answer == 3
+    assert (await sessions.ASK.read("mine")).answer == 3
 
 
 @pytest.mark.usefixtures("trouble")
 async def test_a_finished_thread_only_yields_its_end(picture: Path) -> None:
     await ended(sessions.stream_ask([picture], "What is one and two?", thread="mine"))
 
-    events = await gathered(sessions.resume("mine"))
+    events = await gathered(sessions.ASK.resume("mine"))
 
     assert [type(event) for event in events] == [Started, Finished]
 
@@ -113,11 +113,11 @@ async def test_a_finished_thread_only_yields_its_end(picture: Path) -> None:
 @pytest.mark.usefixtures("trouble")
 async def test_a_finished_thread_is_not_replaced_by_another_of_its_name(picture: Path) -> None:
     await ended(sessions.stream_ask([picture], "What is one and two?", expected="4", thread="mine"))
-    before = await sessions.read_thread("mine")
+    before = await sessions.ASK.read("mine")
 
     with pytest.raises(BadInput, match="There is a thread 'mine' already, which is a finished run"):
         await gathered(sessions.stream_ask([picture, picture], "And now?", thread="mine"))
-    assert await sessions.read_thread("mine") == before
+    assert await sessions.ASK.read("mine") == before
 
 
 async def test_an_unfinished_thread_is_not_begun_over(picture: Path, trouble: Trouble) -> None:
@@ -127,7 +127,7 @@ async def test_an_unfinished_thread_is_not_begun_over(picture: Path, trouble: Tr
 
     with pytest.raises(BadInput, match="`snellen resume mine`"):
         await gathered(sessions.stream_ask([picture], "Another?", thread="mine"))
-    assert (await sessions.read_thread("mine")).instruction == "What is one and two?"
+    assert (await sessions.ASK.read("mine")).instruction == "What is one and two?"
 
 
 @pytest.mark.usefixtures("trouble")
@@ -136,7 +136,7 @@ async def test_a_thread_is_not_run_twice_at_once(picture: Path, tmp_path: Path) 
 
     async with running("mine", tmp_path / "home"):
         with pytest.raises(BadInput, match="being run by another process"):
-            await gathered(sessions.resume("mine"))
+            await gathered(sessions.ASK.resume("mine"))
 
 
 async def test_a_thread_that_runs_elsewhere_is_listed_as_running(
@@ -147,8 +147,8 @@ async def test_a_thread_that_runs_elsewhere_is_listed_as_running(
         await gathered(sessions.stream_ask([picture], "What is one and two?", thread="mine"))
 
     async with running("mine", tmp_path / "home"):
-        (held,) = await sessions.list_threads()
-    (let_go,) = await sessions.list_threads()
+        (held,) = await directory.list_threads()
+    (let_go,) = await directory.list_threads()
 
     assert (held.status, let_go.status) == ("running write", "stopped before write")
 
@@ -160,7 +160,7 @@ async def test_many_threads_run_at_once_in_one_home(picture: Path) -> None:
     )
 
     assert [state.answer for state in states] == [3] * 5
-    assert len(await sessions.list_threads()) == 5
+    assert len(await directory.list_threads()) == 5
 
 
 @pytest.mark.usefixtures("trouble")
@@ -190,16 +190,16 @@ async def test_bad_input_is_refused_in_one_sentence_and_nothing_is_begun(
         await gathered(sessions.stream_ask(**words))
 
     assert "\n" not in str(caught.value)
-    assert await sessions.list_threads() == []
+    assert await directory.list_threads() == []
 
 
 @pytest.mark.usefixtures("trouble")
 @pytest.mark.parametrize("thread", ["unknown", "../up", "", "x" * 500])
 async def test_an_unknown_thread_is_bad_input(thread: str) -> None:
     with pytest.raises(BadInput, match="There is no thread"):
-        await gathered(sessions.resume(thread))
+        await gathered(sessions.ASK.resume(thread))
     with pytest.raises(BadInput, match="There is no thread"):
-        await sessions.read_thread(thread)
+        await sessions.ASK.read(thread)
 
 
 async def test_an_unknown_profile_is_bad_input(picture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +226,7 @@ async def test_a_damaged_database_is_told(tmp_path: Path, picture: Path) -> None
     (tmp_path / "home" / DATABASE).write_bytes(b"no database " * 500)
 
     with pytest.raises(MemoryTrouble, match="damaged"):
-        await sessions.list_threads()
+        await directory.list_threads()
     with pytest.raises(MemoryTrouble, match="damaged"):
         await gathered(sessions.stream_ask([picture], "What is one and two?"))
 
@@ -248,8 +248,8 @@ async def test_a_disk_that_fills_up_under_the_checkpoints_loses_no_thread(
         with pytest.raises(MemoryTrouble, match="the disk is full; free some space"):
             await gathered(sessions.stream_ask([picture], "What is one and two?", thread="during"))
 
-    assert (await ended(sessions.resume("during"))).answer == 3
-    assert (await sessions.read_thread("before")).answer == 3
+    assert (await ended(sessions.ASK.resume("during"))).answer == 3
+    assert (await sessions.ASK.read("before")).answer == 3
 
 
 def test_a_profile_file_is_remembered_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +266,7 @@ async def test_a_thread_that_cannot_be_read_hides_no_other(picture: Path, tmp_pa
     with sqlite3.connect(tmp_path / "home" / DATABASE) as rows:
         rows.execute("UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'damaged'")
 
-    damaged, whole = await sessions.list_threads()
+    damaged, whole = await directory.list_threads()
 
     assert (damaged.status, whole.status) == ("damaged", "finished")
     assert "`snellen memory verify`" in damaged.outcome

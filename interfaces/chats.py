@@ -1,0 +1,169 @@
+"""Chats: say something in a conversation, and follow what comes of it (the chat page, the endpoints, ``resume``)."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from interfaces import threads
+from interfaces.following import Decide, Event, Finished, Started
+from interfaces.investigations import Found, found_in
+from interfaces.kinds import Kind
+from interfaces.threads import ThreadSummary
+from nodes.resources import resources
+from profiles import lasting
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from langchain_core.messages import AnyMessage, BaseMessage
+    from langgraph.graph.state import CompiledStateGraph
+
+    from graphs.states import ChatState
+    from tools.values import Picture
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+CHAT: Final = Kind["ChatState"](
+    "chat",
+    lambda: importlib.import_module("graphs.states").ChatState,
+    lambda _, profile, folder: resources(profile, folder),
+)
+"""Threads that are conversations."""
+
+Decision = bool | None
+"""Whether a person is asked; None leaves it as it was."""
+
+ChatEvent = Started["ChatState"] | Event | Finished["ChatState"]
+
+
+async def stream_chat(
+    text: str,
+    pictures: Sequence[Picture] = (),
+    *,
+    thread: str | None = None,
+    profile: str = "embedded",
+    approve: bool | None = None,
+    decide: Decide | None = None,
+) -> AsyncGenerator[ChatEvent]:
+    """Say something in a conversation, a new one or one that was begun anywhere, and follow it to the reply.
+
+    Args:
+        text: What is said.
+        pictures: Stored pictures that go with it.
+        thread: The conversation's id; one that does not exist is begun. None makes one up.
+        profile: Name or path of a profile, for a new conversation.
+        approve: Whether a person is asked before anything is learned or an experiment is run; None leaves it as it was.
+        decide: Decides about that; without it, or when it leaves a request open, the conversation stops there.
+
+    Yields:
+        ``Started``, what happens in the order of events, and ``Finished`` with the reply as the last message, unless
+        the conversation is left waiting.
+
+    Raises:
+        BadInput: The thread's name cannot be used, it is none of a conversation, or another process runs it.
+        SnellenError: The run failed; ``CHAT.resume`` takes it up, another message begins anew.
+    """
+    async for event in _stream([_message(text, pictures)], thread, profile, approve, decide):
+        yield event
+
+
+async def stream_messages(
+    messages: Sequence[BaseMessage], *, thread: str | None = None, profile: str = "embedded"
+) -> AsyncGenerator[ChatEvent]:
+    """Say what a client sends, pictures in any form: of a new conversation all messages, of a known one the last.
+
+    Args:
+        messages: The conversation as the client has it; the last message is the person's.
+        thread: The conversation's id, for a client that names one.
+        profile: Name or path of a profile, for a new conversation.
+
+    Yields:
+        As ``stream_chat``.
+
+    Raises:
+        BadInput: As there.
+        SnellenError: As there.
+    """
+    async for event in _stream(list(messages), thread, profile, None, None):
+        yield event
+
+
+async def _stream(
+    messages: list[Any], thread: str | None, profile: str, approve: Decision, decide: Decide | None
+) -> AsyncGenerator[ChatEvent]:
+    from memory.home import home
+
+    name = threads.checked_name(thread) if thread is not None else threads.new_name()
+    folder = await asyncio.to_thread(home)
+    async with threads.opened(name, "chat", folder) as graph:
+        state, known = await _said(graph, name, messages, profile, approve)
+        context = await CHAT.context(state, None, folder)
+        yield Started(thread=name, state=state, resumed=known)
+        async with aclosing(CHAT.follow(graph, name, context, decide)) as events:
+            async for event in events:
+                yield event
+
+
+async def _said(
+    graph: Graph, thread: str, messages: list[Any], profile: str, approve: Decision
+) -> tuple[ChatState, bool]:
+    """Save what is said before anything runs; tell whether the conversation was known."""
+    from langgraph.graph import START
+
+    from graphs.states import ChatState
+
+    before = await graph.aget_state(CHAT.address(thread))
+    known = bool(before.created_at)
+    if known and await threads.graph_of(thread) != "chat":
+        msg = f"The thread {thread!r} is no conversation; name another one."
+        raise BadInput(msg)
+    values: dict[str, Any] = {"messages": messages[-1:]}
+    if not known:
+        values = asdict(ChatState(profile=lasting(profile))) | {"messages": messages}
+    if approve is not None:
+        values["approve"] = approve
+    await graph.aupdate_state(CHAT.address(thread), values, as_node=START)
+    return await CHAT.state_of(graph, thread), known
+
+
+def _message(text: str, pictures: Sequence[Picture]) -> AnyMessage:
+    from langchain_core.messages import HumanMessage
+
+    from nodes.messages import reference
+
+    return HumanMessage(content=cast("Any", [{"type": "text", "text": text}, *map(reference, pictures)]))
+
+
+async def summary(graph: Graph, thread: str) -> ThreadSummary:
+    """Return the line of a conversation, in the list of threads: how it began, and what was said last."""
+    from nodes.messages import text_of
+
+    snapshot = await graph.aget_state(CHAT.address(thread))
+    messages = CHAT.values(snapshot).messages
+    first = next((text_of(one) for one in messages if one.type == "human"), "")
+    last = next((text_of(one) for one in reversed(messages) if one.type == "ai"), "")
+    return ThreadSummary(
+        thread=thread,
+        instruction=first,
+        status=await threads.status(snapshot, thread),
+        updated=snapshot.created_at or "",
+        verdict="",
+        answer=None,
+        graph="chat",
+        outcome=last,
+    )
+
+
+def found_in_chat(state: ChatState) -> Found | None:
+    """Return what the last investigation of a conversation found; None where something else was done last."""
+    from graphs.states import InvestigateState
+
+    if state.last.get("graph") != "investigate":
+        return None
+    return found_in(threads.state_from(state.last["state"], InvestigateState))
