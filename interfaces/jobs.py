@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,7 +93,7 @@ class Job:
         """Whether nothing more happens in it until somebody takes the thread up again."""
         return self.status not in {"queued", "running"}
 
-    async def events(self, *, since: int | None = 0) -> AsyncIterator[tuple[int, Any]]:
+    async def events(self, *, since: int | None = 0) -> AsyncGenerator[tuple[int, Any]]:
         """Yield its events with their numbers: those so far, as far as they are kept, and those to come.
 
         Args:
