@@ -93,6 +93,11 @@ def using_home(folder: Path) -> Iterator[None]:
         _CHOSEN.reset(token)
 
 
+def choose_home(folder: Path) -> None:
+    """Make a folder the home of the task at hand to its end, and of the tasks and worker threads begun in it."""
+    _CHOSEN.set(folder)
+
+
 @contextmanager
 def storing(place: Path) -> Iterator[None]:
     """Turn disk and database trouble inside the block into one sentence about ``place``.

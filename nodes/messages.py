@@ -38,7 +38,7 @@ LINKS_VARIABLE: Final = "SNELLEN_LINKS"
 """Names the address under which a server shows pictures, for pages that cannot look into the artifact folder."""
 
 _DATA: Final = re.compile(r"data:image/[\w.+-]+(?:;[\w-]+=[\w-]+)*;base64,", re.IGNORECASE)
-_PICTURE_TYPES: Final = frozenset({"image", "image_url", "input_image"})
+PICTURE_TYPES: Final = frozenset({"image", "image_url", "input_image"})
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
     text = text_of(message)
     pictures: list[Picture] = []
     troubles: list[str] = []
-    blocks = [block for block in _blocks(message.content) if block.get("type") in _PICTURE_TYPES]
+    blocks = [block for block in _blocks(message.content) if block.get("type") in PICTURE_TYPES]
     for place, block in enumerate(blocks[:MAX_PICTURES], 1):
         try:
             pictures.append(_stored(block, f"number {place}", store))
@@ -143,7 +143,7 @@ def _blocks(content: str | Sequence[str | Block]) -> list[Block]:
 
 def _carries_pictures(message: BaseMessage) -> bool:
     """Tell whether a message still has whole pictures in it: it has just come in, and is about to be read."""
-    return any(block.get("type") in _PICTURE_TYPES and not block.get("file_id") for block in _blocks(message.content))
+    return any(block.get("type") in PICTURE_TYPES and not block.get("file_id") for block in _blocks(message.content))
 
 
 def _stored(block: Block, name: str, store: ArtifactStore) -> Picture:
@@ -154,7 +154,7 @@ def _stored(block: Block, name: str, store: ArtifactStore) -> Picture:
     """
     if block.get("file_id"):
         return _known(str(block["file_id"]), store)
-    encoded = _encoded(block)
+    encoded = encoded_picture(block)
     if len(encoded) > MAX_BYTES * 4 // 3 + 4:
         msg = f"The picture {name} has more than {MAX_BYTES:,} bytes; give a smaller one."
         raise BadInput(msg)
@@ -166,8 +166,8 @@ def _stored(block: Block, name: str, store: ArtifactStore) -> Picture:
     return store.put(read_picture(content, name))
 
 
-def _encoded(block: Block) -> str:
-    """Return the base64 text of a block's picture.
+def encoded_picture(block: Block) -> str:
+    """Return the base64 text of the picture in a block, in whichever form the block is.
 
     Raises:
         BadInput: It has none, but an address.

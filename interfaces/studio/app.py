@@ -1,0 +1,29 @@
+"""What LangGraph's server serves beside its own API, and what stands before all of it (``http.app`` of langgraph.json).
+
+The guard, the limits and the logs are those of every Snellen server.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from starlette.middleware import Middleware
+
+from interfaces.artifact_routes import artifact_routes
+from interfaces.serving.app import create_app
+from interfaces.serving.settings import Settings
+from interfaces.studio.inputs import Checked
+from interfaces.studio.introductions import Introduced
+
+ORIGINS_VARIABLE: Final = "SNELLEN_STUDIO_ORIGINS"
+"""Names the web pages, separated by blanks, that may use the server from a browser."""
+STUDIO: Final = "https://smith.langchain.com"
+"""Where Studio's page comes from; it talks to this server from within the browser."""
+
+app = create_app(
+    Settings(origins=tuple(os.environ.get(ORIGINS_VARIABLE, STUDIO).split())),
+    routes=artifact_routes(),
+)
+"""Named by ``http.app`` of langgraph.json."""
+app.user_middleware += [Middleware(Introduced), Middleware(Checked)]
