@@ -355,6 +355,11 @@ def _declare_tokens(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_studio(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=2024, metavar="N", help="the port (default: 2024)")
+
+
 _COMMANDS: Final = {
     "ask": _Command(
         "answer a question about pictures, or edit them",
@@ -447,6 +452,12 @@ _COMMANDS: Final = {
         "snellen memory import learned.zip\n"
         "snellen memory verify --json                     # exit status 1 if something is lost",
         _declare_memory,
+    ),
+    "studio": _Command(
+        "run LangGraph's server on this memory: debug the graphs in Studio, or use them over its API",
+        "snellen studio                                   # prints the address that Studio is opened with\n"
+        "snellen studio --port 8123",
+        _declare_studio,
     ),
     "tokens": _Command(
         "say who may use a server of yours: make, list and revoke their tokens",

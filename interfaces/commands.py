@@ -134,6 +134,14 @@ def threads(options: argparse.Namespace) -> int:
     return 0
 
 
+def studio(options: argparse.Namespace) -> int:
+    """Run LangGraph's server for Studio, until it is told to stop."""
+    from interfaces.studio.launch import launch
+
+    launch(options.host, options.port)
+    return 0
+
+
 def tools(options: argparse.Namespace) -> int:
     """List what programs may call."""
     from tools.registry import catalogue

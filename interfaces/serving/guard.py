@@ -114,7 +114,7 @@ class Guard:
             if token is not None:
                 self._note_use(token)
                 return self.tokens.user(token.name)
-            if self._is_open(headers):
+            if self._is_open(scope, headers):
                 return self.tokens.user(OWNER)
         except SnellenError as error:
             # Without the list of tokens nobody can be known: nobody gets in.
@@ -131,9 +131,13 @@ class Guard:
             return self.tokens.find(presented_token(authorization))
         return self.sessions.find(_cookie(headers), self.tokens)
 
-    def _is_open(self, headers: Headers) -> bool:
+    def _is_open(self, scope: Scope, headers: Headers) -> bool:
         """Whether no token is needed: none was ever made, and it is this machine that asks."""
         if self.tokens.required or not is_loopback(self.settings.host):
+            return False
+        # Somebody else's program may have begun to listen elsewhere than the settings say.
+        client = scope.get("client")
+        if client is not None and not is_loopback(client[0]):
             return False
         return not any(name in headers for name in _BY_PROXY)
 
