@@ -510,7 +510,9 @@ def _call(name: str, options: argparse.Namespace) -> int:
     work = _checked_ask(options) if name == "ask" else options
     _quieten_libraries()
     from interfaces import commands
+    from memory.running import introduce
 
+    introduce(f"snellen {name}")
     function: Callable[[Any], int] = getattr(commands, name)
     return function(work)
 

@@ -15,8 +15,9 @@ from graphs.states import AskState
 from interfaces import sessions
 from interfaces.following import Finished, NodeFinished, Started, StepFinished
 from interfaces.sessions import SessionEvent
-from memory.checkpoints import DATABASE, running
+from memory.checkpoints import DATABASE
 from memory.home import MemoryTrouble
+from memory.running import running
 from nodes.context import Context
 from nodes.reasoning.protocol import ReasoningFailed
 from profiles import lasting

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from memory.checkpoints import DATABASE, checkpoints, running, thread_ids
+from memory.checkpoints import DATABASE, checkpoints, thread_ids
 from memory.home import MemoryTrouble
+from memory.running import running
 from profiles.errors import BadInput
 
 FULL = sqlite3.OperationalError("database or disk is full")
@@ -82,7 +83,7 @@ async def test_a_thread_is_run_by_one_process_at_a_time(tmp_path: Path) -> None:
 HOLDING = """
 import asyncio, sys
 from pathlib import Path
-from memory.checkpoints import running
+from memory.running import running
 async def main():
     async with running("one", Path(sys.argv[1])):
         print("held", flush=True)
@@ -102,7 +103,7 @@ def test_the_second_process_is_told_so_and_a_killed_one_lets_go(tmp_path: Path) 
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
-        with pytest.raises(BadInput, match="'one' is being run by another process"):
+        with pytest.raises(BadInput, match=r"'one' is being run by `snellen` \(process \d+ on "):
             asyncio.run(take(tmp_path))
         process.kill()
         process.wait()
