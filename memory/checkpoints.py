@@ -14,10 +14,12 @@ from memory.home import connect, home, storing, storing_rows
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 DATABASE: Final = "checkpoints.sqlite"
 
@@ -46,7 +48,9 @@ async def checkpoints(
     """
     place, server = folder or home(), postgres.server()
     if server is None:
-        opened = _in_sqlite(place / DATABASE, serializer(state_types))
+        opened: AbstractAsyncContextManager[BaseCheckpointSaver[str]] = in_sqlite(
+            place / DATABASE, serializer(state_types)
+        )
     else:
         from memory.postgres_saver import opened_saver
 
@@ -56,8 +60,16 @@ async def checkpoints(
 
 
 @asynccontextmanager
-async def _in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Open a database: write-ahead log, 30 seconds of patience with other processes."""
+async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open one SQLite file: write-ahead log, 30 seconds of patience with other processes.
+
+    Args:
+        database: The file, made where it is missing.
+        serde: Reads and writes values.
+
+    Raises:
+        MemoryTrouble: as ``checkpoints``.
+    """
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 

@@ -75,9 +75,14 @@ class FencedSaver(AsyncPostgresSaver):
         await check_held(self._schema, config["configurable"]["thread_id"])
         await super().aput_writes(config, writes, task_id, task_path)
 
+    async def copy_writes(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Save what steps gave in another database, in the order of columns that its own rows have."""
+        async with self._cursor(pipeline=True) as cursor:
+            await cursor.executemany(self.UPSERT_CHECKPOINT_WRITES_SQL, rows)
+
 
 @asynccontextmanager
-async def opened_saver(server: Server, folder: Path, serde: JsonPlusSerializer) -> AsyncIterator[AsyncPostgresSaver]:
+async def opened_saver(server: Server, folder: Path, serde: JsonPlusSerializer) -> AsyncIterator[FencedSaver]:
     """Open the checkpoints of a home.
 
     Args:
