@@ -129,7 +129,7 @@ def _read(address: str) -> Server:
         raise BadInput(msg)
     where = f"Postgres at {host or os.environ.get('PGHOST') or 'its local socket'}"
     place = f"{where}{port and ':'}{port}{database and f', database {database}'}"
-    return Server(make_conninfo(**(_MANNERS | parts)), place)
+    return Server(make_conninfo(**(_MANNERS | {name: str(value) for name, value in parts.items()})), place)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from memory.checkpoints import DATABASE, checkpoints, thread_ids
 from memory.home import MemoryTrouble
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 async def test_the_database_is_shared_by_processes(tmp_path: Path) -> None:
     async with checkpoints(tmp_path) as saver:
+        assert isinstance(saver, AsyncSqliteSaver)
         async with saver.conn.execute("PRAGMA journal_mode") as rows:
             assert await rows.fetchone() == ("wal",)
         async with saver.conn.execute("PRAGMA busy_timeout") as rows:

@@ -55,15 +55,14 @@ builder.add_edge("one", "two")
 builder.add_edge("two", END)
 
 
-async def ask(thread: str, folder: Path | None = None, *, begin: Any = None, stop: Any = None) -> State:  # noqa: ANN401
+async def ask(thread: str, folder: Path | None = None, *, begin: Any = None, stop: Any = None) -> Any:  # noqa: ANN401
     async with checkpoints(folder) as saver:
         graph = builder.compile(checkpointer=saver, interrupt_before=stop)
         config: Any = {"configurable": {"thread_id": thread}, "metadata": {"graph": "learn"}}
-        found: Any = await graph.ainvoke(begin, config, durability="sync")
-        return found
+        return await graph.ainvoke(begin, config, durability="sync")
 
 
-BEGIN = {"said": [], "word": "a"}
+BEGIN: Any = {"said": [], "word": "a"}
 
 
 async def test_a_thread_is_listed_and_resumed_from_postgres(in_postgres: str, home: Path) -> None:
