@@ -199,7 +199,7 @@ def _read(note: Path) -> Holder:
         with note.open("rb") as file:
             said = json.loads(file.read(_MAX_NOTE))
         return _known(said | {"since": datetime.fromisoformat(said["since"])})
-    except (OSError, ValueError, TypeError, LookupError):
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return Holder()
 
 

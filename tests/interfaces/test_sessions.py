@@ -136,7 +136,7 @@ async def test_a_thread_is_not_run_twice_at_once(picture: Path, tmp_path: Path) 
     await ended(sessions.stream_ask([picture], "What is one and two?", thread="mine"))
 
     async with running("mine", tmp_path / "home"):
-        with pytest.raises(BadInput, match="being run by another process"):
+        with pytest.raises(BadInput, match=r"being run by `snellen` \(process \d+ on .* UTC"):
             await gathered(sessions.resume("mine"))
 
 

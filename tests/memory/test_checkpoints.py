@@ -8,7 +8,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from filelock import FileLock
@@ -16,7 +18,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from memory.checkpoints import DATABASE, checkpoints, thread_ids
 from memory.home import MemoryTrouble
-from memory.running import running
+from memory.running import Holder, holder_of, introduce, is_running, running
 from profiles.errors import BadInput
 
 FULL = sqlite3.OperationalError("database or disk is full")
@@ -110,3 +112,65 @@ def test_the_second_process_is_told_so_and_a_killed_one_lets_go(tmp_path: Path) 
         process.kill()
         process.wait()
     asyncio.run(take(tmp_path))
+
+
+async def test_two_tasks_of_a_process_exclude_each_other(tmp_path: Path) -> None:
+    results = await asyncio.gather(*(held_for_a_while(tmp_path) for _ in range(5)), return_exceptions=True)
+
+    assert [type(one) for one in results].count(BadInput) == 4
+
+
+async def held_for_a_while(folder: Path) -> None:
+    async with running("one", folder):
+        await asyncio.sleep(1)
+
+
+async def test_looking_whether_a_thread_runs_keeps_nobody_from_running_it(tmp_path: Path) -> None:
+    (tmp_path / "running").mkdir()
+    look = FileLock(tmp_path / "running" / "one.lock")
+    look.acquire()
+    asyncio.get_running_loop().call_later(0.1, look.release)
+
+    async with running("one", tmp_path):
+        assert is_running("one", tmp_path)
+
+
+async def test_the_note_of_who_runs_a_thread_ends_with_it(tmp_path: Path) -> None:
+    introduce("snellen investigate\x1b[2J`")
+    async with running("one", tmp_path):
+        held = holder_of("one", tmp_path)
+        note = next((tmp_path / "running").glob("*.json")).read_text()
+    assert held is not None
+    assert str(held).startswith(f"`snellen investigate[2J` (process {os.getpid()} on ")
+    assert list((tmp_path / "running").glob("*.json")) == []
+
+    (tmp_path / "running" / "one.json").write_text(note)
+    assert holder_of("one", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "note", ["", "no JSON", "[]", "{}", '{"since": 1}', '{"since": "2026-01-01T00:00:00"}', "[" * 9_999]
+)
+async def test_a_note_of_another_kind_names_nobody(tmp_path: Path, note: str) -> None:
+    async with running("one", tmp_path):
+        (tmp_path / "running" / "one.json").write_text(note)
+        assert str(holder_of("one", tmp_path)) == "another process"
+
+
+@pytest.mark.parametrize(
+    ("ago", "said"),
+    [
+        (timedelta(0), "since 14:02:31 UTC (0 s ago)"),
+        (timedelta(seconds=-5), "since 14:02:31 UTC (0 s ago)"),
+        (timedelta(seconds=200), "since 14:02:31 UTC (3 min ago)"),
+        (timedelta(hours=5), "since 14:02:31 UTC (5 h ago)"),
+        (timedelta(days=1), "since 2026-03-01 14:02:31 UTC (1 day ago)"),
+        (timedelta(days=9), "since 2026-03-01 14:02:31 UTC (9 days ago)"),
+    ],
+)
+def test_since_when_is_said_as_people_do(monkeypatch: pytest.MonkeyPatch, ago: timedelta, said: str) -> None:
+    began = datetime(2026, 3, 1, 14, 2, 31, tzinfo=UTC)
+    clock = Mock(now=lambda _: began + ago)
+    monkeypatch.setattr("memory.running.datetime", clock)
+
+    assert str(Holder("snellen learn", 4711, "x", began)) == f"`snellen learn` (process 4711 on x) {said}"

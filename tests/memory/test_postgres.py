@@ -20,10 +20,12 @@ from langgraph.graph import END, START, StateGraph
 
 from memory import postgres as pg
 from memory.checkpoints import DATABASE, checkpoints, thread_graphs, thread_ids
+from memory.demonstrations import DemonstrationPool
 from memory.home import MemoryTrouble, using_home
-from memory.postgres_saver import _dumps
+from memory.postgres_saver import FencedSaver, _dumps
 from memory.running import holder_of, introduce, is_running, running
-from memory.verification import Finding
+from memory.thread_copying import copy_threads
+from memory.verification import Finding, verify_memory
 from profiles.errors import BadInput
 from tests.servers.postgres_server import PASSWORD, PostgresServer
 
@@ -289,6 +291,70 @@ async def test_the_second_is_told_who_runs_a_thread(in_postgres: str) -> None:
     assert held is not None
     assert (held.interface, held.process) == ("snellen chat", os.getpid())
     assert holder_of("t") is None
+
+
+async def test_states_that_cannot_be_read_are_told_and_left(in_postgres: str, home: Path) -> None:
+    def verified() -> list[tuple[str, str]]:
+        found = verify_memory(home, lambda: DemonstrationPool(home))
+        assert found.threads == 2
+        return [(one.kind, one.said) for one in found.findings]
+
+    for thread in ("whole", "spoiled"):
+        await ask(thread, begin=BEGIN)
+    assert await asyncio.to_thread(verified) == []
+    with psycopg.connect(in_postgres) as connection:
+        newest = "SELECT max(version) FROM checkpoint_blobs WHERE channel = 'said'"
+        where = f"WHERE thread_id = 'spoiled' AND channel = 'said' AND version = ({newest})"
+        assert connection.execute(f"UPDATE checkpoint_blobs SET blob = '\\xc1' {where}").rowcount == 1
+    for _ in range(2):
+        told = [("lost", "1 of its 4 saved states cannot be read: restore them from the server's backup")]
+        assert await asyncio.to_thread(verified) == told
+
+
+async def test_threads_are_copied_once_and_not_over_what_went_on(home: Path, in_postgres: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SNELLEN_CHECKPOINTS")
+        for thread in ("a", "b"):
+            await ask(thread, begin=BEGIN, stop=["two"])
+        with pytest.raises(BadInput, match="There is no Postgres to copy to"):
+            await copy_threads(home)
+        async with running("b"):
+            patch.setenv("SNELLEN_CHECKPOINTS", in_postgres)
+            assert await copy_threads(home) == {"a": "copied", "b": "is being run"}
+            async with running("a"):
+                assert (await copy_threads(home))["a"] == "is being run"
+    assert thread_graphs() == {"a": "learn"}
+    assert await copy_threads(home) == {"a": "copied", "b": "copied"}
+    assert (await ask("b"))["said"] == ["one", "two"]
+
+    assert await copy_threads(home) == {"a": "copied", "b": "went on in Postgres"}
+    assert (await ask("b"))["said"] == ["one", "two"]
+    assert thread_graphs() == {"b": "learn", "a": "learn"}
+
+
+async def test_a_copy_that_was_cut_off_is_finished(
+    home: Path, in_postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.delenv("SNELLEN_CHECKPOINTS")
+        await ask("a", begin=BEGIN)
+    put, puts = FencedSaver.aput, 0
+
+    async def cut_off(*arguments: Any) -> Any:  # noqa: ANN401
+        nonlocal puts
+        puts += 1
+        if puts == 3:
+            raise KeyError
+        return await put(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FencedSaver, "aput", cut_off)
+        with pytest.raises(KeyError):
+            await copy_threads(home)
+    assert await copy_threads(home) == {"a": "copied"}
+    async with checkpoints() as saver:
+        config: Any = {"configurable": {"thread_id": "a"}}
+        assert len([state async for state in saver.alist(config)]) == 4
 
 
 async def test_text_that_postgres_does_not_take_is_kept_without_it(in_postgres: str) -> None:
