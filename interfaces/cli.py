@@ -40,8 +40,9 @@ commands
   snellen COMMAND --help    what a command takes, with examples
   snellen --version         the version
 
-memory lives in your data directory, or where SNELLEN_HOME says. A run that was stopped goes
-on with `snellen resume THREAD`. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
+memory lives in your data directory, or where SNELLEN_HOME says; threads in a Postgres if
+SNELLEN_CHECKPOINTS=postgresql://… names one. A run that was stopped goes on with `snellen
+resume THREAD`. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
 """
 
 
@@ -324,9 +325,10 @@ def _declare_learning_evaluation(group: argparse._ArgumentGroup) -> None:
 def _declare_memory(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
-        choices=("stats", "list", "show", "forget", "export", "import", "verify"),
+        choices=("stats", "list", "show", "forget", "export", "import", "verify", "copy-threads"),
         metavar="ACTION",
-        help="stats, list, show ID…, forget, export FILE, import FILE, or verify (mend what was learned)",
+        help="stats, list, show ID…, forget, export FILE, import FILE, verify (mend what was learned), or copy-threads "
+        "(from the home's SQLite into the Postgres that SNELLEN_CHECKPOINTS names)",
     )
     parser.add_argument("names", nargs="*", metavar="ID… or FILE", help="ids as `list` shows them, or one archive")
     parser.add_argument(
@@ -450,7 +452,8 @@ _COMMANDS: Final = {
         "snellen memory forget --concept flamingo         # as if it had never been learned\n"
         "snellen memory export learned.zip                # then, on another machine:\n"
         "snellen memory import learned.zip\n"
-        "snellen memory verify --json                     # exit status 1 if something is lost",
+        "snellen memory verify --json                     # exit status 1 if something is lost\n"
+        "SNELLEN_CHECKPOINTS=postgresql://… snellen memory copy-threads",
         _declare_memory,
     ),
     "studio": _Command(
@@ -540,7 +543,9 @@ def _call(name: str, options: argparse.Namespace) -> int:
     work = _checked_ask(options) if name == "ask" else options
     _quieten_libraries()
     from interfaces import commands
+    from memory.running import introduce
 
+    introduce(f"snellen {name}")
     function: Callable[[Any], int] = getattr(commands, name)
     return function(work)
 
