@@ -172,9 +172,12 @@ async def _holding_file(folder: Path, thread: str, me: Holder) -> AsyncIterator[
         await asyncio.to_thread(_note_holder, note, me)
         yield True
     finally:
-        # Also where the task is cancelled, so at once: it is two calls of the operating system.
-        note.unlink(missing_ok=True)
-        lock.release()
+        await asyncio.shield(asyncio.to_thread(_let_go, note, lock))
+
+
+def _let_go(note: Path, lock: FileLock) -> None:
+    note.unlink(missing_ok=True)
+    lock.release()
 
 
 async def _taken(lock: FileLock) -> bool:
