@@ -144,8 +144,8 @@ class _Part:
     @cached_property
     def free_scores(self) -> dict[str, dict[str, dict[str, bool | float]]]:
         """How truthful and helpful each free answer of each model is, by its sample, as it was measured."""
-        from nodes.resources import examining
         from nodes.free_answers import FreeAnswers
+        from nodes.resources import examining
 
         examination = examining(self.found.profile, self.folder, self.found.pictures).examiner()
         evaluated = FreeAnswers().evaluated(examination, self.design, self.samples, self.report.fingerprints)
