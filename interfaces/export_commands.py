@@ -27,7 +27,7 @@ def export(options: argparse.Namespace) -> int:
     """Export an investigation, a benchmark, or the results of one."""
     from interfaces.exporting.places import checked, whole
 
-    place = Path(options.out) if options.out else Path(f"{slug(Path(options.id).name)}-{options.to}")
+    place = Path(options.out) if options.out else Path(f"{slug(Path(options.id).resolve().name)}-{options.to}")
     target = checked(place, force=options.force)
     with running.SignOfLife(running.BEGINNING).watching() as sign:
         progress = _paced(sign)

@@ -2,8 +2,8 @@
 
 Every module of ``graphs/`` that exports ``graph`` is drawn, so a new one needs nothing here. A graph within a graph is
 one node with a double border: its own picture shows it. The Mermaid text is LangGraph's; the picture is drawn by
-Graphviz (``apt install graphviz``), offline, and carries the SHA-256 of its Mermaid text, by which a test sees that it is
-not out of date. The same machine draws the same picture; others may set letters a little differently.
+Graphviz (``apt install graphviz``), offline, and carries the SHA-256 of its Mermaid text, by which a test sees whether
+it is out of date. The same machine draws the same picture; others may set letters a little differently.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from interfaces.benches import WORLD
 from interfaces.exporting.records import LICENCE, Asked, Kind, Run, Source, Table, line, slug, span
 from profiles.errors import BadInput
 from tools.bench_files import read_rows
@@ -165,7 +166,7 @@ def _questions(folder: Path) -> Source:
     from tools.prove import read_benchmark
 
     bench = read_benchmark(folder)
-    about = f"Questions about pictures for free answers; a program has verified each answer ({_told(bench.source)})."
+    about = f"Questions about pictures for free answers; a program has verified each answer.{_of(bench.source)}"
     return Source(
         name=folder.resolve().name,
         title=f"Questions with verified answers: {line(bench.source)}",
@@ -195,7 +196,7 @@ def _pairs(folder: Path) -> Source:
     from tools.pairs import read_benchmark
 
     bench = read_benchmark(folder)
-    about = f"Pairs of things for judges of similarity, with the scores that they should have ({_told(bench.source)})."
+    about = f"Pairs of things for judges of similarity, with the scores that they should have.{_of(bench.source)}"
     return Source(
         name=folder.resolve().name,
         title=f"Pairs with their right scores: {line(bench.source)}",
@@ -376,9 +377,9 @@ def _judged(rows: Sequence[_Scored], pairs: Mapping[str, Pair]) -> Iterator[Aske
             )
 
 
-def _told(source: str) -> str:
+def _of(source: str) -> str:
     told = line(source)
-    return f"{told}. {LICENCE}" if told == "microworld" else told
+    return f" Made of {told}." + (f" {LICENCE}" if told == WORLD else "")
 
 
 def _wanted(folder: Path, command: str) -> str:

@@ -25,7 +25,7 @@ def checked(place: Path, *, force: bool) -> Path:
         force: Whether an export that is there may be replaced.
 
     Raises:
-        BadInput: There is something that may not be replaced, or no folder can be made there.
+        BadInput: There is something that may not be replaced.
     """
     target = Path(os.path.abspath(place.expanduser()))  # noqa: PTH100 - a link that is there must not be followed
     if target.is_symlink() or (target.exists() and not (target / MARK).is_file()):
@@ -34,8 +34,6 @@ def checked(place: Path, *, force: bool) -> Path:
     if target.exists() and not force:
         msg = f"There is an export at {place} already: name a new folder with --out, or replace it with --force."
         raise BadInput(msg)
-    with writing(place):
-        target.parent.mkdir(parents=True, exist_ok=True)
     return target
 
 
@@ -50,6 +48,8 @@ def whole(target: Path, told: dict[str, object]) -> Iterator[Path]:
     Raises:
         SnellenError: The disk is full or not writable.
     """
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
     with writing(target), tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as box:
         draft, before = Path(box) / "draft", Path(box) / "before"
         draft.mkdir()

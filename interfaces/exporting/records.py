@@ -118,7 +118,7 @@ class Source:
     Attributes:
         name: For a folder.
         title: In a line.
-        about: In a paragraph or some, Markdown.
+        about: In a paragraph.
         tables: Its tables, the main one first.
         picture: Returns the PNG of a picture that is named in rows and runs.
         runs: Who did what with which samples; none where nobody was asked yet.

@@ -6,7 +6,9 @@ Rows are written as they come, some hundred at a time: what is exported need not
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +25,7 @@ _ROWS: Final = 1_000
 """Rows that are written at once."""
 _PICTURED: Final = 100
 """The same, where they hold pictures: what readers of one row read at once."""
+_MARKS: Final = re.compile(r"([\\`*_\[\]!#|~])")
 _SPLIT: Final = "test"
 """All of it is for measuring; nobody should train on it unawares."""
 
@@ -55,7 +58,7 @@ def write_parquet(source: Source, folder: Path, *, pictures: bool, progress: Pro
     for table in source.tables:
         columns = _columns(table, pictures=pictures)
         schema = arrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
-        _write(folder / f"{table.name}.parquet", schema, _cells(table, columns, cell), progress)
+        _write(folder / f"{table.name}.parquet", schema, _cells(table, columns, cell), partial(_told, progress, table))
     return [*(f"{table.name}.parquet" for table in source.tables), *([f"{PICTURES}/"] if stored else [])]
 
 
@@ -81,7 +84,7 @@ def write_datasets(source: Source, folder: Path, *, pictures: bool, progress: Pr
         schema = features(columns).arrow_schema
         name = f"{table.name}/{_SPLIT}-00000-of-00001.parquet"
         (folder / table.name).mkdir()
-        _write(folder / name, schema, _cells(table, columns, cell), progress)
+        _write(folder / name, schema, _cells(table, columns, cell), partial(_told, progress, table))
         written.append(name)
     (folder / "README.md").write_text(_card(source), "utf-8")
     return ["README.md", *written]
@@ -96,7 +99,7 @@ def _cells(table: Table, columns: Mapping[str, Kind], cell: Callable[[Kind, Any]
         yield {name: cell(kind, row[name]) for name, kind in columns.items()}
 
 
-def _write(place: Path, schema: Any, rows: Iterable[Row], progress: Progress) -> None:  # noqa: ANN401 - an arrow schema
+def _write(place: Path, schema: Any, rows: Iterable[Row], told: Callable[[int], None]) -> None:  # noqa: ANN401 - an arrow schema
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -106,7 +109,11 @@ def _write(place: Path, schema: Any, rows: Iterable[Row], progress: Progress) ->
         while part := list(islice(waiting, _PICTURED if pictured else _ROWS)):
             writer.write_table(pa.Table.from_pylist(part, schema=schema))
             done += len(part)
-            progress(f"{place.parent.name if pictured else place.stem}: {done:,} rows")
+            told(done)
+
+
+def _told(progress: Progress, table: Table, done: int) -> None:
+    progress(f"{table.name}: {done:,} rows")
 
 
 def _arrow() -> Any:  # noqa: ANN401 - the module
@@ -143,6 +150,11 @@ def _feature_types() -> Callable[[Mapping[str, Kind]], Any]:
     return lambda columns: Features({name: kinds[kind] for name, kind in columns.items()})
 
 
+def _unmarked(text: str) -> str:
+    """Return a text, which may come from users and models, so that no mark-up in it is carried out."""
+    return _MARKS.sub(r"\\\1", html.escape(line(text), quote=False))
+
+
 def _card(source: Source) -> str:
     """Return the card of a dataset: its configurations for machines, and what they hold for people."""
     from huggingface_hub import DatasetCardData
@@ -156,8 +168,7 @@ def _card(source: Source) -> str:
         for table in source.tables
     ]
     data = DatasetCardData(pretty_name=line(source.title), tags=["vision-language", "snellen"], configs=configs)
-    # Titles and notes come from users and models: no mark-up of theirs is carried out.
-    told = [f"# {html.escape(line(source.title))}", source.about, *(html.escape(note) for note in source.notes)]
+    told = [f"# {_unmarked(source.title)}", _unmarked(source.about), *map(_unmarked, source.notes)]
     told.append("\n".join(f"- `{table.name}`: {table.about}." for table in source.tables))
     told.append(f'```python\nload_dataset("FOLDER", "{source.tables[0].name}", split="{_SPLIT}")\n```')
     return f"---\n{data.to_yaml()}\n---\n\n" + "\n\n".join(told) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from huggingface_hub import DatasetCard
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from interfaces import benches, investigations, running
 from interfaces.cli import main
 from interfaces.exporting.places import MARK, checked, whole
-from interfaces.exporting.records import slug
+from interfaces.exporting.records import Source, Table, slug
+from interfaces.exporting.tables import write_datasets
 from memory.artifacts import FOLDER
 from profiles.errors import BadInput, SnellenError
 from tests.nodes.investigating import Oracle, watched
@@ -488,5 +493,29 @@ def test_a_place_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="no export"):
         checked(tmp_path / "file", force=True)
-    with pytest.raises(SnellenError, match="cannot be written"):
-        checked(tmp_path / "file" / "below", force=False)
+    target = checked(tmp_path / "file" / "below", force=False)
+    with pytest.raises(SnellenError, match="cannot be written"), whole(target, {}):
+        pass
+
+
+def test_a_card_carries_out_no_mark_up_of_others(tmp_path: Path) -> None:
+    said = "<img src=x onerror=alert(1)> ![x](http://elsewhere/x.png)\n---\nconfigs: []"
+    table = Table("rows", {"word": "text"}, lambda: iter([{"word": said}]), "a row")
+    source = Source("s", said, said, [table], lambda name: b"", notes=[said])
+    write_datasets(source, tmp_path, pictures=True, progress=lambda _: None)
+    card = (tmp_path / "README.md").read_text()
+    assert "<img" not in card.split("---")[2]
+    assert "![x]" not in card.split("---\n\n")[1]
+    assert DatasetCard(card).data.to_dict()["configs"] == [
+        {"config_name": "rows", "data_files": [{"split": "test", "path": "rows/test-*.parquet"}], "default": True}
+    ]
+    from pyarrow import parquet
+
+    assert parquet.read_table(tmp_path / "rows" / "test-00000-of-00001.parquet").to_pylist() == [{"word": said}]
+
+
+@given(st.text())
+def test_names_of_files_are_safe_whatever_they_are_made_of(text: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug(text))
+    assert len(slug(text)) <= 80
+    assert slug(slug(text)) == slug(text)
