@@ -275,7 +275,6 @@ def _answer_runs(found: _Prove, rows: Sequence[_Answer], bench: Questions) -> It
         yield Run(
             name=f"{number:02}-{slug(name)}",
             task="free-answers",
-            title=f"free answers: {line(found.bench)}",
             about=f"Free answers scored for helpfulness and truthfulness with the {found.metric} metric.",
             model=name,
             data=line(found.bench),
@@ -328,7 +327,6 @@ def _judge_runs(found: _Pairs, rows: Sequence[_Scored], bench: Pairs) -> Iterato
         yield Run(
             name=f"{number:02}-{slug(name)}",
             task="judging-pairs",
-            title=f"judging pairs: {line(found.bench)}",
             about=one.verdict,
             model=name,
             data=line(found.bench),

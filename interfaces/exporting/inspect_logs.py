@@ -74,7 +74,6 @@ def _spec(source: Source, run: Run, asked: list[Asked], created: str) -> EvalSpe
     return EvalSpec(
         created=created,
         task=run.task,
-        task_display_name=run.title,
         task_description=run.about,
         # Logs of one task's id are taken for tries of the same thing: the viewer shows the last one only.
         task_id=_id(source.name, run.name, run.model, "task"),

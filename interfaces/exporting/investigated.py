@@ -42,6 +42,8 @@ _RESULTS: Final[Mapping[str, Kind]] = {
 }  # fmt: skip
 _FACTS: Final = ("sample", "round", "arm", "truth", "label", "origin", "rejected_before", "condition", "basis")
 """Columns of a trial that go with its sample."""
+_TASK: Final = 40
+"""Characters of a skill in the name of a task."""
 
 
 def investigation(found: Found, folder: Path, *, ended: bool) -> Source:
@@ -222,7 +224,8 @@ def _runs(found: Found, folder: Path) -> Iterator[Run]:
 def _run(part: _Part, model: str, *, plain: bool) -> Run:
     """Return what a model did in an experiment: with its pictures, or with those before they were changed."""
     design, experiment, report = part.design, part.experiment, part.report
-    task = f"{design.skill}, as it was before" if plain else design.task
+    task = f"{design.skill}, in the pictures as they were" if plain else design.task
+    name = f"{part.number}-before" if plain else str(part.number)
     settings = {
         "investigation": part.found.investigation, "experiment": part.number, "protocol": design.protocol,
         "alpha": report.alpha, "seed": report.seed, "difficulty": design.difficulty,
@@ -234,9 +237,8 @@ def _run(part: _Part, model: str, *, plain: bool) -> Run:
     }  # fmt: skip
     return Run(
         name=f"{part.number:02}-{slug(model)}{'-before' if plain else ''}",
-        task=slug(task),
-        title=f"{task} (experiment {part.number})",
-        about=f"{design.purpose} {report.query}",
+        task=f"{name}-{slug(design.skill, _TASK)}",
+        about=f"Experiment {part.number}: {task}. {design.purpose} {report.query}",
         model=model,
         data=f"{part.found.investigation}, experiment {part.number}",
         asked=partial(_asked, part, model, plain=plain),

@@ -82,9 +82,8 @@ class Run:
 
     Attributes:
         name: For a file: lower case letters, digits and hyphens.
-        task: What was asked for, in a word or some.
-        title: In a line.
-        about: In a sentence or two.
+        task: What was asked for, as a name of 50 characters at most: viewers show it in large letters.
+        about: What was asked for, in sentences.
         model: Who was asked.
         created: When the first of it was measured, ISO 8601 in UTC; empty where that is not known.
         data: What the samples are of.
@@ -98,7 +97,6 @@ class Run:
 
     name: str
     task: str
-    title: str
     about: str
     model: str
     data: str
@@ -136,8 +134,6 @@ class Source:
     notes: Sequence[str] = ()
 
 
-_LONGEST: Final = 80
-"""Characters of a name."""
 LICENCE: Final = "Pictures of the microworld are drawn with Twemoji graphics, CC-BY 4.0."
 """What goes with pictures of the profile's own world."""
 
@@ -155,10 +151,8 @@ def line(text: str) -> str:
     return " ".join(text.split())
 
 
-def slug(text: str) -> str:
+def slug(text: str, most: int = 80) -> str:
     """Return a text as a name for files: words of lower case letters and digits with hyphens between, cut at a word."""
     letters = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in text.casefold())
-    return (
-        shorten(" ".join(word[:_LONGEST] for word in letters.split()), _LONGEST, placeholder="").replace(" ", "-")
-        or "unnamed"
-    )
+    words = " ".join(word[:most] for word in letters.split())
+    return shorten(words, most, placeholder="").replace(" ", "-") or "unnamed"

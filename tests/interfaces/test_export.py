@@ -138,6 +138,8 @@ def test_inspect_opens_a_log_for_each_model_experiment_and_condition(
         right = sum(one.scores["choice"].value == "C" for one in log.samples)
         assert right / len(log.samples) == pytest.approx(result["average"])
         assert {one.epoch for one in log.samples} == {1}
+    assert len({one.eval.task for one in found.values()}) == 2
+    assert all(len(one.eval.task) <= 50 for one in found.values()), "viewers show it in large letters"
     (claim,) = [one for one in found["01-clip.eval"].results.scores if one.scorer == "claim"]
     finding = next(one for one in report["experiments"][0]["findings"] if one["claim"]["kind"] == "drop")
     assert (claim.metrics["mean"].value, claim.metadata["verdict"]) == (finding["mean"], finding["verdict"])
@@ -506,7 +508,8 @@ def test_a_card_carries_out_no_mark_up_of_others(tmp_path: Path) -> None:
     card = (tmp_path / "README.md").read_text()
     assert "<img" not in card.split("---")[2]
     assert "![x]" not in card.split("---\n\n")[1]
-    assert DatasetCard(card).data.to_dict()["configs"] == [
+    head: Any = DatasetCard(card).data
+    assert head.configs == [
         {"config_name": "rows", "data_files": [{"split": "test", "path": "rows/test-*.parquet"}], "default": True}
     ]
     from pyarrow import parquet
