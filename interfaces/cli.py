@@ -172,6 +172,23 @@ def _declare_report(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "id", metavar="ID", help="an investigation, the folder of a benchmark, or that of `run --out` on one"
+    )
+    parser.add_argument(
+        "--to", required=True, choices=("inspect", "parquet", "datasets"),
+        help="logs for `inspect view`, plain tables beside a folder of pictures, or a folder for `load_dataset`",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", metavar="PLACE", help="the folder that is made (default: ID and the form's name, here)"
+    )
+    parser.add_argument("--bench", metavar="DIR", help="results of a benchmark: the folder that it was built in")
+    parser.add_argument("--no-pictures", action="store_true", help="leave pictures out: much smaller")
+    parser.add_argument("--force", action="store_true", help="replace an export that is there")
+    _declare_json(parser)
+
+
 def _declare_campaign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", metavar="FILE", help="a TOML file, or the name of one that comes with Snellen"
@@ -405,6 +422,14 @@ _COMMANDS: Final = {
         "snellen reports\nsnellen report ID --html report.html\nsnellen report ID --trials trials.parquet",
         _declare_report,
     ),
+    "export": _Command(
+        "write what was measured for other tools: Inspect, parquet, Hugging Face datasets",
+        "snellen export ID --to inspect --out logs        # then: inspect view --log-dir logs\n"
+        "snellen export ID --to parquet                   # tables for pandas, DuckDB and others\n"
+        "snellen export bench --to datasets               # a benchmark of `snellen prove` or `snellen pairs`\n"
+        "snellen export results --to inspect --bench bench",
+        _declare_export,
+    ),
     "campaign": _Command(
         "ask one question of many things: the tables and figures of APEX, or your own",
         "snellen campaign                                 # lists those that come with Snellen\n"
@@ -498,7 +523,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         goes_on = (
             "repeat the command to go on"
-            if words[:1] in (["evaluate"], ["prove"], ["pairs"])
+            if words[:1] in (["evaluate"], ["prove"], ["pairs"], ["export"])
             else "`snellen threads` lists what can be resumed"
         )
         status = _tell(f"Interrupted; {goes_on}.", status=_INTERRUPTED)

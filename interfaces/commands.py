@@ -76,6 +76,13 @@ def report(options: argparse.Namespace) -> int:
     return investigation_commands.report(options)
 
 
+def export(options: argparse.Namespace) -> int:
+    """Write what was measured in the forms of other tools."""
+    from interfaces import export_commands
+
+    return export_commands.export(options)
+
+
 def prove(options: argparse.Namespace) -> int:
     """Build a benchmark of free answers, or run models on one."""
     from interfaces import freeform_commands
