@@ -6,6 +6,7 @@ They hold across machines. A table beside them says who took which; the lock is 
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 _HELD: Final[dict[tuple[str, str], AsyncConnection[DictRow]]] = {}
 """The connections that hold threads for this process, by schema and thread."""
+
+_GONE_SECONDS: Final = 0.5
+"""How long a server may take to notice that a process was killed."""
 
 _MANNERS: Final = (
     # It stays open, and idle, for as long as the thread runs.
@@ -92,10 +96,15 @@ async def _opened(server: Server, schema: str) -> AsyncConnection[DictRow]:
 
 
 async def _take(connection: AsyncConnection[DictRow], schema: str, thread: str, holder: dict[str, Any]) -> bool:
-    rows = await connection.execute("SELECT pg_try_advisory_lock(%s) AS taken", [_key(schema, thread)])
-    row = await rows.fetchone()
-    if row is None or not row["taken"]:
-        return False
+    until = time.monotonic() + _GONE_SECONDS
+    while True:
+        rows = await connection.execute("SELECT pg_try_advisory_lock(%s) AS taken", [_key(schema, thread)])
+        row = await rows.fetchone()
+        if row is not None and row["taken"]:
+            break
+        if time.monotonic() > until:
+            return False
+        await asyncio.sleep(_GONE_SECONDS / 10)
     await connection.execute(_NOTE, {"thread": thread, **holder})
     return True
 

@@ -303,8 +303,8 @@ async def test_states_that_cannot_be_read_are_told_and_left(in_postgres: str, ho
         await ask(thread, begin=BEGIN)
     assert await asyncio.to_thread(verified) == []
     with psycopg.connect(in_postgres) as connection:
-        newest = "SELECT max(version) FROM checkpoint_blobs WHERE channel = 'said'"
-        where = f"WHERE thread_id = 'spoiled' AND channel = 'said' AND version = ({newest})"
+        where = "WHERE thread_id = 'spoiled' AND channel = 'said'"
+        where += f" AND version = (SELECT max(version) FROM checkpoint_blobs {where})"
         assert connection.execute(f"UPDATE checkpoint_blobs SET blob = '\\xc1' {where}").rowcount == 1
     for _ in range(2):
         told = [("lost", "1 of its 4 saved states cannot be read: restore them from the server's backup")]
