@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -88,7 +87,7 @@ class Guard:
         if scope["path"] != READY:
             self._refuse_when_stopping()
         self._refuse_foreign(scope, headers)
-        _refuse_often(self._addresses, address_key((scope.get("client") or ("", 0))[0]))
+        _refuse_often(self._addresses, address_key(_client(scope)))
         user = self._user(scope, headers)
         if user is not None:
             _refuse_often(self._users, user.name)
@@ -135,9 +134,10 @@ class Guard:
         """Whether no token is needed: none was ever made, and it is this machine that asks."""
         if self.tokens.required or not is_loopback(self.settings.host):
             return False
-        # Somebody else's program may have begun to listen elsewhere than the settings say.
-        client = scope.get("client")
-        if client is not None and not is_loopback(client[0]):
+        # Somebody else's server may run the application, and listen elsewhere than the settings say. What comes from
+        # this process itself, or by a file of this machine, has no address.
+        client = _client(scope)
+        if client and not is_loopback(client):
             return False
         return not any(name in headers for name in _BY_PROXY)
 
@@ -173,9 +173,13 @@ def _unknown(scope: Scope, headers: Headers) -> Refusal:
     return Refusal(401, "token", msg, headers={"www-authenticate": 'Bearer realm="snellen"'})
 
 
+def _client(scope: Scope) -> str:
+    """Return the address that asks; empty where it has none."""
+    host: str = (scope.get("client") or ("", 0))[0]
+    return host
+
+
 def _cookie(headers: Headers) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
+    from starlette.requests import cookie_parser
+
+    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")

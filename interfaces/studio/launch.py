@@ -48,14 +48,14 @@ def launch(host: str, port: int) -> None:
         BadInput: It would be open to others, and nobody has a token.
         SnellenError: The server is not installed.
     """
+    check_listening(host, Tokens(home()))
+    # The server's own file of threads is not wanted: they are all in the checkpoints, and found there.
+    os.environ.update(ENVIRONMENT | {"LANGGRAPH_DISABLE_FILE_PERSISTENCE": "true"})
     try:
         from langgraph_api.cli import run_server
     except ImportError as error:
         msg = "LangGraph's server is not installed: `pip install 'snellen[server,serve]'`."
         raise SnellenError(msg) from error
-    check_listening(host, Tokens(home()))
-    os.environ.update(ENVIRONMENT)
     os.environ[HOST_VARIABLE] = host
     os.environ.setdefault(LINKS_VARIABLE, f"http://{host}:{port}/artifacts")
-    # The server's own file of threads is not wanted: they are all in the checkpoints, and found there.
     run_server(host=host, port=port, reload=False, open_browser=False, disable_persistence=True, **configuration())
