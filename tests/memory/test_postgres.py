@@ -27,7 +27,7 @@ from memory.running import holder_of, introduce, is_running, running
 from memory.thread_copying import copy_threads
 from memory.verification import Finding, verify_memory
 from profiles.errors import BadInput
-from tests.servers.postgres_server import PASSWORD, PostgresServer
+from tests.servers.postgres_server import PASSWORD, PostgresServer, required_programs
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,6 +65,17 @@ async def ask(thread: str, folder: Path | None = None, *, begin: Any = None, sto
 
 
 BEGIN: Any = {"said": [], "word": "a"}
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)])
+def test_without_a_postgres_a_run_that_must_prove_something_fails(
+    monkeypatch: pytest.MonkeyPatch, ci: str, outcome: type[BaseException]
+) -> None:
+    monkeypatch.setattr("tests.servers.postgres_server.programs", lambda: None)
+    monkeypatch.setenv("CI", ci)
+
+    with pytest.raises(outcome, match="install the package postgresql"):
+        required_programs()
 
 
 async def test_a_thread_is_listed_and_resumed_from_postgres(in_postgres: str, home: Path) -> None:
