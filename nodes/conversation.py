@@ -340,4 +340,5 @@ def _kept(ended: AskState) -> Json:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat()
+    # As precisely as memory notes when something was learned.
+    return datetime.now(UTC).isoformat(timespec="seconds")
