@@ -222,7 +222,7 @@ async def test_a_person_is_asked_before_an_experiment_in_a_conversation(tmp_path
         waiting = await talk.graph.aget_state(talk.address)
         (request,) = [one.value for one in waiting.interrupts]
 
-        assert request["action_requests"][0]["name"] == "run_experiment"
+        assert request["action_requests"][0]["name"] == "experiment"
         refused = await talk.go_on(Command(resume={"decisions": [{"type": "reject", "message": "Too dear."}] * 1}))
         assert refused == "" or "clip" in refused
         # Whoever does not care for the question any more says something else.

@@ -75,7 +75,7 @@ def test_several_pictures_keep_their_order_and_a_known_one_is_found_again(store:
     first = read_message(
         asking(*(FORMS["openai"] | {"image_url": f"data:image/png;base64,{png(c)}"} for c in ("red", "blue"))), store
     )
-    again = read_message(asking(*first.message.content[1:]), store)  # type: ignore[arg-type]
+    again = read_message(asking(*first.message.content[1:]), store)
 
     assert [store.get(one.id).getpixel((0, 0)) for one in first.pictures] == [(255, 0, 0), (0, 0, 255)]
     assert again.pictures == first.pictures

@@ -68,7 +68,7 @@ def test_a_new_wish_is_no_remark(text: str) -> None:
 
 
 @given(st.text(max_size=2_000), st.booleans())
-def test_any_text_is_read_without_trouble(text: str, shows: bool) -> None:
+def test_any_text_is_read_without_trouble(text: str, shows: bool) -> None:  # noqa: FBT001 - drawn
     remark = read_remark(text, shows=shows)
 
     assert not remark or sum(map(bool, (remark.right, remark.expected, remark.correction))) == 1
