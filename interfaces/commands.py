@@ -45,10 +45,11 @@ def correct(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
-    from interfaces import ask_commands, investigation_commands, learning_commands
+    from interfaces import ask_commands, chat_commands, investigation_commands, learning_commands
 
     found = {
         "ask": ask_commands.resume,
+        "chat": chat_commands.resume,
         "learn": learning_commands.resume,
         "investigate": investigation_commands.resume,
     }

@@ -262,7 +262,9 @@ def inquiry_told(ended: InvestigateState) -> Json:
     }
     corrected = {name: getattr(ended, name) for name in ("corrections", "after") if getattr(ended, name)}
     said = report.conclusion or "It found nothing out."
-    more = f"\n\n{report.images:,} pictures, {report.trials:,} questions. “Why?” shows the evidence."
+    more = f"\n\n{report.images:,} pictures, {report.trials:,} questions. “Why?” shows the evidence." * bool(
+        report.images
+    )
     return {"said": said + more, "last": {"graph": "investigate", "state": kept | corrected}}
 
 
