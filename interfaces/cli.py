@@ -344,6 +344,17 @@ def _declare_memory(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_tokens(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", choices=("add", "list", "revoke"), metavar="ACTION", help="add NAME, list, or revoke NAME"
+    )
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME",
+        help="whose: owner works in this memory, as the command line does; any other name has a memory of its own",
+    )  # fmt: skip
+    _declare_json(parser)
+
+
 _COMMANDS: Final = {
     "ask": _Command(
         "answer a question about pictures, or edit them",
@@ -436,6 +447,14 @@ _COMMANDS: Final = {
         "snellen memory import learned.zip\n"
         "snellen memory verify --json                     # exit status 1 if something is lost",
         _declare_memory,
+    ),
+    "tokens": _Command(
+        "say who may use a server of yours: make, list and revoke their tokens",
+        "snellen tokens add owner                         # printed once, kept as a hash\n"
+        "snellen tokens add ann                           # Ann gets a memory of her own\n"
+        "snellen tokens list\n"
+        "snellen tokens revoke ann",
+        _declare_tokens,
     ),
     "evaluate": _Command(
         "measure a profile on tasks with known answers, or what learning is worth to it",

@@ -104,6 +104,13 @@ def learn(options: argparse.Namespace) -> int:
     return learning_commands.learn(options)
 
 
+def tokens(options: argparse.Namespace) -> int:
+    """Say who may use a server."""
+    from interfaces import token_commands
+
+    return token_commands.tokens(options)
+
+
 def threads(options: argparse.Namespace) -> int:
     """List the runs so far."""
     found = asyncio.run(directory.list_threads())

@@ -55,7 +55,7 @@ def resumable(thread: Callable[[], str]) -> Iterator[None]:
         raise SnellenError(msg) from error
 
 
-class _Workers(ThreadPoolExecutor):
+class Workers(ThreadPoolExecutor):
     """Worker threads that are not waited for once the user has lost patience.
 
     A thread that loads a model cannot be stopped. Nothing that it does needs an end: what is saved is saved.
@@ -74,7 +74,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     Raises:
         KeyboardInterrupt: The user pressed it; what the work holds (databases, locks) has been let go of.
     """
-    workers = _Workers(thread_name_prefix="snellen")
+    workers = Workers(thread_name_prefix="snellen")
     with asyncio.Runner() as runner:
         runner.get_loop().set_default_executor(workers)
         try:

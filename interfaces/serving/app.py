@@ -1,0 +1,188 @@
+"""A server that is safe to leave running: whatever it serves lies behind the same door, limits, logs and end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+from interfaces.serving.bounds import Bounded
+from interfaces.serving.credentials import Sessions
+from interfaces.serving.guard import HEALTH, Gate, Guard
+from interfaces.serving.health import Check, Readiness, usual_checks
+from interfaces.serving.login import login_routes
+from interfaces.serving.metrics import Metrics
+from interfaces.serving.observing import Observed
+from interfaces.serving.settings import Settings
+from interfaces.serving.users import OWNER, Tokens, User
+from memory.home import home_folder
+from profiles.errors import BadInput, SnellenError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.routing import BaseRoute
+
+Stop = Callable[[float], Awaitable[None]]
+"""Saves the work under way; gets the seconds that it may take."""
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass
+class Serving:
+    """What an application made by ``create_app`` is served with: ``app.state.serving``.
+
+    Attributes:
+        settings: Its limits.
+        tokens: Who may use it.
+        metrics: What is counted; ``metrics.watch_jobs`` has its work counted too.
+        gate: Closed from the moment that the server is told to stop.
+        on_stop: Saves the work under way.
+    """
+
+    settings: Settings
+    tokens: Tokens
+    metrics: Metrics
+    gate: Gate = field(default_factory=Gate)
+    on_stop: Stop | None = None
+    _stopping: asyncio.Task[None] | None = None
+
+    async def stop(self) -> None:
+        """Let no new work in, and have the work under way saved, within ``settings.stop_seconds``; once."""
+        self.gate.closed = True
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._saved())
+        await asyncio.shield(self._stopping)
+
+    async def _saved(self) -> None:
+        if self.on_stop is None:
+            return
+        try:
+            async with asyncio.timeout(self.settings.stop_seconds):
+                await self.on_stop(self.settings.stop_seconds)
+        except TimeoutError:
+            _LOG.warning("not all work was saved within %g seconds", self.settings.stop_seconds)
+        except Exception:  # noqa: BLE001 - the server ends nevertheless, and lets go of what it holds
+            _LOG.exception("work under way could not be saved")
+
+
+def create_app(
+    settings: Settings | None = None,
+    *,
+    routes: Sequence[BaseRoute] = (),
+    mounts: Sequence[Mount] = (),
+    on_stop: Stop | None = None,
+    tokens: Tokens | None = None,
+    checks: Mapping[str, Check] | None = None,
+) -> Starlette:
+    """Return an application that serves ``routes`` and ``mounts`` to those who may use them.
+
+    Beside them it serves ``/health``, ``/ready``, ``/metrics``, ``/login`` and ``/logout``. A handler finds its
+    ``User`` as ``request.state.user``, and that user's home is the home while it runs.
+
+    Args:
+        settings: Where it will listen, and its limits.
+        routes: What it serves.
+        mounts: Applications that it serves; the lifespans of Starlette's (and FastAPI's) run within its own.
+        on_stop: Saves the work under way; gets the seconds that it may take, and is cancelled after them.
+        tokens: Who may use it; None reads those of the home.
+        checks: What ``/ready`` looks at; None takes the home and its checkpoints.
+    """
+    settings = settings or Settings()
+    tokens = tokens or Tokens(home_folder())
+    serving = Serving(settings, tokens, Metrics(version=_version()), on_stop=on_stop)
+    sessions = Sessions(settings.session_seconds)
+    readiness = Readiness(usual_checks() if checks is None else checks)
+    app = Starlette(
+        routes=[*_own_routes(serving, readiness), *login_routes(tokens, sessions), *routes, *mounts],
+        middleware=_middleware(serving, sessions),
+        exception_handlers={SnellenError: _tell_error},
+        lifespan=_lifespan(serving, readiness, mounts),
+    )
+    app.state.serving = serving
+    return app
+
+
+def _middleware(serving: Serving, sessions: Sessions) -> list[Middleware]:
+    settings = serving.settings
+    pages = Middleware(
+        CORSMiddleware,
+        allow_origins=settings.origins,
+        allow_methods=["*"],
+        allow_headers=["authorization", "content-type"],
+    )
+    return [
+        Middleware(Observed, metrics=serving.metrics),
+        *([pages] if settings.origins else []),
+        Middleware(Guard, settings=settings, tokens=serving.tokens, sessions=sessions, gate=serving.gate),
+        Middleware(Bounded, settings=settings),
+    ]
+
+
+def _own_routes(serving: Serving, readiness: Readiness) -> list[Route]:
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "alive"})
+
+    async def ready(_: Request) -> Response:
+        failing = ["stopping"] if serving.gate.closed else await readiness.failing()
+        return JSONResponse({"ready": not failing, "failing": failing}, 503 if failing else 200)
+
+    async def metrics(_: Request) -> Response:
+        content, kind = serving.metrics.page()
+        return Response(content, media_type=kind)
+
+    return [Route(HEALTH, health), Route("/ready", ready), Route("/metrics", metrics)]
+
+
+def _lifespan(serving: Serving, readiness: Readiness, mounts: Sequence[Mount]) -> Callable[[Starlette], Any]:
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watch = asyncio.create_task(serving.metrics.watch_loop())
+        try:
+            async with AsyncExitStack() as mounted:
+                for mount in mounts:
+                    # Starlette begins and ends no application that is mounted on another.
+                    if isinstance(mount.app, Starlette):
+                        await mounted.enter_async_context(mount.app.router.lifespan_context(mount.app))
+                yield
+                await serving.stop()
+        finally:
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
+            readiness.close()
+
+    return lifespan
+
+
+async def _tell_error(request: Request, error: Exception) -> Response:
+    """Tell what a user can do something about; a stranger to this machine learns nothing of its paths."""
+    if isinstance(error, BadInput):
+        return _error(400, str(error))
+    _LOG.exception("a request failed")
+    user: User | None = request.state.user
+    known = user is not None and user.name == OWNER
+    return _error(500, str(error) if known else "The server cannot do this now; its owner finds the reason in the log.")
+
+
+def _error(status: int, message: str) -> Response:
+    kind = "invalid_request_error" if status == 400 else "server_error"  # noqa: PLR2004 - the status itself
+    return JSONResponse({"error": {"message": message, "type": kind, "code": None}}, status)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("snellen")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,170 @@
+"""Runs an application until it is told to stop, then has its work saved and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from interfaces.running import Workers
+from interfaces.serving.users import check_listening
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from interfaces.serving.app import Serving
+    from interfaces.serving.settings import Settings
+
+_KEEP_ALIVE_SECONDS: Final = 10
+_DRAIN_SECONDS: Final = 1
+"""How long answers under way may go on once their work has been saved."""
+_LEAVE_SECONDS: Final = 0.5
+_BACKLOG: Final = 256
+_WORKERS: Final = "snellen-serving"
+"""What the names of the worker threads begin with."""
+
+
+def serve(app: Starlette, *, say: Callable[[str], None] = print) -> None:
+    """Serve an application made by ``create_app``, where its settings say, until SIGTERM or Ctrl-C.
+
+    Closing ``app.state.serving.gate`` does the same as SIGTERM. Then ``/ready`` says no, new work is refused (503), work under way is saved, and the call returns. A second Ctrl-C
+    waits for nothing. Worker threads that still compute then end with the process, at once: what they would have
+    saved is done again when their work is resumed.
+
+    Args:
+        app: The application.
+        say: Told one line: where the server listens.
+
+    Raises:
+        BadInput: the address or port cannot be listened on, or nobody has a token and others could reach it.
+    """
+    serving: Serving = app.state.serving
+    check_listening(serving.settings.host, serving.tokens)
+    listener = _listener(serving.settings)
+    server = _Server(_config(app, serving.settings), serving, say)
+    workers = Workers(thread_name_prefix=_WORKERS)
+    with listener, asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+        runner.get_loop().set_default_executor(workers)
+        runner.run(server.serve(sockets=[listener]))
+        workers.abandoned = True
+    if threading.current_thread() is threading.main_thread():
+        _leave_threads()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which has the work saved before it hangs up, and ends with status 0."""
+
+    def __init__(self, config: uvicorn.Config, serving: Serving, say: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._serving, self._say = serving, say
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and sockets:
+            self._say(f"Snellen listens on {_url(sockets[0])}")
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - inherited
+        # uvicorn would also raise the signal again in the end, and the process would die of it.
+        self.force_exit = self._serving.gate.closed and sig == signal.SIGINT
+        self._serving.gate.closed = True
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self._serving.gate.closed
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # The door stays open meanwhile, to say that the server is stopping.
+        saving = asyncio.create_task(self._serving.stop())
+        while not saving.done() and not self.force_exit:
+            await asyncio.wait({saving}, timeout=0.1)
+        await super().shutdown(sockets)
+
+
+def _config(app: Starlette, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=_punctual(settings),
+        loop="asyncio",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
+        ws_max_size=settings.body_bytes,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+    )
+
+
+def _punctual(settings: Settings) -> type[H11Protocol]:
+    """Return the protocol of a connection that must send the head of each request in time, and be one of not too many.
+
+    uvicorn waits for ever for the first line of a request.
+    """
+
+    class Punctual(H11Protocol):
+        _late: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            if len(self.connections) > settings.connections:
+                transport.abort()
+                return
+            self._late = self.loop.call_later(settings.header_seconds, transport.abort)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.conn.their_state is not h11.IDLE:
+                self._arrived()
+            elif self._late is None:
+                self._late = self.loop.call_later(settings.header_seconds, self.transport.abort)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._arrived()
+            super().connection_lost(exc)
+
+        def _arrived(self) -> None:
+            if self._late is not None:
+                self._late.cancel()
+                self._late = None
+
+    return Punctual
+
+
+def _listener(settings: Settings) -> socket.socket:
+    place = f"{settings.host[:80]}:{settings.port}"
+    try:
+        family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        msg = f"The server cannot listen on {place} ({reason}); take another --port, or 0 for any that is free."
+        raise BadInput(msg) from error
+
+
+def _url(listener: socket.socket) -> str:
+    address: Any = listener.getsockname()
+    host = f"[{address[0]}]" if listener.family is socket.AF_INET6 else address[0]
+    return f"http://{host}:{address[1]}"
+
+
+def _leave_threads() -> None:
+    """End the process at once if worker threads still compute: they cannot be stopped, and Python would wait."""
+    end = time.monotonic() + _LEAVE_SECONDS
+    while any(one.name.startswith(_WORKERS) for one in threading.enumerate()):
+        if time.monotonic() > end:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+        time.sleep(0.02)

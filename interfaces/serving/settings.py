@@ -1,0 +1,72 @@
+"""How a server listens and what it bears: every limit in one place, with its default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from profiles.errors import BadInput
+
+_LARGEST_PORT = 65_535
+_MAY_BE_ZERO = frozenset({"port"})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where a server listens, whom it believes, and its limits; ``docs/serving.md`` lists the status codes.
+
+    Attributes:
+        host: The address to listen on; beyond loopback only with tokens.
+        port: The port; 0 takes a free one.
+        names: Names, beside loopback's, by which the server may be addressed (``Host``), such as that of a proxy.
+        origins: Other web pages that may use the server from a browser, such as ``https://example.org``.
+        proxies: Addresses of reverse proxies whose ``X-Forwarded-…`` headers are believed.
+        picture_hosts: Hosts from which a request may have pictures fetched; none, unless named here.
+        body_bytes: The largest body of a request.
+        body_seconds: How long a body may take to arrive.
+        header_seconds: How long the head of a request may take to arrive.
+        request_seconds: How long an answer may take to begin; a stream that has begun may last.
+        send_seconds: How long a client may leave a part of an answer unread.
+        stop_seconds: How long work under way may take to be saved when the server is told to stop.
+        requests_per_second: Requests of a user, and of an address, in the long run.
+        burst: Requests of a user, and of an address, at once.
+        requests_each: Requests of a user that may be under way.
+        requests_total: Requests that may be under way.
+        connections: Connections that may be open.
+        picture_bytes: The largest file of a picture.
+        pictures: Pictures that one request may bring.
+        session_seconds: How long a browser stays logged in.
+
+    Raises:
+        BadInput: a number is not above zero, or the port none.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 7860
+    names: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
+    picture_hosts: tuple[str, ...] = ()
+    body_bytes: int = 32 * 2**20
+    body_seconds: float = 30.0
+    header_seconds: float = 10.0
+    request_seconds: float = 300.0
+    send_seconds: float = 60.0
+    stop_seconds: float = 8.0
+    requests_per_second: float = 20.0
+    burst: int = 200
+    requests_each: int = 32
+    requests_total: int = 128
+    connections: int = 512
+    picture_bytes: int = 10 * 2**20
+    pictures: int = 16
+    session_seconds: int = 7 * 24 * 3600
+
+    def __post_init__(self) -> None:
+        """Refuse limits that would let nothing through."""
+        for name, value in vars(self).items():
+            if isinstance(value, int | float) and name not in _MAY_BE_ZERO and not value > 0:
+                msg = f"The server's {name} is {value}; give a number above zero."
+                raise BadInput(msg)
+        if not 0 <= self.port <= _LARGEST_PORT:
+            msg = f"{self.port} is no port; give a number from 0 (any that is free) to {_LARGEST_PORT}."
+            raise BadInput(msg)
