@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from interfaces.serving.settings import Settings
 
 HEALTH: Final = "/health"
+READY: Final = "/ready"
 LOGIN: Final = "/login"
-_FOR_STRANGERS: Final = frozenset({HEALTH, "/ready", LOGIN})
+_FOR_STRANGERS: Final = frozenset({HEALTH, READY, LOGIN})
 _BY_PROXY: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
@@ -84,7 +85,8 @@ class Guard:
         if scope["path"] == HEALTH:
             return None
         headers = Headers(scope=scope)
-        self._refuse_when_stopping()
+        if scope["path"] != READY:
+            self._refuse_when_stopping()
         self._refuse_foreign(scope, headers)
         _refuse_often(self._addresses, address_key((scope.get("client") or ("", 0))[0]))
         user = self._user(scope, headers)

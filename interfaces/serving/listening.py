@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from interfaces.serving.app import Serving
     from interfaces.serving.settings import Settings
 
-_KEEP_ALIVE_SECONDS: Final = 10
 _DRAIN_SECONDS: Final = 1
 """How long answers under way may go on once their work has been saved."""
 _LEAVE_SECONDS: Final = 0.5
@@ -39,9 +38,9 @@ _WORKERS: Final = "snellen-serving"
 def serve(app: Starlette, *, say: Callable[[str], None] = print) -> None:
     """Serve an application made by ``create_app``, where its settings say, until SIGTERM or Ctrl-C.
 
-    Closing ``app.state.serving.gate`` does the same as SIGTERM. Then ``/ready`` says no, new work is refused (503), work under way is saved, and the call returns. A second Ctrl-C
-    waits for nothing. Worker threads that still compute then end with the process, at once: what they would have
-    saved is done again when their work is resumed.
+    Then ``/ready`` says no, new work is refused (503), work under way is saved, and the call returns. Closing
+    ``app.state.serving.gate`` does the same; a second Ctrl-C waits for nothing. Worker threads that still compute then
+    end with the process, at once: what they would have saved is done again when their work is resumed.
 
     Args:
         app: The application.
@@ -102,7 +101,7 @@ def _config(app: Starlette, settings: Settings) -> uvicorn.Config:
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=list(settings.proxies),
         ws_max_size=settings.body_bytes,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_keep_alive=max(1, round(settings.header_seconds)),
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
 
@@ -148,7 +147,8 @@ def _listener(settings: Settings) -> socket.socket:
         family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        # The socket module adds where it was to what the system says.
+        reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]
         msg = f"The server cannot listen on {place} ({reason}); take another --port, or 0 for any that is free."
         raise BadInput(msg) from error
 

@@ -37,9 +37,9 @@ _REQUEST: ContextVar[dict[str, str] | None] = ContextVar("request", default=None
 _NAMED = r"(?:api[_-]?key|access[_-]?key|authorization|cookie|password|passwd|secret|token|credential)s?"
 _SECRET_FIELD = re.compile(rf"[\w-]{{0,40}}{_NAMED}", re.IGNORECASE)
 _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"\b(Bearer|Basic)\s+[^\s\"',;]+", re.IGNORECASE), rf"\1 {STRUCK}"),
+    (re.compile(r"(Bearer|Basic)\s+[^\s\"',;]+", re.IGNORECASE), rf"\1 {STRUCK}"),
     (re.compile(r"(?<=://)[^\s/@\"']{1,512}@"), f"{STRUCK}@"),
-    (re.compile(r"\bdata:[\w.+/;=-]{0,120},[^\s\"')]+", re.IGNORECASE), STRUCK),
+    (re.compile(r"data:[\w.+/;=-]{0,120},[^\s\"')]+", re.IGNORECASE), STRUCK),
     (re.compile(r"(?:snellen|sk|pk|rk|hf|gh[a-z]|github_pat|lsv2|xox[a-z]|glpat)[_-][A-Za-z0-9_-]{8,}"), STRUCK),
     (re.compile(r"\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{30,}|\beyJ[\w-]+\.[\w-]+\.[\w-]*"), STRUCK),
     (

@@ -23,7 +23,7 @@ class Settings:
         picture_hosts: Hosts from which a request may have pictures fetched; none, unless named here.
         body_bytes: The largest body of a request.
         body_seconds: How long a body may take to arrive.
-        header_seconds: How long the head of a request may take to arrive.
+        header_seconds: How long the head of a request may take to arrive, and a connection wait for the next one.
         request_seconds: How long an answer may take to begin; a stream that has begun may last.
         send_seconds: How long a client may leave a part of an answer unread.
         stop_seconds: How long work under way may take to be saved when the server is told to stop.
