@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -87,7 +88,14 @@ class _Server(uvicorn.Server):
         saving = asyncio.create_task(self._serving.stop())
         while not saving.done() and not self.force_exit:
             await asyncio.wait({saving}, timeout=0.1)
-        await super().shutdown(sockets)
+        # Pages that are still open are hung up on; uvicorn would log that as an error.
+        log = logging.getLogger("uvicorn.error")
+        level = log.level
+        log.setLevel(logging.CRITICAL)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            log.setLevel(level)
 
 
 def _config(app: Starlette, settings: Settings) -> uvicorn.Config:

@@ -23,8 +23,8 @@ _ABORTED: Final = 499
 """The status that is counted where a client or the server's end cut an answer off before it began."""
 
 _PAGE_POLICY: Final = (
-    # Gradio's page configures itself by inline scripts and styles, and compiles templates.
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    # Gradio's page configures itself by inline scripts and styles.
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
     "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
 )
