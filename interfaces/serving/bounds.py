@@ -31,17 +31,15 @@ class Bounded:
             exchange.check_announced(scope)
             async with asyncio.timeout(self.settings.request_seconds) as exchange.deadline:
                 await self.app(scope, exchange.receive, exchange.send)
-        except TimeoutError:
-            if exchange.deadline is None or not exchange.deadline.expired():
-                raise
-            msg = f"The answer did not begin within {self.settings.request_seconds:g} seconds; ask for less at once."
-            exchange.refuse(Refusal(504, "request_seconds", msg))
         except Refusal as refusal:
             exchange.refuse(refusal)
         except Exception:
-            # Whatever the application made of a body that was cut off, the reason is known.
-            if exchange.refusal is None:
+            # Whatever the application made of a body that was cut off, or of its time being up, the reason is known.
+            if exchange.refusal is None and not exchange.is_late():
                 raise
+        if exchange.is_late():
+            msg = f"The answer did not begin within {self.settings.request_seconds:g} seconds; ask for less at once."
+            exchange.refuse(Refusal(504, "request_seconds", msg))
         if exchange.refusal is not None:
             scope.setdefault("state", {})["refused"] = exchange.refusal.limit
             if not exchange.begun:
@@ -62,6 +60,10 @@ class _Exchange:
     def refuse(self, refusal: Refusal) -> None:
         """Remember the first reason to refuse."""
         self.refusal = self.refusal or refusal
+
+    def is_late(self) -> bool:
+        """Tell whether the time was up before the answer began."""
+        return self.deadline is not None and self.deadline.expired()
 
     def check_announced(self, scope: Scope) -> None:
         """Refuse a body that says it is too large before any of it is read."""
@@ -96,7 +98,7 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         """Pass a part of the answer on, unless the request has been refused meanwhile."""
-        if self.refusal is not None and not self.begun:
+        if not self.begun and (self.refusal is not None or self.is_late()):
             return
         if message["type"] == "http.response.start" and self.deadline is not None:
             self.begun = True

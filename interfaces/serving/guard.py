@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -88,7 +87,7 @@ class Guard:
         if scope["path"] != READY:
             self._refuse_when_stopping()
         self._refuse_foreign(scope, headers)
-        _refuse_often(self._addresses, address_key((scope.get("client") or ("", 0))[0]))
+        _refuse_often(self._addresses, address_key(_client(scope)))
         user = self._user(scope, headers)
         if user is not None:
             _refuse_often(self._users, user.name)
@@ -114,7 +113,7 @@ class Guard:
             if token is not None:
                 self._note_use(token)
                 return self.tokens.user(token.name)
-            if self._is_open(headers):
+            if self._is_open(scope, headers):
                 return self.tokens.user(OWNER)
         except SnellenError as error:
             # Without the list of tokens nobody can be known: nobody gets in.
@@ -131,9 +130,12 @@ class Guard:
             return self.tokens.find(presented_token(authorization))
         return self.sessions.find(_cookie(headers), self.tokens)
 
-    def _is_open(self, headers: Headers) -> bool:
+    def _is_open(self, scope: Scope, headers: Headers) -> bool:
         """Whether no token is needed: none was ever made, and it is this machine that asks."""
         if self.tokens.required or not is_loopback(self.settings.host):
+            return False
+        # Somebody else's server may run the application, and listen elsewhere than the settings say.
+        if not is_loopback(_client(scope)):
             return False
         return not any(name in headers for name in _BY_PROXY)
 
@@ -169,9 +171,13 @@ def _unknown(scope: Scope, headers: Headers) -> Refusal:
     return Refusal(401, "token", msg, headers={"www-authenticate": 'Bearer realm="snellen"'})
 
 
+def _client(scope: Scope) -> str:
+    """Return the address that asks; empty where it has none."""
+    host: str = (scope.get("client") or ("", 0))[0]
+    return host
+
+
 def _cookie(headers: Headers) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
+    from starlette.requests import cookie_parser
+
+    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")

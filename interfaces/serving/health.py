@@ -37,7 +37,7 @@ class Readiness:
         """Look at ``checks``, each under the name that strangers may see."""
         self._checks, self._clock = dict(checks), clock
         # A thread of its own: others may all be busy computing, and that is no reason not to be ready.
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ready")
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="snellen-serving-ready")
         self._looking: asyncio.Task[list[str]] | None = None
         self._found: list[str] = []
         self._until = 0.0

@@ -33,7 +33,7 @@ _DRAIN_SECONDS: Final = 1
 _LEAVE_SECONDS: Final = 0.5
 _BACKLOG: Final = 256
 _WORKERS: Final = "snellen-serving"
-"""What the names of the worker threads begin with."""
+"""What the names of all worker threads begin with that may hang."""
 
 
 def serve(app: Starlette, *, say: Callable[[str], None] = print) -> None:

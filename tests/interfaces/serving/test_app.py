@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from interfaces.serving import Refusal, Settings
 from interfaces.serving.app import create_app
 from profiles.errors import BadInput, SnellenError
 from tests.servers.snellen_server import HOST, asked, tokens_of
@@ -45,7 +48,16 @@ async def _fails(_: Request) -> Response:
     raise RuntimeError(msg)
 
 
-_ROUTES = [Route(f"/{one.__name__.strip('_')}", one) for one in (_data, _page, _own, _style, _bad, _trouble, _fails)]
+async def _full(_: Request) -> Response:
+    msg = "All places are taken; try again in a moment."
+    raise Refusal(503, "jobs", msg, retry_after=4.2)
+
+
+_DOCUMENT = Path(__file__).parents[3] / "docs" / "serving.md"
+
+_ROUTES = [
+    Route(f"/{one.__name__.strip('_')}", one) for one in (_data, _page, _own, _style, _bad, _trouble, _fails, _full)
+]
 
 
 @pytest.mark.parametrize("path", ["/data", "/page", "/health", "/nowhere", "/fails", "/style"])
@@ -87,3 +99,33 @@ async def test_errors_tell_the_owner_why_and_others_only_what(home: Path) -> Non
     assert "/somewhere/private" in mine.json()["error"]["message"]
     assert "/somewhere/private" not in theirs.text + surprise.text
     assert surprise.headers["x-request-id"] in surprise.json()["error"]["message"]
+
+
+async def test_a_handler_may_refuse_as_the_guard_does() -> None:
+    app = create_app(routes=_ROUTES)
+    async with asked(app) as client:
+        answer = await client.get("/full")
+
+    assert (answer.status_code, answer.headers["retry-after"], answer.json()["error"]["code"]) == (503, "5", "jobs")
+    assert app.state.serving.metrics.registry.get_sample_value("snellen_refusals_total", {"limit": "jobs"}) == 1
+
+
+def test_the_document_has_every_setting_with_its_default() -> None:
+    told = _DOCUMENT.read_text()
+    units = {"body_bytes": "32 MiB", "picture_bytes": "10 MiB"}
+    for field in dataclasses.fields(Settings):
+        assert f"`{field.name}`" in told or field.name in {"host", "port", "session_seconds"}
+        if isinstance(field.default, int | float) and field.name not in {"port", "session_seconds"}:
+            (row,) = [
+                line for line in told.splitlines() if line.startswith("|") and f"`{field.name}`" in line.split("|")[1]
+            ]
+            assert units.get(field.name, f"{field.default:g}") in row.split("|")[2]
+
+
+def test_the_document_names_metrics_that_exist() -> None:
+    metrics = create_app().state.serving.metrics
+    served = metrics.page()[0].decode()
+    named = re.findall(r"`(snellen_\w+)(?:{[\w,]+})?`", _DOCUMENT.read_text())
+    assert len(named) >= 8
+    for name in named:
+        assert f"# TYPE {name} " in served

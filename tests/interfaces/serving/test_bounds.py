@@ -38,6 +38,15 @@ async def _slow(_: Request) -> Response:
     return PlainTextResponse("at last")
 
 
+async def _stubborn(_: Request) -> Response:
+    """Answer although it was told to end."""
+    try:
+        await asyncio.sleep(30)
+    except asyncio.CancelledError:
+        return PlainTextResponse("never mind")
+    return PlainTextResponse("at last")
+
+
 async def _stream(_: Request) -> Response:
     async def parts() -> AsyncIterator[bytes]:
         for _ in range(6):
@@ -57,7 +66,14 @@ async def _endless(_: Request) -> Response:
 
 def _app(**limits: float) -> Starlette:
     settings = Settings(port=0, **limits)  # type: ignore[arg-type]
-    found = {"/size": _size, "/careless": _careless, "/slow": _slow, "/stream": _stream, "/endless": _endless}
+    found = {
+        "/size": _size,
+        "/careless": _careless,
+        "/slow": _slow,
+        "/stubborn": _stubborn,
+        "/stream": _stream,
+        "/endless": _endless,
+    }
     return create_app(settings, routes=[Route(path, one, methods=["GET", "POST"]) for path, one in found.items()])
 
 
@@ -123,7 +139,7 @@ def test_a_body_that_drips_is_not_waited_for(path: str) -> None:
     "head", ["", "GET / HTTP/1.1\r\nHost: 127.0", "GET /size HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET"]
 )
 def test_a_head_that_drips_is_not_waited_for(head: str) -> None:
-    with listening(_app(header_seconds=0.3)) as url:
+    with listening(_app(header_seconds=0.5)) as url:
         began = time.monotonic()
         _says(url, head)
         assert time.monotonic() - began < 5
@@ -131,9 +147,9 @@ def test_a_head_that_drips_is_not_waited_for(head: str) -> None:
 
 
 def test_a_connection_that_waits_between_requests_is_kept() -> None:
-    with listening(_app(header_seconds=0.2)) as url, httpx.Client(base_url=url) as client:
+    with listening(_app(header_seconds=0.5)) as url, httpx.Client(base_url=url) as client:
         first = client.get("/stream")
-        time.sleep(0.4)
+        time.sleep(0.7)
         second = client.get("/size")
 
     assert (first.text, second.status_code) == ("......", 200)
@@ -154,9 +170,10 @@ def test_only_so_many_connections_are_open() -> None:
         assert httpx.get(f"{url}/health").status_code == 200
 
 
-async def test_an_answer_that_does_not_begin_is_given_up() -> None:
+@pytest.mark.parametrize("path", ["/slow", "/stubborn"])
+async def test_an_answer_that_does_not_begin_is_given_up(path: str) -> None:
     async with asked(_app(request_seconds=0.2)) as client:
-        answer = await client.get("/slow")
+        answer = await client.get(path)
 
     assert answer.status_code == 504
     assert answer.json()["error"]["code"] == "request_seconds"

@@ -94,6 +94,19 @@ async def test_a_request_through_a_proxy_needs_a_token_even_on_loopback() -> Non
         assert (await client.get("/who", headers={"x-forwarded-for": "192.0.2.7"})).status_code == 401
 
 
+async def test_a_request_from_another_machine_needs_a_token_wherever_the_server_thinks_it_listens() -> None:
+    async with asked(_app(), client="192.0.2.7") as client:
+        assert (await client.get("/who")).status_code == 401
+
+
+async def test_cookies_of_other_servers_on_this_machine_do_no_harm(home: Path) -> None:
+    tokens, (token,) = tokens_of(home, "ann")
+    async with asked(_app(tokens=tokens)) as browser:
+        value = (await browser.post("/login", data={"token": token})).cookies["snellen_session"]
+        said = f'x={{"a": [1, "b"]}}; =; odd,name=3; snellen_session={value}; "'
+        assert (await browser.get("/who", headers={"cookie": said})).json()["user"] == "ann"
+
+
 async def test_beyond_loopback_nobody_is_let_in_without_a_token() -> None:
     async with asked(_app(Settings(host="0.0.0.0")), host="192.0.2.1:7860") as client:
         assert (await client.get("/who")).status_code == 401
