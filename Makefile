@@ -35,7 +35,7 @@ export HF_HUB_OFFLINE := 1
 export HF_HUB_DISABLE_TELEMETRY := 1
 export LANGSMITH_TRACING := false
 
-.PHONY: help install demo test slow lint format types imports check lock clean
+.PHONY: help install demo studio test slow lint format types imports check graphs lock clean
 
 help: ## list what there is to make
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -60,6 +60,9 @@ demo: $(SETUP) ## answer a question about a shipped picture, learn from a wrong 
 	@echo "A question about models becomes experiments with made pictures, until the evidence suffices."
 	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli investigate "$(ABOUT)" --budget images=400 --html out/investigation.html
 
+studio: $(SETUP) ## run LangGraph's server, for Studio
+	@$(PY) -m interfaces.cli studio
+
 test: $(SETUP) ## run the tests (not the slow ones)
 	@$(PY) -m pytest
 
@@ -81,6 +84,9 @@ imports: $(SETUP) ## the import contracts of docs/ARCHITECTURE.md
 	@.venv/bin/python -c 'from importlinter.cli import lint_imports_command as lint; lint(["--no-logo"])'
 
 check: lint types imports test ## everything a change must pass, but the slow tests
+
+graphs: $(SETUP) ## draw docs/graphs anew (needs Graphviz: apt install graphviz)
+	@PYTHONPATH=. $(PY) docs/graphs/draw.py
 
 lock: $(SETUP) ## write constraints.txt from what is installed
 	@{ sed -n '/^#/p' constraints.txt; \

@@ -67,9 +67,9 @@ async def investigate(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Have the investigate graph find out what the message asks about models."""
     try:
         begun = await asyncio.to_thread(inquiry_of, state, runtime.context)
+        ended = await investigating.ainvoke(InvestigateState(**begun), context=runtime.context)
     except BadInput as error:
         return {"said": str(error)}
-    ended = await investigating.ainvoke(InvestigateState(**begun), context=runtime.context)
     return inquiry_told(InvestigateState(**ended))
 
 

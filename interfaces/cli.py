@@ -40,8 +40,9 @@ commands
   snellen COMMAND --help    what a command takes, with examples
   snellen --version         the version
 
-memory lives in your data directory, or where SNELLEN_HOME says. A run that was stopped goes
-on with `snellen resume THREAD`. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
+memory lives in your data directory, or where SNELLEN_HOME says; threads in a Postgres if
+SNELLEN_CHECKPOINTS=postgresql://… names one. A run that was stopped goes on with `snellen
+resume THREAD`. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
 """
 
 
@@ -168,6 +169,23 @@ def _declare_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="FILE", help="write it as Markdown")
     parser.add_argument("--trials", metavar="FILE", help="write every trial: .parquet, or .jsonl")
     parser.add_argument("--out", metavar="DIR", help="write all of these there")
+    _declare_json(parser)
+
+
+def _declare_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "id", metavar="ID", help="an investigation, the folder of a benchmark, or that of `run --out` on one"
+    )
+    parser.add_argument(
+        "--to", required=True, choices=("inspect", "parquet", "datasets"),
+        help="logs for `inspect view`, plain tables beside a folder of pictures, or a folder for `load_dataset`",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", metavar="PLACE", help="the folder that is made (default: ID and the form's name, here)"
+    )
+    parser.add_argument("--bench", metavar="DIR", help="results of a benchmark: the folder that it was built in")
+    parser.add_argument("--no-pictures", action="store_true", help="leave pictures out: much smaller")
+    parser.add_argument("--force", action="store_true", help="replace an export that is there")
     _declare_json(parser)
 
 
@@ -324,9 +342,10 @@ def _declare_learning_evaluation(group: argparse._ArgumentGroup) -> None:
 def _declare_memory(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
-        choices=("stats", "list", "show", "forget", "export", "import", "verify"),
+        choices=("stats", "list", "show", "forget", "export", "import", "verify", "copy-threads"),
         metavar="ACTION",
-        help="stats, list, show ID…, forget, export FILE, import FILE, or verify (mend what was learned)",
+        help="stats, list, show ID…, forget, export FILE, import FILE, verify (mend what was learned), or copy-threads "
+        "(from the home's SQLite into the Postgres that SNELLEN_CHECKPOINTS names)",
     )
     parser.add_argument("names", nargs="*", metavar="ID… or FILE", help="ids as `list` shows them, or one archive")
     parser.add_argument(
@@ -353,6 +372,11 @@ def _declare_tokens(parser: argparse.ArgumentParser) -> None:
         help="whose: owner works in this memory, as the command line does; any other name has a memory of its own",
     )  # fmt: skip
     _declare_json(parser)
+
+
+def _declare_studio(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=2024, metavar="N", help="the port (default: 2024)")
 
 
 _COMMANDS: Final = {
@@ -397,6 +421,14 @@ _COMMANDS: Final = {
         "show an investigation again, as text, page, Markdown, JSON or a table of its trials",
         "snellen reports\nsnellen report ID --html report.html\nsnellen report ID --trials trials.parquet",
         _declare_report,
+    ),
+    "export": _Command(
+        "write what was measured for other tools: Inspect, parquet, Hugging Face datasets",
+        "snellen export ID --to inspect --out logs        # then: inspect view --log-dir logs\n"
+        "snellen export ID --to parquet                   # tables for pandas, DuckDB and others\n"
+        "snellen export bench --to datasets               # a benchmark of `snellen prove` or `snellen pairs`\n"
+        "snellen export results --to inspect --bench bench",
+        _declare_export,
     ),
     "campaign": _Command(
         "ask one question of many things: the tables and figures of APEX, or your own",
@@ -445,8 +477,15 @@ _COMMANDS: Final = {
         "snellen memory forget --concept flamingo         # as if it had never been learned\n"
         "snellen memory export learned.zip                # then, on another machine:\n"
         "snellen memory import learned.zip\n"
-        "snellen memory verify --json                     # exit status 1 if something is lost",
+        "snellen memory verify --json                     # exit status 1 if something is lost\n"
+        "SNELLEN_CHECKPOINTS=postgresql://… snellen memory copy-threads",
         _declare_memory,
+    ),
+    "studio": _Command(
+        "run LangGraph's server on this memory: debug the graphs in Studio, or use them over its API",
+        "snellen studio                                   # prints the address that Studio is opened with\n"
+        "snellen studio --port 8123",
+        _declare_studio,
     ),
     "tokens": _Command(
         "say who may use a server of yours: make, list and revoke their tokens",
@@ -484,7 +523,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         goes_on = (
             "repeat the command to go on"
-            if words[:1] in (["evaluate"], ["prove"], ["pairs"])
+            if words[:1] in (["evaluate"], ["prove"], ["pairs"], ["export"])
             else "`snellen threads` lists what can be resumed"
         )
         status = _tell(f"Interrupted; {goes_on}.", status=_INTERRUPTED)
@@ -529,7 +568,9 @@ def _call(name: str, options: argparse.Namespace) -> int:
     work = _checked_ask(options) if name == "ask" else options
     _quieten_libraries()
     from interfaces import commands
+    from memory.running import introduce
 
+    introduce(f"snellen {name}")
     function: Callable[[Any], int] = getattr(commands, name)
     return function(work)
 

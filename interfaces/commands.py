@@ -45,10 +45,11 @@ def correct(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
-    from interfaces import ask_commands, investigation_commands, learning_commands
+    from interfaces import ask_commands, chat_commands, investigation_commands, learning_commands
 
     found = {
         "ask": ask_commands.resume,
+        "chat": chat_commands.resume,
         "learn": learning_commands.resume,
         "investigate": investigation_commands.resume,
     }
@@ -74,6 +75,13 @@ def report(options: argparse.Namespace) -> int:
     from interfaces import investigation_commands
 
     return investigation_commands.report(options)
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write what was measured in the forms of other tools."""
+    from interfaces import export_commands
+
+    return export_commands.export(options)
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -131,6 +139,14 @@ def threads(options: argparse.Namespace) -> int:
     print_table(("thread", "updated (UTC)", "status", "judged", "instruction", "answer or outcome"), rows)
     if not rows:
         _hint('No runs yet; begin one with `snellen ask PICTURE "INSTRUCTION"`.')
+    return 0
+
+
+def studio(options: argparse.Namespace) -> int:
+    """Run LangGraph's server for Studio, until it is told to stop."""
+    from interfaces.studio.launch import launch
+
+    launch(options.host, options.port)
     return 0
 
 

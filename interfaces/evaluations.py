@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from interfaces import sessions
 from memory.artifacts import ArtifactStore
-from memory.checkpoints import running
 from memory.evaluations import EvaluationJournal
 from memory.home import home
+from memory.running import running
 from nodes.evaluation import Assignment, Evaluation, Progress, Request, Solve, evaluate_tasks
 from profiles import ModelKey, Profile, SnellenError, load_profile
 from tools.values import to_json

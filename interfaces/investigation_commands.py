@@ -20,7 +20,7 @@ from memory.home import home
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    from graphs.states import InvestigateState
+    from graphs.states import ChatState, InvestigateState
 
 _LINE: Final = 90
 """Characters of a query in a table."""
@@ -88,16 +88,32 @@ def reports(options: argparse.Namespace) -> int:
 
 def report(options: argparse.Namespace) -> int:
     """Show the report of an investigation, or write it as a page, Markdown, JSON or a table of its trials."""
-    if asyncio.run(threads.graph_of(options.id)) != "investigate":
+    graph, state = asyncio.run(directory.read_thread(options.id))
+    if graph == "chat":
+        state = _investigated(options.id, state)
+    elif graph != "investigate":
         msg = f"The thread {options.id!r} is no investigation: `snellen reports` lists those."
         raise BadInput(msg)
-    state = asyncio.run(investigations.INVESTIGATE.read(options.id))
     if options.json:
         print_json(state_json(options.id, state))
     written = _written(state, options)
     if not options.json and not written:
         _print(state)
     return 0
+
+
+def _investigated(thread: str, state: ChatState) -> InvestigateState:
+    """Return the last investigation of a conversation.
+
+    Raises:
+        BadInput: Something else was done last.
+    """
+    from graphs.states import InvestigateState
+
+    if state.last.get("graph") != "investigate":
+        msg = f"The conversation {thread!r} did not end with an investigation: `snellen reports` lists those."
+        raise BadInput(msg)
+    return threads.state_from(state.last["state"], InvestigateState)
 
 
 def _check_outputs(options: argparse.Namespace) -> None:

@@ -23,9 +23,9 @@ from interfaces import sessions
 from interfaces.evaluations import files_of, solver
 from interfaces.sessions import ASK, tell
 from memory.artifacts import ArtifactStore
-from memory.checkpoints import running
 from memory.evaluations import EvaluationJournal
 from memory.home import home, write_atomically
+from memory.running import running
 from nodes.context import Context, Part
 from nodes.evaluation import Assignment, Request, evaluate_tasks
 from nodes.learning_evaluation import (

@@ -220,6 +220,21 @@ def _verify(options: argparse.Namespace) -> int:
     return 0
 
 
+def _copy_threads(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from graphs.states import STATE_TYPES
+    from memory.thread_copying import copy_threads
+
+    told = asyncio.run(copy_threads(home(), state_types=STATE_TYPES))
+    if options.json:
+        print_json(told)
+        return 0
+    print_table(("thread", "what became of it"), list(told.items()), title="threads")
+    console().print("the SQLite database was left as it is")
+    return 0
+
+
 def _show_verification(found: Verification) -> None:
     counts = (found.prompts, found.blocks, found.demonstrations, found.indexes, found.threads)
     print_table(("prompts", "files of prompts", DEMONSTRATIONS, "search indexes", "threads"), [counts], title="checked")
@@ -280,7 +295,7 @@ def _one_file(options: argparse.Namespace) -> Path:
 
 def _refuse_stray_options(options: argparse.Namespace) -> None:
     """Refuse options that an action would silently ignore."""
-    if options.names and options.action in {"stats", "list", "verify"}:
+    if options.names and options.action in {"stats", "list", "verify", "copy-threads"}:
         msg = f"`snellen memory {options.action}` takes no {options.names[0][:40]!r}; see `snellen memory --help`."
         raise BadInput(msg)
     if (options.pool or options.concept) and options.action not in {"list", "forget"}:
@@ -362,4 +377,5 @@ ACTIONS: Final = {
     "export": _checked(_export),
     "import": _checked(_import),
     "verify": _checked(_verify),
+    "copy-threads": _checked(_copy_threads),
 }

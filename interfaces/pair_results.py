@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,13 +85,15 @@ def markdown(outcome: Judgement, compared: Compared) -> str:
 
 
 def write_results(outcome: Judgement, compared: Compared, folder: Path) -> list[Path]:
-    """Write the page, the tables, the plots (figures 4 and 7) and JSON.
+    """Write the page, the tables, the plots (figures 4 and 7), JSON, and every score.
 
     Raises:
         SnellenError: The folder cannot be written to.
     """
     write_text(folder / "pairs.md", markdown(outcome, compared))
     write_text(folder / "pairs.json", json.dumps(to_json(outcome, compared), indent=2, ensure_ascii=False) + "\n")
+    rows = (json.dumps(row, ensure_ascii=False) for row in _rows(outcome))
+    write_text(folder / "scores.jsonl", "".join(f"{row}\n" for row in rows))
     plots = [saved(_metrics(outcome), folder / "metrics.png"), saved(_scores(outcome), folder / "scores.png")]
     said = {judge.name: _said(judge) for judge in outcome.judges}
     text = template("pairs.html.j2").render(
@@ -102,7 +104,7 @@ def write_results(outcome: Judgement, compared: Compared, folder: Path) -> list[
         ],
     )  # fmt: skip
     write_text(folder / "pairs.html", text)
-    return [folder / "pairs.html", folder / "pairs.md", folder / "pairs.json", *plots]
+    return [folder / "pairs.html", folder / "pairs.md", folder / "pairs.json", folder / "scores.jsonl", *plots]
 
 
 def write_sample(benchmark: Benchmark) -> Path:
@@ -115,6 +117,16 @@ def write_sample(benchmark: Benchmark) -> Path:
     examples = [{**one, "scores": []} for one in _examples(benchmark)]
     write_text(page, template("pairs-sample.html.j2").render(benchmark=benchmark, examples=examples))
     return page
+
+
+def _rows(outcome: Judgement) -> Iterator[Json]:
+    for judge in outcome.judges:
+        for split, rows in judge.judged.items():
+            for one in rows:
+                yield {
+                    "model": judge.name, "encoder": judge.encoder, "pair": one.pair, "split": split,
+                    "condition": one.condition, "right": one.truth, "forward": one.forward, "backward": one.backward,
+                }  # fmt: skip
 
 
 def _figures(judge: Judge) -> Json:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.investigation_display import VERDICTS, figures, guarantee
-from interfaces.report_text import again, trial_rows
+from interfaces.report_text import again
+from interfaces.trial_rows import trial_rows
 from nodes.reasoning.follow_up import points
 from profiles.errors import SnellenError
 

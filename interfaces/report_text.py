@@ -5,20 +5,19 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interfaces.investigation_display import VERDICTS, figures, guarantee
 from interfaces.runs import write_text, writing
+from interfaces.trial_rows import trial_rows
 from nodes.reasoning.protocol_queries import protocol_of
 from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
     from interfaces.investigations import Found
-    from memory.samples import Sample
-    from memory.trials import Trial, TrialTable
-    from nodes.reasoning.inquiry import Design, Experiment, Report
+    from nodes.reasoning.inquiry import Experiment
 
 
 def markdown(found: Found) -> str:
@@ -87,96 +86,6 @@ def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
 def _call(call: Any) -> str:  # noqa: ANN401 - a Call; naming it would import the tools for the help
     said = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items() if value is not None)
     return f"`{call.name}({said})`"
-
-
-def trial_rows(found: Found, folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield every trial of an investigation: who was asked what about which picture, and what came of it.
-
-    Experiments with corrected models are counted on from the others.
-
-    Args:
-        found: What it found.
-        folder: The memory's home.
-    """
-    begun = 0
-    for album, report in found.parts:
-        for row in _trial_rows(album, report, folder, found.profile):
-            yield row | {"experiment": row["experiment"] + begun}
-        begun += len(report.experiments)
-
-
-def _answer_rows(
-    design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable, profile: str
-) -> Iterator[dict[str, Any]]:
-    """Yield the trials of an experiment in which nothing was chosen from."""
-    from nodes.examination import protocols
-
-    protocol = protocols()[design.protocol]
-    judge = _right(design.protocol, profile)
-    for name, fingerprint in report.fingerprints.items():
-        keys = [(sample, key) for sample in samples for key in protocol.keys(design, sample, fingerprint)]
-        found = trials.get([key for _, key in keys])
-        for sample, key in keys:
-            if key not in found:
-                continue
-            trial, arm = found[key], design.arms[sample.arm]
-            counts = {True: ", where it does not count", False: ", where it counts"}
-            label = sample.label + (counts["does not count" in key.question] if design.protocol == "pairs" else "")
-            yield {
-                "round": sample.round, "arm": sample.arm, "model": name, "plain": False, "question": key.question,
-                "choices": [], "truth": arm.answer, "said": trial.said[:200], "right": judge(sample, arm.answer, trial),
-                "mean": [], "sum": [], "tokens": [], "basis": trial.basis, "text": trial.said,
-                "picture": sample.picture, "label": label, "origin": sample.origin,
-                "rejected_before": sample.rejected, "trial": key.id, "measured": trial.created,
-            }  # fmt: skip
-
-
-def _right(protocol: str, profile: str) -> Callable[[Sample, str, Trial], bool]:
-    """Return what tells whether an answer is right, as far as one can be."""
-    if protocol == "freeform":
-        from nodes.free_answers import right
-        from nodes.reasoning.lexicon import lexicon_of
-        from nodes.reasoning.statements import Statements
-        from profiles import load_profile
-
-        reader = Statements(lexicon_of(load_profile(profile)))
-        return lambda sample, _, trial: right(sample, trial.said, reader)
-    from nodes.scoring_pairs import right as scored_rightly
-
-    return lambda _, kind, trial: scored_rightly(kind, trial)
-
-
-def _trial_rows(album: str, report: Report, folder: Path, profile: str) -> Iterator[dict[str, Any]]:
-    from memory.samples import SampleTable
-    from memory.trials import TrialTable
-    from nodes.trials import chosen, key_of
-    from tools.models import Ranking
-
-    samples, trials = SampleTable(folder), TrialTable(folder)
-    for number, experiment in enumerate(report.experiments):
-        design, of = experiment.design, samples.of(album, number)
-        if design.protocol != "choice":
-            for row in _answer_rows(design, of, report, trials, profile):
-                yield {"experiment": number + 1, **row}
-            continue
-        for name, fingerprint in report.fingerprints.items():
-            for plain in design.conditions:
-                keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in of}
-                found = trials.get(list(keys.values()))
-                for sample, key in keys.items():
-                    if key not in found:
-                        continue
-                    trial, arm = found[key], design.arms[sample.arm]
-                    ranking, said = Ranking(trial.scores), chosen(trial, design.choices)
-                    yield {
-                        "experiment": number + 1, "round": sample.round, "arm": sample.arm, "model": name,
-                        "plain": plain, "question": key.question, "choices": list(key.choices), "truth": arm.answer,
-                        "said": said, "right": said == arm.answer, "mean": list(ranking.means),
-                        "sum": list(ranking.sums), "tokens": [list(row) for row in trial.scores],
-                        "basis": trial.basis, "text": trial.said, "picture": key.pictures[0], "label": sample.label,
-                        "origin": sample.origin, "rejected_before": sample.rejected, "trial": key.id,
-                        "measured": trial.created,
-                    }  # fmt: skip
 
 
 def write_trials(found: Found, folder: Path, place: Path) -> Path:

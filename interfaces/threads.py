@@ -133,7 +133,7 @@ async def reading_all(folder: Path) -> AsyncIterator[dict[GraphName, CompiledSta
 @asynccontextmanager
 async def opened(thread: str, graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
     """Open a graph with the thread held for this process."""
-    from memory.checkpoints import running
+    from memory.running import running
 
     async with running(thread, folder), reading(graph, folder) as found:
         yield found
@@ -262,7 +262,7 @@ def has_ended(snapshot: StateSnapshot) -> bool:
 
 async def status(snapshot: StateSnapshot, thread: str) -> str:
     """Say how far a thread is, as ``ThreadSummary.status`` describes it."""
-    from memory.checkpoints import is_running
+    from memory.running import is_running
 
     if has_ended(snapshot):
         return "finished"

@@ -1,6 +1,6 @@
-"""Checkpoints of every graph, in one SQLite database of the home.
+"""Checkpoints of every graph, in a SQLite database of the home or the Postgres that ``SNELLEN_CHECKPOINTS`` names.
 
-The command line, the server and the pages open the same file, so a thread begun in one is resumed in another.
+The command line, the server and the pages open the same ones, so a thread begun in one is resumed in another.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import json
 from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Final
 
-from filelock import FileLock, Timeout
-
+from memory import postgres
 from memory.home import connect, home, storing, storing_rows
-from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
+    from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -32,8 +32,8 @@ _BUSY_SECONDS: Final = 30.0
 @asynccontextmanager
 async def checkpoints(
     folder: Path | None = None, *, state_types: Iterable[type] = ()
-) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the checkpoints of a home: write-ahead log, 30 seconds of patience with other processes.
+) -> AsyncIterator[BaseCheckpointSaver[str]]:
+    """Open the checkpoints of a home.
 
     Args:
         folder: The memory's home; None takes ``home()``.
@@ -43,16 +43,40 @@ async def checkpoints(
         A saver to compile a graph with, or to pass as ``checkpointer``.
 
     Raises:
-        MemoryTrouble: the database is damaged, read-only or locked, or the disk is full.
+        BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
+        MemoryTrouble: the database is damaged, read-only or locked, or the disk is full; or Postgres cannot be reached.
+    """
+    place, server = folder or home(), postgres.server()
+    if server is None:
+        opened: AbstractAsyncContextManager[BaseCheckpointSaver[str]] = in_sqlite(
+            place / DATABASE, serializer(state_types)
+        )
+    else:
+        from memory.postgres_saver import opened_saver
+
+        opened = opened_saver(server, place, serializer(state_types))
+    async with opened as saver:
+        yield saver
+
+
+@asynccontextmanager
+async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open one SQLite file: write-ahead log, 30 seconds of patience with other processes.
+
+    Args:
+        database: The file, made where it is missing.
+        serde: Reads and writes values.
+
+    Raises:
+        MemoryTrouble: as ``checkpoints``.
     """
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    database = (folder or home()) / DATABASE
     # Only the database's own errors: what else goes wrong while a graph runs is not this file's fault.
     with storing_rows(database):
         async with aiosqlite.connect(database, timeout=_BUSY_SECONDS) as connection:
-            saver = AsyncSqliteSaver(connection, serde=serializer(state_types))
+            saver = AsyncSqliteSaver(connection, serde=serde)
             await saver.setup()
             yield saver
 
@@ -83,9 +107,17 @@ def thread_graphs(folder: Path | None = None) -> dict[str, str]:
     The name is what the thread's configuration had under ``metadata``, ``graph``; empty where it had nothing.
 
     Raises:
+        BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the database is damaged or out of reach.
     """
-    database = (folder or home()) / DATABASE
+    place, server = folder or home(), postgres.server()
+    if server is not None:
+        return postgres.thread_graphs(server, place)
+    return sqlite_threads(place / DATABASE)
+
+
+def sqlite_threads(database: Path) -> dict[str, str]:
+    """Return what ``thread_graphs`` does, of one SQLite file; nothing where it is missing."""
     if not database.exists():
         return {}
     with storing(database), closing(connect(database)) as connection:
@@ -105,47 +137,3 @@ def _graph(metadata: bytes | str | None) -> str:
         return str(said.get("graph", ""))
     except UNREADABLE:
         return ""
-
-
-@asynccontextmanager
-async def running(thread: str, folder: Path | None = None) -> AsyncIterator[None]:
-    """Hold a thread for this process, so that no second one runs it at the same time.
-
-    The operating system lets go of it when the process dies, however it dies.
-
-    Raises:
-        BadInput: another process is running the thread.
-        MemoryTrouble: the lock's file cannot be made.
-    """
-    place = _lock_file(thread, folder)
-    lock = FileLock(place, thread_local=False)
-    with storing(place):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            msg = f"The thread {thread!r} is being run by another process; wait for it, or begin another thread."
-            raise BadInput(msg) from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def is_running(thread: str, folder: Path | None = None) -> bool:
-    """Tell whether a process holds the thread at this moment."""
-    place = _lock_file(thread, folder)
-    if not place.exists():
-        return False
-    lock = FileLock(place, thread_local=False)
-    with storing(place):
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            return True
-        lock.release()
-    return False
-
-
-def _lock_file(thread: str, folder: Path | None) -> Path:
-    return (folder or home()) / "running" / f"{thread}.lock"

@@ -72,8 +72,12 @@ def home() -> Path:
 
 def home_folder() -> Path:
     """Return the path of the memory's home without touching the disk."""
-    if (mine := _CHOSEN.get()) is not None:
-        return mine
+    mine = _CHOSEN.get()
+    return owners_home() if mine is None else mine
+
+
+def owners_home() -> Path:
+    """Return the path of the home of whoever runs this process, whomever it works for at the moment."""
     chosen = os.environ.get(HOME_VARIABLE, "").strip()
     if chosen:
         return Path(chosen).expanduser().absolute()

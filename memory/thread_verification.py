@@ -12,8 +12,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from memory.checkpoints import DATABASE, UNREADABLE, is_running, serializer
+from memory.checkpoints import DATABASE, UNREADABLE, serializer
 from memory.home import connect, storing
+from memory.running import holds_file
 
 if TYPE_CHECKING:
     import sqlite3
@@ -83,7 +84,7 @@ def _damaged(connection: sqlite3.Connection, folder: Path, state_types: Iterable
 
 def _is_busy(thread: str, folder: Path, known: dict[str, bool]) -> bool:
     if thread not in known:
-        known[thread] = is_running(thread, folder)
+        known[thread] = holds_file(thread, folder)
     return known[thread]
 
 

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from memory import prompt_rows
+from memory import postgres, prompt_rows
 from memory.adapters import AdapterStore
 from memory.artifacts import FOLDER as ARTIFACTS
 from memory.checkpoints import DATABASE as CHECKPOINTS
@@ -109,14 +109,18 @@ def verify_memory(
         state_types: The classes that threads may bring back from their checkpoints.
 
     Raises:
-        MemoryTrouble: the disk is full or not writable, or the demonstrations' database is damaged and ``repair`` is
-            False.
+        MemoryTrouble: the disk is full or not writable, the demonstrations' database is damaged and ``repair`` is
+            False, or threads lie in a Postgres that cannot be reached.
     """
     found = verify_prompts(folder, repair=repair)
     if _refuse_or_move(folder / DEMONSTRATIONS, found, "the demonstrations in it are lost", "lost"):
         verify_demonstrations(demonstrations(), found)
     if _refuse_or_move(folder / CHECKPOINTS, found, "the threads in it can be neither shown nor resumed", "lost"):
         verify_threads(folder, found, state_types=state_types)
+    if (server := postgres.server()) is not None:
+        from memory.postgres_verification import verify_in_postgres
+
+        verify_in_postgres(server, folder, found, state_types=state_types)
     _refuse_or_move(folder / TRIALS, found, "what models answered is asked again where it is needed", "lost")
     _refuse_or_move(folder / SAMPLES, found, "reports no longer know their pictures and trials", "lost")
     _check_adapters(folder, found)

@@ -32,8 +32,8 @@ def answer_in_words(ended: AskState, remark: Remark) -> str:
     )
     said = f"I have no answer: {ended.error}" if ended.error else answer[:1].upper() + answer[1:]
     if remark.right:
-        said = f"Good: {answer}. I remember how I got there."
-    elif remark:
+        return f"Good: {answer}. I remember how I got there."
+    if remark:
         said = _second_answer(ended, said)
     notices = [one for one in notices_of(ended) if one not in said]
     return "\n\n".join([said, *(f"*{one}*" for one in notices[:3])])

@@ -263,7 +263,9 @@ def inquiry_told(ended: InvestigateState) -> Json:
     }
     corrected = {name: getattr(ended, name) for name in ("corrections", "after") if getattr(ended, name)}
     said = report.conclusion or "It found nothing out."
-    more = f"\n\n{report.images:,} pictures, {report.trials:,} questions. “Why?” shows the evidence."
+    more = f"\n\n{report.images:,} pictures, {report.trials:,} questions. “Why?” shows the evidence." * bool(
+        report.images
+    )
     return {"said": said + more, "last": {"graph": "investigate", "state": kept | corrected}}
 
 
@@ -351,4 +353,5 @@ def _kept(ended: AskState) -> Json:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat()
+    # As precisely as memory notes when something was learned.
+    return datetime.now(UTC).isoformat(timespec="seconds")

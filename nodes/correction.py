@@ -6,6 +6,7 @@ the Reasoner sees when it plans or writes again.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -51,7 +52,8 @@ async def correct(
     """Act on the last critique: name what tools should learn, or mend plan and program; else look closer or give up."""
     context = await context_of(runtime, state)
     critique = Critique.from_json(state.critiques[-1])
-    needs = _needs(critique, state, context)
+    # What tools have learned so far is looked up in the memory.
+    needs = await asyncio.to_thread(_needs, critique, state, context)
     of_program = [fault for fault in critique.faults if fault.place != "tool"]
     seen: Json = {"attempts": _with_faulty(critique, state)}
     if not needs and not of_program:

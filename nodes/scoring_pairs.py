@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 SPLIT: Final = "split"
 """The argument of an arm's source that says what changes."""
 _CONDITIONS: Final[tuple[Condition, ...]] = ("sensitive", "invariant")
+WAYS: Final[tuple[tuple[Condition, bool], ...]] = tuple(
+    (condition, backward) for condition in _CONDITIONS for backward in (False, True)
+)
+"""How each pair is asked about: under which condition, and whether its second picture comes first."""
 _ALIKE: Final = 1.0
 """What scores in both orders may differ by (ε of RelaxSym)."""
 _OTHERS: Final = 1_000_000
@@ -55,11 +59,10 @@ class ScoringPairs:
         """Name the trials about a pair: under each condition in each order."""
         pair = _pair(design.arms[sample.arm], sample)
         found = []
-        for condition in _CONDITIONS:
-            for backward in (False, True):
-                pictures = (sample.picture, sample.plain) if backward else (sample.plain, sample.picture)
-                text = asked(pair, condition, backward=backward).text
-                found.append(TrialKey(fingerprint, pictures, text, ()))
+        for condition, backward in WAYS:
+            pictures = (sample.picture, sample.plain) if backward else (sample.plain, sample.picture)
+            text = asked(pair, condition, backward=backward).text
+            found.append(TrialKey(fingerprint, pictures, text, ()))
         return found
 
     def refuse(self, card: Card, design: Design) -> None:  # noqa: ARG002 - whatever is asked

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from hypothesis import settings
+
+from memory.running import Holder
+from tests.servers.postgres_server import PostgresServer, postgres_server
 
 # A deadline for each example measures the machine's load, not our code.
 settings.register_profile("snellen", deadline=None)
@@ -17,7 +24,30 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep each test away from the user's memory, and from what other tests remember."""
     folder = tmp_path / "home"
     monkeypatch.setenv("SNELLEN_HOME", str(folder))
+    monkeypatch.delenv("SNELLEN_CHECKPOINTS", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr("memory.running._myself", Holder(interface="snellen"))
     # A loaded machine would see signs of life in every test that looks at what is said.
     monkeypatch.setattr("interfaces.running.QUIET_SECONDS", 3600.0)
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Have one Postgres for all tests that ask for it."""
+    # pytest's own folders are closed to the user that root runs the server as.
+    folder = Path(tempfile.mkdtemp(prefix="snellen-postgres-"))
+    folder.chmod(0o755)
+    try:
+        with postgres_server(folder / "server") as server:
+            yield server
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def in_postgres(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Keep the checkpoints of a test in a database of its own; return its address."""
+    address = postgres.new_database(f"test_{uuid4().hex}")
+    monkeypatch.setenv("SNELLEN_CHECKPOINTS", address)
+    return address

@@ -134,8 +134,10 @@ class Guard:
         """Whether no token is needed: none was ever made, and it is this machine that asks."""
         if self.tokens.required or not is_loopback(self.settings.host):
             return False
-        # Somebody else's server may run the application, and listen elsewhere than the settings say.
-        if not is_loopback(_client(scope)):
+        # Somebody else's server may run the application, and listen elsewhere than the settings say. What comes from
+        # this process itself, or by a file of this machine, has no address.
+        client = _client(scope)
+        if client and not is_loopback(client):
             return False
         return not any(name in headers for name in _BY_PROXY)
 

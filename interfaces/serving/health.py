@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from memory import postgres
 from memory.checkpoints import DATABASE
 from memory.home import home, storing
 from profiles.errors import SnellenError
@@ -89,6 +90,9 @@ def _check_home() -> None:
 
 
 def _check_checkpoints() -> None:
+    if (server := postgres.server()) is not None:
+        postgres.prepared(server, home())
+        return
     database = home() / DATABASE
     if not database.exists():
         return

@@ -15,6 +15,7 @@ from interfaces.serving.app import create_app
 from interfaces.serving.settings import Settings
 from interfaces.studio.inputs import Checked
 from interfaces.studio.introductions import Introduced
+from interfaces.studio.launch import HOST_VARIABLE
 
 ORIGINS_VARIABLE: Final = "SNELLEN_STUDIO_ORIGINS"
 """Names the web pages, separated by blanks, that may use the server from a browser."""
@@ -22,7 +23,10 @@ STUDIO: Final = "https://smith.langchain.com"
 """Where Studio's page comes from; it talks to this server from within the browser."""
 
 app = create_app(
-    Settings(origins=tuple(os.environ.get(ORIGINS_VARIABLE, STUDIO).split())),
+    Settings(
+        host=os.environ.get(HOST_VARIABLE, "127.0.0.1"),
+        origins=tuple(os.environ.get(ORIGINS_VARIABLE, STUDIO).split()),
+    ),
     routes=artifact_routes(),
 )
 """Named by ``http.app`` of langgraph.json."""

@@ -28,8 +28,8 @@ async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
 async def own_things(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> Auth.types.FilterType:
     """Mark what a user makes as theirs, and show them nothing else."""
     owner = {"owner": ctx.user.identity}
-    if isinstance(value.get("metadata"), dict) or "metadata" in value:
-        value["metadata"] = {**(value.get("metadata") or {}), **owner}
+    # In place: the server goes on with the very dict that it has shown.
+    value.setdefault("metadata", {}).update(owner)
     return owner
 
 

@@ -12,8 +12,8 @@ import graphs.chat
 import graphs.investigate
 import graphs.learn
 from interfaces.studio.names import NAMES
-from memory.checkpoints import running
 from memory.home import choose_home
+from memory.running import running
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

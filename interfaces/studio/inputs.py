@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ async def _checked(said: Json, path: str, scope: Scope) -> Json:
                 await _check_values(one, graph, scope)
     for context in (said.get("context"), (said.get("config") or {}).get("configurable")):
         if isinstance(context, dict):
-            _check_profile(context.get("profile"))
+            await _check_profile(context.get("profile"))
     return said
 
 
@@ -85,7 +86,7 @@ async def _graph(said: Json, path: str) -> str:
 
 
 async def _check_values(values: Json, graph: str, scope: Scope) -> None:
-    _check_profile(values.get("profile"))
+    await _check_profile(values.get("profile"))
     if values.get("folder"):
         msg = "A folder of this machine is not read for whoever asks over the network: leave folder empty."
         raise BadInput(msg)
@@ -115,10 +116,10 @@ async def _store_pictures(messages: list[Any], scope: Scope) -> None:
                 content[place] = reference(await uploads.add_reference(encoded_picture(block)))
 
 
-def _check_profile(profile: object) -> None:
+async def _check_profile(profile: object) -> None:
     """Let shipped profiles be named, no files."""
-    if profile and profile not in profile_names():
-        msg = f"There is no profile {str(profile)[:40]!r} here: choose among {', '.join(profile_names())}."
+    if profile and profile not in (known := await asyncio.to_thread(profile_names)):
+        msg = f"There is no profile {str(profile)[:40]!r} here: choose among {', '.join(known)}."
         raise BadInput(msg)
 
 

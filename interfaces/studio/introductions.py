@@ -33,16 +33,14 @@ class Introduced:
                         if wanted and known.uuid != wanted["thread"]:
                             continue
                         self._told.add(known.uuid)
-                        await _introduce(known, scope)
+                        await _introduce(known)
         await self.app(scope, receive, send)
 
 
-async def _introduce(known: Known, scope: Scope) -> None:
-    """Have the server make a thread of that UUID, on behalf of the very user who asks."""
+async def _introduce(known: Known) -> None:
+    """Have the server make a thread of that UUID; from within nobody is asked who they are, so the owner is named."""
     from langgraph_sdk import get_client
 
-    allowed = {b"authorization", b"cookie"}
-    headers = {name.decode(): value.decode() for name, value in scope["headers"] if name in allowed}
-    metadata: dict[str, Any] = {"graph_id": known_graph(known.graph), "name": known.name}
-    async with get_client(url=None, headers=headers) as client:
+    metadata: dict[str, Any] = {"graph_id": known_graph(known.graph), "name": known.name, "owner": known.user}
+    async with get_client(url=None, headers={"host": "127.0.0.1"}) as client:
         await client.threads.create(thread_id=known.uuid, metadata=metadata, if_exists="do_nothing")

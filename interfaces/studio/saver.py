@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -91,7 +92,7 @@ class HomesSaver(BaseCheckpointSaver[str]):
         user = str(configurable.get("langgraph_auth_user_id") or "")
         known = await NAMES.find(str(configurable["thread_id"]), user=user)
         if known.home not in self._open:
-            known.home.mkdir(parents=True, exist_ok=True)
+            await asyncio.to_thread(known.home.mkdir, parents=True, exist_ok=True)
             opened = checkpoints(known.home, state_types=STATE_TYPES)
             self._open[known.home] = await self._stack.enter_async_context(opened)
         return known, self._open[known.home]

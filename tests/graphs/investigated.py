@@ -2,7 +2,8 @@
 
     python investigated.py FOLDER SEED
 
-Each line of stdin is a home and the seconds after which its process is killed, 0 for never; each line of stdout says
+Each line of stdin is a home, the seconds after which its process is killed, 0 for never, and the address of a Postgres
+for its checkpoints, empty for SQLite; each line of stdout says
 how it ended. In a home the file ``twice`` has a line for each trial that was about to be measured although it had
 been, and ``answer`` the state of the investigation that ended.
 """
@@ -37,9 +38,10 @@ def main() -> None:
     """Do one job after the other."""
     _, seed = sys.argv[1:]
     for line in sys.stdin:
-        home, seconds = json.loads(line)
+        home, seconds, address = json.loads(line)
         child = os.fork()
         if not child:
+            os.environ["SNELLEN_CHECKPOINTS"] = address
             _investigate(Path(home), int(seed))
             os._exit(0)
         if seconds:

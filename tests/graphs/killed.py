@@ -12,6 +12,8 @@ the state of the thread that ended.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import copy
 import functools
 import json
 import math
@@ -23,7 +25,8 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,6 +45,7 @@ from tools.registry import ToolContext, tool
 from tools.values import Picture, Region
 
 THREAD = "thread"
+IN_MEMORY = "memory"
 PROFILE = "mine.toml"
 PICTURE = "picture.png"
 INSTRUCTION = "Is there a dog?"
@@ -90,6 +94,9 @@ class Job:
         since: It is killed by its parent ``delay`` seconds after this node began; empty where it is not.
         delay: See there.
         approve: Whether a person (who agrees) is asked before anything is learned.
+        checkpoints: The address of a Postgres, empty for SQLite in the home; or ``memory``, where the run alone ends
+            instead of the process, and is taken up in it with what the saver had at that moment.
+        durability: When states are saved: ``sync`` as always, or ``async``.
     """
 
     home: str
@@ -101,10 +108,16 @@ class Job:
     since: str = ""
     delay: float = 0.0
     approve: bool = False
+    checkpoints: str = ""
+    durability: str = "sync"
 
 
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Crash(Exception):  # noqa: N818 - of a run, where the process lives on
+    """The end of a run in the middle."""
 
 
 @dataclass
@@ -116,6 +129,7 @@ class Witness:
     node: str = ""
     """The one that began last."""
     seen: Counter[str] = field(default_factory=Counter)
+    end: Callable[[], None] = die
 
     def begins(self, node: str) -> None:
         self.node = node
@@ -126,7 +140,7 @@ class Witness:
     def passes(self, point: str) -> None:
         self.seen[point] += 1
         if point == self.job.victim and self.seen[point] == self.job.occurrence:
-            die()
+            self.end()
 
     def watch(self, place: Any, name: str, point: str) -> None:  # noqa: ANN401 - a module or a class
         """Let the process pass a point whenever a function has done its work."""
@@ -142,15 +156,15 @@ class Witness:
 
     def watch_results(self) -> None:
         """Let the process pass a point whenever the result of a node is saved, but not yet the state after it."""
-        from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-        save = AsyncSqliteSaver.aput_writes
+        saver = _saver_class(self.job)
+        save = saver.aput_writes
 
         async def watched(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+            node = self.node  # by the time that it is saved, the next one may have begun
             await save(*args, **kwargs)
-            self.passes(f"{self.node}'s result was saved")
+            self.passes(f"{node}'s result was saved")
 
-        AsyncSqliteSaver.aput_writes = watched  # type: ignore[method-assign]
+        saver.aput_writes = watched
 
     def watch_nodes(self) -> None:
         """Watch every node; before the graphs are imported, which take the nodes from their modules."""
@@ -169,6 +183,19 @@ class Witness:
             return update
 
         setattr(module, name, watched)
+
+
+def _saver_class(job: Job) -> Any:  # noqa: ANN401
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    if not job.checkpoints:
+        return AsyncSqliteSaver
+    if job.checkpoints == IN_MEMORY:
+        return InMemorySaver
+    from memory.postgres_saver import FencedSaver
+
+    return FencedSaver
 
 
 def watch_points(witness: Witness) -> None:
@@ -288,6 +315,52 @@ async def follow(job: Job, witness: Witness) -> None:
             _note(job, event.state)
 
 
+async def follow_in_memory(job: Job, witness: Witness) -> None:
+    """Begin the thread with a saver in memory; after its crash, take it up with what was saved by then."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    import memory.checkpoints
+    from graphs.states import STATE_TYPES
+
+    def saver() -> InMemorySaver:
+        return InMemorySaver(serde=memory.checkpoints.serializer(STATE_TYPES))
+
+    begun, saved = saver(), saver()
+
+    @asynccontextmanager
+    async def opened(*_: object, **__: object) -> AsyncIterator[InMemorySaver]:
+        yield begun if witness.job.victim else saved
+
+    def crash() -> None:
+        # What is saved on the way out was not saved when it crashed.
+        for part in ("storage", "writes", "blobs"):
+            setattr(saved, part, copy.deepcopy(getattr(begun, part)))
+        run.cancel()
+        raise Crash
+
+    memory.checkpoints.checkpoints = opened
+    memory.checkpoints.thread_graphs = lambda folder=None: {THREAD: job.graph}
+    witness.end = crash
+    run = asyncio.create_task(follow(job, witness))
+    with contextlib.suppress(Crash, asyncio.CancelledError):
+        await run
+        return
+    witness.job = replace(job, victim="", resume=True)
+    await follow(witness.job, witness)
+
+
+def save_by(durability: str) -> None:
+    """Have every run save its states when it is said to."""
+    from langgraph.pregel import Pregel
+
+    stream = Pregel.astream
+
+    def saving(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        return stream(*args, **kwargs | {"durability": durability})
+
+    Pregel.astream = saving  # type: ignore[method-assign]
+
+
 def _note(job: Job, state: Any) -> None:  # noqa: ANN401 - of either graph
     Path(job.home, "answer").write_text(json.dumps(asdict(state)))
 
@@ -314,12 +387,15 @@ def agree(request: dict[str, Any]) -> list[dict[str, Any]]:
 def child(job: Job, pipe: int) -> int:
     """Do a job in this process."""
     os.environ["SNELLEN_HOME"] = job.home
+    if job.checkpoints != IN_MEMORY:
+        os.environ["SNELLEN_CHECKPOINTS"] = job.checkpoints
+    save_by(job.durability)
     witness = Witness(job, pipe)
     add_tools(witness)
     witness.watch_nodes()
     witness.watch_results()
     try:
-        asyncio.run(follow(job, witness))
+        asyncio.run(follow_in_memory(job, witness) if job.checkpoints == IN_MEMORY else follow(job, witness))
     except BaseException:  # noqa: BLE001 - whatever it is, the parent's code must not go on in the child
         traceback.print_exc()
         return 1

@@ -21,7 +21,7 @@ from memory.demonstrations import DemonstrationPool
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
 from memory.verification import verify_memory
-from tests.graphs.killed import FLOW, LEARNING, Job
+from tests.graphs.killed import FLOW, IN_MEMORY, LEARNING, Job
 
 ROOT = Path(__file__).parents[2]
 LANES = 2
@@ -124,8 +124,9 @@ def killed_and_resumed(folder: Path, victims: dict[str, dict[str, Any]]) -> dict
         home.mkdir()
         about: dict[str, Any] = {"home": str(home), "folder": str(folder)}
         lanes[number % LANES].append(Job(**about, **options))
-        if name != "none":
-            lanes[number % LANES].append(Job(**about, resume=True))
+        if name != "none" and options.get("checkpoints") != IN_MEMORY:
+            kept = {key: options[key] for key in ("checkpoints", "durability") if key in options}
+            lanes[number % LANES].append(Job(**about, resume=True, **kept))
     with processes(folder) as running:
         ended = running.do(lanes)
     homes = {name: folder / f"home-{number}" for number, name in enumerate(victims)}

@@ -18,7 +18,7 @@ from memory.trials import TrialTable
 from nodes.reasoning.inquiry import Report
 
 ROOT = Path(__file__).parents[2]
-KILLS = 50
+KILLS = {"sqlite": 50, "postgres": 10}
 
 
 class Investigators:
@@ -31,11 +31,11 @@ class Investigators:
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def do(self, home: Path, seconds: float = 0) -> int:
-        """Begin or go on in a home; return how the process ended."""
+    def do(self, home: Path, seconds: float = 0, *, address: str = "") -> int:
+        """Begin or go on in a home, with checkpoints in it or in a Postgres; return how the process ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([str(home), seconds]) + "\n")
+        self._process.stdin.write(json.dumps([str(home), seconds, address]) + "\n")
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
@@ -57,22 +57,27 @@ def _left(home: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_killed_at_random_times_it_ends_with_the_same_verdicts(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("backend", "wanted"), KILLS.items())
+def test_killed_at_random_times_it_ends_with_the_same_verdicts(
+    tmp_path: Path, request: pytest.FixtureRequest, backend: str, wanted: int
+) -> None:
     kills, seed = 0, 0
     dice = random.Random(11)
-    while kills < KILLS:
+    server = request.getfixturevalue("postgres") if backend == "postgres" else None
+    while kills < wanted:
+        address = server.new_database(f"investigation_{seed}") if server else ""
         investigators = Investigators(tmp_path, seed)
         whole, broken = tmp_path / f"whole-{seed}", tmp_path / f"broken-{seed}"
         began = time.monotonic()
         assert investigators.do(whole) == 0
         lasted = time.monotonic() - began
         ended = -9
-        while ended == -9 and kills < KILLS:
+        while ended == -9 and kills < wanted:
             # Now and then long enough to come further; else it would hardly ever leave its beginning.
-            ended = investigators.do(broken, dice.uniform(0.05, 0.8) * lasted)
+            ended = investigators.do(broken, dice.uniform(0.05, 0.8) * lasted, address=address)
             kills += ended == -9
         if ended == -9:
-            assert investigators.do(broken) == 0
+            assert investigators.do(broken, address=address) == 0
         assert not (broken / "twice").exists()
         assert _left(broken) == _left(whole)
         investigators.leave()

@@ -114,6 +114,7 @@ def test_pairs_from_building_to_the_page(
         "pairs.html",
         "pairs.md",
         "pairs.json",
+        "scores.jsonl",
         "metrics.png",
         "scores.png",
     }

@@ -86,6 +86,26 @@ def test_one_command_does_both(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert told["after"]["answers"][0]["says"] == "yes"
 
 
+def test_exports_have_the_corrected_beside_the_uncorrected(home: Path, tmp_path: Path) -> None:
+    from inspect_ai.log import list_eval_logs, read_eval_log
+    from pyarrow import parquet
+
+    assert main(["investigate", QUERY, "--models", "blip", "--correct", "--thread", "t"]) == 0
+    corrected = next(iter(AdapterStore(home))).name
+    assert main(["export", "t", "--to", "parquet", "--out", str(tmp_path / "t")]) == 0
+    results = parquet.read_table(tmp_path / "t" / "results.parquet").to_pylist()
+    after = {one["experiment"] for one in results if one["model"] == corrected}
+    assert after
+    assert min(after) > min(one["experiment"] for one in results), "they are counted on"
+    samples = parquet.read_table(tmp_path / "t" / "samples.parquet").column("sample").to_pylist()
+    assert len(set(samples)) == len(samples)
+    trials = parquet.read_table(tmp_path / "t" / "trials.parquet").to_pylist()
+    assert {one["sample"] for one in trials} <= set(samples)
+    assert main(["export", "t", "--to", "inspect", "--no-pictures", "--out", str(tmp_path / "logs")]) == 0
+    logs = [read_eval_log(one, header_only=True) for one in list_eval_logs(str(tmp_path / "logs"))]
+    assert {one.eval.model for one in logs} == {"snellen/blip", f"snellen/{corrected}"}
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

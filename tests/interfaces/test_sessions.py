@@ -15,8 +15,9 @@ from graphs.states import AskState
 from interfaces import directory, sessions
 from interfaces.following import Finished, NodeFinished, Started, StepFinished
 from interfaces.sessions import SessionEvent
-from memory.checkpoints import DATABASE, running
+from memory.checkpoints import DATABASE
 from memory.home import MemoryTrouble
+from memory.running import running
 from nodes.context import Context
 from nodes.reasoning.protocol import ReasoningFailed
 from profiles import lasting
@@ -135,7 +136,7 @@ async def test_a_thread_is_not_run_twice_at_once(picture: Path, tmp_path: Path) 
     await ended(sessions.stream_ask([picture], "What is one and two?", thread="mine"))
 
     async with running("mine", tmp_path / "home"):
-        with pytest.raises(BadInput, match="being run by another process"):
+        with pytest.raises(BadInput, match=r"being run by `snellen` \(process \d+ on .* UTC"):
             await gathered(sessions.ASK.resume("mine"))
 
 

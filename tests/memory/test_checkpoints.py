@@ -8,13 +8,17 @@ import os
 import sqlite3
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from filelock import FileLock
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from memory.checkpoints import DATABASE, checkpoints, running, thread_ids
+from memory.checkpoints import DATABASE, checkpoints, thread_ids
 from memory.home import MemoryTrouble
+from memory.running import Holder, holder_of, introduce, is_running, running
 from profiles.errors import BadInput
 
 FULL = sqlite3.OperationalError("database or disk is full")
@@ -23,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 async def test_the_database_is_shared_by_processes(tmp_path: Path) -> None:
     async with checkpoints(tmp_path) as saver:
+        assert isinstance(saver, AsyncSqliteSaver)
         async with saver.conn.execute("PRAGMA journal_mode") as rows:
             assert await rows.fetchone() == ("wal",)
         async with saver.conn.execute("PRAGMA busy_timeout") as rows:
@@ -82,7 +87,7 @@ async def test_a_thread_is_run_by_one_process_at_a_time(tmp_path: Path) -> None:
 HOLDING = """
 import asyncio, sys
 from pathlib import Path
-from memory.checkpoints import running
+from memory.running import running
 async def main():
     async with running("one", Path(sys.argv[1])):
         print("held", flush=True)
@@ -102,8 +107,70 @@ def test_the_second_process_is_told_so_and_a_killed_one_lets_go(tmp_path: Path) 
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
-        with pytest.raises(BadInput, match="'one' is being run by another process"):
+        with pytest.raises(BadInput, match=r"'one' is being run by `snellen` \(process \d+ on "):
             asyncio.run(take(tmp_path))
         process.kill()
         process.wait()
     asyncio.run(take(tmp_path))
+
+
+async def test_two_tasks_of_a_process_exclude_each_other(tmp_path: Path) -> None:
+    results = await asyncio.gather(*(held_for_a_while(tmp_path) for _ in range(5)), return_exceptions=True)
+
+    assert [type(one) for one in results].count(BadInput) == 4
+
+
+async def held_for_a_while(folder: Path) -> None:
+    async with running("one", folder):
+        await asyncio.sleep(1)
+
+
+async def test_looking_whether_a_thread_runs_keeps_nobody_from_running_it(tmp_path: Path) -> None:
+    (tmp_path / "running").mkdir()
+    look = FileLock(tmp_path / "running" / "one.lock")
+    look.acquire()
+    asyncio.get_running_loop().call_later(0.1, look.release)
+
+    async with running("one", tmp_path):
+        assert is_running("one", tmp_path)
+
+
+async def test_the_note_of_who_runs_a_thread_ends_with_it(tmp_path: Path) -> None:
+    introduce("snellen investigate\x1b[2J`")
+    async with running("one", tmp_path):
+        held = holder_of("one", tmp_path)
+        note = next((tmp_path / "running").glob("*.json")).read_text()
+    assert held is not None
+    assert str(held).startswith(f"`snellen investigate[2J` (process {os.getpid()} on ")
+    assert list((tmp_path / "running").glob("*.json")) == []
+
+    (tmp_path / "running" / "one.json").write_text(note)
+    assert holder_of("one", tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "note", ["", "no JSON", "[]", "{}", '{"since": 1}', '{"since": "2026-01-01T00:00:00"}', "[" * 9_999]
+)
+async def test_a_note_of_another_kind_names_nobody(tmp_path: Path, note: str) -> None:
+    async with running("one", tmp_path):
+        (tmp_path / "running" / "one.json").write_text(note)
+        assert str(holder_of("one", tmp_path)) == "another process"
+
+
+@pytest.mark.parametrize(
+    ("ago", "said"),
+    [
+        (timedelta(0), "since 14:02:31 UTC (0 s ago)"),
+        (timedelta(seconds=-5), "since 14:02:31 UTC (0 s ago)"),
+        (timedelta(seconds=200), "since 14:02:31 UTC (3 min ago)"),
+        (timedelta(hours=5), "since 14:02:31 UTC (5 h ago)"),
+        (timedelta(days=1), "since 2026-03-01 14:02:31 UTC (1 day ago)"),
+        (timedelta(days=9), "since 2026-03-01 14:02:31 UTC (9 days ago)"),
+    ],
+)
+def test_since_when_is_said_as_people_do(monkeypatch: pytest.MonkeyPatch, ago: timedelta, said: str) -> None:
+    began = datetime(2026, 3, 1, 14, 2, 31, tzinfo=UTC)
+    clock = Mock(now=lambda _: began + ago)
+    monkeypatch.setattr("memory.running.datetime", clock)
+
+    assert str(Holder("snellen learn", 4711, "x", began)) == f"`snellen learn` (process 4711 on x) {said}"

@@ -11,8 +11,9 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from langgraph.graph import END, START, StateGraph
 
-from memory.checkpoints import DATABASE, checkpoints, running, thread_graphs
+from memory.checkpoints import DATABASE, checkpoints, thread_graphs
 from memory.demonstrations import DemonstrationPool
+from memory.running import running
 from memory.verification import Verification, verify_memory
 
 NOTHING = b"\xc1"

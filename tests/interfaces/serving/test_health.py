@@ -68,6 +68,12 @@ async def test_a_home_that_cannot_be_written_fails(home: Path) -> None:
         assert "home" in (await client.get("/ready")).json()["failing"]
 
 
+async def test_a_postgres_that_is_away_fails(in_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await Readiness(usual_checks()).failing() == []
+    monkeypatch.setenv("SNELLEN_CHECKPOINTS", f"{in_postgres}_gone")
+    assert await Readiness(usual_checks()).failing() == ["checkpoints"]
+
+
 async def test_missing_checkpoints_of_a_profile_fail(broken: Profile) -> None:
     assert await Readiness(usual_checks(broken)).failing() == ["models"]
 

@@ -1,0 +1,1 @@
+"""What was measured, in the forms of other tools: Inspect's logs, parquet, folders of Hugging Face datasets."""

@@ -1,0 +1,61 @@
+"""Starting LangGraph's server with Snellen's graphs (``snellen studio``): no account, no key, nothing sent anywhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from interfaces.serving.users import Tokens, check_listening
+from memory.home import home
+from nodes.messages import LINKS_VARIABLE
+from profiles.errors import SnellenError
+
+HOST_VARIABLE: Final = "SNELLEN_STUDIO_HOST"
+"""Tells what stands before the server which address it listens on."""
+
+_HERE: Final = Path(__file__).resolve().parent
+
+ENVIRONMENT: Final = {
+    "LANGGRAPH_STRICT_MSGPACK": "true",
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGGRAPH_NO_VERSION_CHECK": "1",
+    "LANGSMITH_TRACING": "false",
+    "HF_HUB_OFFLINE": "1",
+}
+"""Tracing, analytics and the look for newer versions are off; langgraph.json says the same."""
+
+
+def configuration(folder: str | Path = _HERE) -> dict[str, Any]:
+    """Return what the server is told: the graphs, the checkpoints, who is let in, what else is served.
+
+    Args:
+        folder: Where the files are that it names; ``./interfaces/studio`` gives what langgraph.json says.
+    """
+    graphs = {name: f"{folder}/graphs.py:{name}" for name in ("ask", "learn", "investigate", "chat")}
+    return {
+        "graphs": graphs,
+        "checkpointer": {"path": f"{folder}/saver.py:checkpointer"},
+        "auth": {"path": f"{folder}/auth.py:auth", "disable_studio_auth": True},
+        "http": {"app": f"{folder}/app.py:app", "enable_custom_route_auth": False},
+    }
+
+
+def launch(host: str, port: int) -> None:
+    """Run the server until it is told to stop.
+
+    Raises:
+        BadInput: It would be open to others, and nobody has a token.
+        SnellenError: The server is not installed.
+    """
+    check_listening(host, Tokens(home()))
+    # The server's own file of threads is not wanted: they are all in the checkpoints, and found there.
+    os.environ.update(ENVIRONMENT | {"LANGGRAPH_DISABLE_FILE_PERSISTENCE": "true"})
+    try:
+        from langgraph_api.cli import run_server
+    except ImportError as error:
+        msg = "LangGraph's server is not installed: `pip install 'snellen[server,serve]'`."
+        raise SnellenError(msg) from error
+    os.environ[HOST_VARIABLE] = host
+    os.environ.setdefault(LINKS_VARIABLE, f"http://{host}:{port}/artifacts")
+    run_server(host=host, port=port, reload=False, open_browser=False, disable_persistence=True, **configuration())

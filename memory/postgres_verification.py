@@ -1,0 +1,56 @@
+"""Whether the threads of a home can still be read where they lie in Postgres; nothing is changed there.
+
+A server has checksums, replicas and backups of its own, and others may be using the tables: damage is told, and mended
+by whoever looks after the server.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from langgraph.checkpoint.postgres import PostgresSaver
+
+from memory.checkpoints import UNREADABLE, serializer
+from memory.postgres import Server, connected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from langchain_core.runnables import RunnableConfig
+
+    from memory.verification import Verification
+
+_STATES = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints ORDER BY thread_id, checkpoint_id"
+
+
+def verify_in_postgres(server: Server, folder: Path, found: Verification, *, state_types: Iterable[type] = ()) -> None:
+    """Read every saved state of every thread of a home, adding to ``found`` what cannot be read.
+
+    Args:
+        server: Where they lie.
+        folder: The memory's home.
+        found: Takes the findings.
+        state_types: The classes that may be read back from a checkpoint.
+
+    Raises:
+        MemoryTrouble: the server cannot be reached, or refuses.
+    """
+    with connected(server, folder) as connection:
+        saver = PostgresSaver(connection, serde=serializer(state_types))
+        states: dict[str, list[bool]] = {}
+        for row in connection.execute(_STATES).fetchall():
+            states.setdefault(row["thread_id"], []).append(_is_whole(saver, {"configurable": dict(row)}))
+    found.threads += len(states)
+    for thread, whole in states.items():
+        if not all(whole):
+            said = f"{whole.count(False)} of its {len(whole)} saved states cannot be read"
+            found.note("lost", f"thread {thread} in {server.place}", f"{said}: restore them from the server's backup")
+
+
+def _is_whole(saver: PostgresSaver, address: RunnableConfig) -> bool:
+    try:
+        saver.get_tuple(address)
+    except UNREADABLE:
+        return False
+    return True

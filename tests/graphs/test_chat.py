@@ -1,0 +1,289 @@
+"""The chat graph: what goes where, feedback on the last answer, explanations, forgetting, approvals, stopping."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import PIL.Image
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.types import Command
+
+from graphs import chat
+from graphs.states import STATE_TYPES, ChatState
+from interfaces.chats import found_in_chat
+from memory.checkpoints import checkpoints
+from memory.demonstrations import demonstration
+from memory.drafts import Drafts
+from memory.prompts import PromptPool
+from nodes.context import Context, Learning
+from nodes.messages import pictures_in, text_of
+from nodes.reasoning.cases import CaseReasoner
+from nodes.reasoning.protocol import Route
+from nodes.reasoning.routing import route_of
+from profiles import load_profile
+from tests.graphs.scripted import RIGHT, WRONG, Critic, fault, make_context
+from tests.nodes.investigating import Oracle, watched
+
+PICTURE = "FINAL_RESULT=RESULT(var=IMAGE)\n"
+
+
+@dataclass
+class Router(Critic):
+    """A critic that sends messages where the case-based reasoner would, as far as words alone decide."""
+
+    routes: dict[str, Route] = field(default_factory=dict)
+
+    async def route(self, message: str) -> Route:
+        return route_of(message, lambda _, sayings: [0.0] * len(sayings), is_task=message.rstrip().endswith("?"))
+
+
+@dataclass
+class Conversation:
+    """Somebody who talks to the chat graph."""
+
+    graph: Any
+    context: Context
+    thread: str = "talk"
+
+    @property
+    def address(self) -> Any:  # noqa: ANN401 - a RunnableConfig
+        return {"configurable": {"thread_id": self.thread}, "recursion_limit": chat.RECURSION_LIMIT}
+
+    async def say(self, text: str, *pictures: str) -> str:
+        blocks = [{"type": "image_url", "image_url": {"url": one}} for one in pictures]
+        message = HumanMessage(content=[{"type": "text", "text": text}, *blocks])
+        return await self.go_on({"messages": [message]})
+
+    async def go_on(self, given: Any) -> str:  # noqa: ANN401 - what a graph is begun or resumed with
+        await self.graph.ainvoke(given, self.address, context=self.context, durability="sync")
+        state = await self.state()
+        return text_of(state.messages[-1]) if state.messages[-1].type == "ai" else ""
+
+    async def state(self) -> ChatState:
+        return ChatState(**(await self.graph.aget_state(self.address)).values)
+
+
+@asynccontextmanager
+async def talking(context: Context, folder: Path) -> AsyncIterator[Conversation]:
+    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield Conversation(chat.builder.compile(checkpointer=saver, name="chat"), context)
+
+
+def picture(colour: str = "red") -> str:
+    held = io.BytesIO()
+    PIL.Image.new("RGB", (8, 8), colour).save(held, "PNG")
+    return "data:image/png;base64," + base64.b64encode(held.getvalue()).decode()
+
+
+def router(folder: Path, **more: Any) -> Context:  # noqa: ANN401 - fields of Critic
+    return replace(
+        make_context(folder, reasoner=Router(**more)),
+        learning=Learning(prompts=PromptPool(folder), drafts=Drafts(folder)),
+    )
+
+
+async def test_a_question_about_a_picture_is_answered_and_explained(tmp_path: Path) -> None:
+    async with talking(router(tmp_path, program=WRONG), tmp_path) as talk:
+        assert await talk.say("What is one and two?", picture()) == "3"
+        why = await talk.say("Why?")
+        again = await talk.say("What is it now?")
+
+    assert "1. Add one and two" in why
+    assert "`EVAL`" in why
+    # The picture that was shown before is still spoken of.
+    assert again == "3"
+
+
+async def test_a_picture_that_is_the_answer_is_shown(tmp_path: Path) -> None:
+    async with talking(router(tmp_path, program=PICTURE), tmp_path) as talk:
+        assert await talk.say("Crop it, will you?", picture()) == "Here is the picture"
+        last = (await talk.state()).messages[-1]
+
+    assert len(pictures_in(last)) == 1
+    assert (tmp_path / "artifacts" / pictures_in(last)[0][:2] / f"{pictures_in(last)[0]}.png").exists()
+
+
+@pytest.mark.parametrize("text", ["What is one and two?", "Blur it, would you?"])
+async def test_without_a_picture_one_is_asked_for(tmp_path: Path, text: str) -> None:
+    async with talking(router(tmp_path), tmp_path) as talk:
+        assert await talk.say(text) == "There is no picture to look at yet: send one with the question."
+
+
+async def test_a_picture_without_words_and_nothing_at_all_are_asked_about(tmp_path: Path) -> None:
+    async with talking(router(tmp_path), tmp_path) as talk:
+        assert (await talk.say("", picture())).startswith("What shall I do with it?")
+        assert (await talk.say("")).startswith("Show me pictures")
+        assert (await talk.say("hm hm hm")).startswith("I do not understand")
+        assert (await talk.say("Why?")).startswith("There is nothing to explain yet")
+
+
+async def test_a_picture_that_cannot_be_read_is_told_and_the_conversation_goes_on(tmp_path: Path) -> None:
+    async with talking(router(tmp_path, program=WRONG), tmp_path) as talk:
+        assert "sent as an address" in await talk.say("What is it?", "http://169.254.169.254/latest")
+        assert await talk.say("What is one and two?", picture()) == "3"
+
+
+async def test_feedback_goes_back_into_the_task_and_what_was_right_is_remembered(tmp_path: Path) -> None:
+    context = router(tmp_path, globally=(fault("program"),), corrected=RIGHT)
+    async with talking(context, tmp_path) as talk:
+        assert await talk.say("What is one and two?", picture()) == "3"
+        corrected = await talk.say("No, 4")
+        state = await talk.state()
+
+        assert "What was wrong: the program" in corrected
+        assert corrected.endswith("Now: **4**")
+        assert state.last["state"]["verdict"] == "right"
+        assert context.pool.learned()
+        assert "Forgotten" in await talk.say("forget it")
+        assert context.pool.learned() == []
+        assert "Nothing was learned in this conversation" in await talk.say("forget it")
+
+
+async def test_praise_is_remembered(tmp_path: Path) -> None:
+    context = router(tmp_path, program=WRONG)
+    async with talking(context, tmp_path) as talk:
+        await talk.say("What is one and two?", picture())
+        assert await talk.say("That's right") == "Good: 3. I remember how I got there."
+
+    assert {one.instruction for one in context.pool.learned()} == {"What is one and two?"}
+
+
+async def test_what_is_not_understood_teaches_nothing(tmp_path: Path) -> None:
+    context = replace(router(tmp_path, program=WRONG), reasoner=CaseReasoner(load_profile("embedded")))
+    async with talking(context, tmp_path) as talk:
+        await talk.graph.aupdate_state(talk.address, {"last": answered(), "messages": [HumanMessage("How many?")]})
+        said = await talk.say("No, I do not believe that this can be what anybody would see here")
+
+    assert said.startswith("I do not understand what the answer should be")
+    assert context.pool.learned() == []
+
+
+async def test_feedback_with_a_new_picture_is_a_new_task(tmp_path: Path) -> None:
+    async with talking(router(tmp_path, program=WRONG), tmp_path) as talk:
+        await talk.say("What is one and two?", picture())
+        await talk.say("What about this one?", picture("blue"))
+        state = await talk.state()
+
+    assert state.remark == {}
+    assert state.last["state"]["instruction"] == "What about this one?"
+    assert state.pictures != []
+
+
+async def test_what_is_known_is_told_and_what_was_learned_of_a_concept_is_forgotten(tmp_path: Path) -> None:
+    context = router(tmp_path)
+    context.pool.add(demonstration("plan", "Is there a flamingo?", plan=["Look"], correct=True))
+    async with talking(context, tmp_path) as talk:
+        known = await talk.say("What do you know about flamingos?")
+        everything = await talk.say("What have you learned?")
+        gone = await talk.say("Forget what you learned about flamingos")
+
+    assert known.startswith("My models were never trained on “flamingo”.")
+    assert "1 remembered examples speak of it" in known
+    assert "No tool has learned anything yet" in everything
+    assert gone == "I have learned nothing about “flamingo”."
+
+
+async def test_an_investigation_is_done_within_the_conversation_and_explained(tmp_path: Path) -> None:
+    oracle = Oracle({"clip": lambda *_: 0.99})
+    context = replace(router(tmp_path), examination=watched(tmp_path, oracle), profile=load_profile("embedded"))
+    async with talking(context, tmp_path) as talk:
+        found = await talk.say("Can clip recognize fruit?")
+        evidence = await talk.say("Why?")
+        state = await talk.state()
+
+    assert found.startswith("clip is good at recognizing fruit")
+    assert "clip is right in more than" in evidence
+    assert state.last["state"]["investigation"] == "talk.1"
+    assert found_in_chat(state) is not None
+    assert found_in_chat(replace(state, last={})) is None
+
+
+async def test_what_cannot_be_investigated_is_said(tmp_path: Path) -> None:
+    context = replace(router(tmp_path), examination=watched(tmp_path, Oracle({})), profile=load_profile("embedded"))
+    async with talking(context, tmp_path) as talk:
+        assert "models" in await talk.say("Investigate the price of coffee")
+
+
+async def test_a_person_is_asked_before_an_experiment_in_a_conversation(tmp_path: Path) -> None:
+    oracle = Oracle({"clip": lambda *_: 0.99})
+    context = replace(router(tmp_path), examination=watched(tmp_path, oracle), profile=load_profile("embedded"))
+    async with talking(context, tmp_path) as talk:
+        await talk.graph.aupdate_state(talk.address, {"approve": True})
+        await talk.say("Can clip recognize fruit?")
+        waiting = await talk.graph.aget_state(talk.address)
+        (request,) = [one.value for one in waiting.interrupts]
+
+        assert request["action_requests"][0]["name"] == "experiment"
+        refused = await talk.go_on(Command(resume={"decisions": [{"type": "reject", "message": "Too dear."}] * 1}))
+        assert refused == "Nothing was examined. No further experiment could be made: A person refused it: Too dear."
+        # Whoever does not care for the question any more says something else.
+        assert (await talk.say("What have you learned?")).startswith("No tool has learned anything")
+
+
+async def test_a_stopped_conversation_goes_on_where_it_was(tmp_path: Path) -> None:
+    reached = asyncio.Event()
+
+    @dataclass
+    class Slow(Router):
+        async def plan(self, task: Any, examples: Any) -> Any:  # noqa: ANN401 - as inherited
+            if not reached.is_set():
+                reached.set()
+                await asyncio.Event().wait()
+            return await super().plan(task, examples)
+
+    context = make_context(tmp_path, reasoner=Slow(program=WRONG))
+    async with talking(context, tmp_path) as talk:
+        saying = asyncio.create_task(talk.say("What is one and two?", picture()))
+        await reached.wait()
+        saying.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await saying
+        assert (await talk.graph.aget_state(talk.address)).next == ("ask",)
+        assert await talk.go_on(None) == "3"
+
+
+async def test_no_checkpoint_grows_beyond_its_bound(tmp_path: Path) -> None:
+    async with talking(router(tmp_path, program=WRONG), tmp_path) as talk:
+        for number in range(30):
+            await talk.say(f"What is one and two, for the {number}th time, {'really ' * 200}?", picture())
+        sizes = [
+            len(json.dumps(one.values, default=str))
+            async for one in talk.graph.aget_state_history(talk.address, limit=8)
+        ]
+
+    assert max(sizes) < 64_000
+
+
+def answered() -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from graphs.states import AskState
+
+    return {"graph": "ask", "state": asdict(AskState(instruction="How many?", answer=3, steps=[{"tool": "EVAL"}]))}
+
+
+@pytest.mark.parametrize(
+    ("message", "route"),
+    [
+        ("Learn what a penguin is", "learn"),
+        ("please learn to see flamingos", "learn"),
+        ("How come you said two?", "explain"),
+        ("Forget what you learned about flamingos", "forget"),
+        ("Are the models robust to rotation?", "investigate"),
+        ("Is there a dog in the picture?", "ask"),
+    ],
+)
+def test_words_decide_where_a_message_goes(message: str, route: Route) -> None:
+    def unlike(_: str, sayings: Sequence[str]) -> list[float]:
+        return [0.0] * len(sayings)
+
+    assert route_of(message, unlike, is_task=message.startswith("Is ")) == route

@@ -1,0 +1,106 @@
+"""A home that an earlier release left is listed, read, and its threads are finished, in SQLite and moved to Postgres.
+
+``old_home.py`` says how ``fixtures/home-*.zip`` are made. They are never written again; a release that changes what is
+stored adds its own beside them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interfaces import cli, directory, investigations, learning, sessions
+from interfaces.following import Finished, NodeFinished, Waits
+
+HOMES = sorted((Path(__file__).parent / "fixtures").glob("home-*.zip"))
+STATUSES = {
+    "ask-ended": "finished",
+    "ask-stopped": "stopped before write",
+    "ask-waiting": "waiting for approval",
+    "learn-ended": "finished",
+    "learn-stopped": "stopped before collect",
+    "learn-waiting": "waiting for approval",
+    "investigate-ended": "finished",
+    "investigate-stopped": "stopped before measure",
+    "investigate-waiting": "waiting for approval",
+}
+
+
+@pytest.fixture(params=HOMES, ids=lambda path: path.stem)
+def old_home(request: pytest.FixtureRequest, home: Path) -> Path:
+    home.mkdir(parents=True)
+    with zipfile.ZipFile(request.param) as archive:
+        archive.extractall(home)
+    return home
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def placed(request: pytest.FixtureRequest, old_home: Path) -> Path:
+    """Leave the threads where they are, or move them."""
+    if request.param == "postgres":
+        request.getfixturevalue("in_postgres")
+        for _ in range(2):
+            assert cli.main(["memory", "copy-threads"]) == 0
+    return old_home
+
+
+def agree(request: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"type": "approve"} for _ in request["action_requests"]]
+
+
+def test_there_is_a_home_to_read() -> None:
+    assert HOMES
+
+
+async def test_its_threads_are_listed(placed: Path) -> None:
+    listed = await directory.list_threads()
+
+    assert {one.thread: one.status for one in listed} == STATUSES
+    assert {one.thread: one.graph for one in listed} == {name: name.partition("-")[0] for name in STATUSES}
+    assert all(one.updated and one.instruction for one in listed)
+
+
+async def test_its_finished_threads_are_read(placed: Path) -> None:
+    asked = await sessions.ASK.read("ask-ended")
+    learned = await learning.LEARN.read("learn-ended")
+    found = investigations.found_in(await investigations.INVESTIGATE.read("investigate-ended"))
+
+    assert (asked.answer, [step["tool"] for step in asked.steps][-1]) == ("purple", "RESULT")
+    assert [one["kept"] > 0 for one in learned.learned] == [True]
+    assert found is not None
+    assert found.report.answers
+
+
+LEFT = {
+    "ask-stopped": ("write", "remember"),
+    "ask-waiting": ("approve", "remember"),
+    "learn-stopped": ("collect", "store"),
+    "learn-waiting": ("approve", "store"),
+    "investigate-stopped": ("measure", "conclude"),
+    "investigate-waiting": ("check_design", "conclude"),
+}
+"""The node with which each thread goes on, and its last one."""
+SLOW = ("learn-stopped", "learn-waiting")
+
+
+@pytest.mark.parametrize(
+    "thread", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in LEFT]
+)
+async def test_its_other_threads_go_on_where_they_were(placed: Path, thread: str) -> None:
+    resume: dict[str, Any] = {
+        "ask": sessions.ASK.resume,
+        "learn": learning.LEARN.resume,
+        "investigate": investigations.INVESTIGATE.resume,
+    }
+    async with aclosing(resume[thread.partition("-")[0]](thread, decide=agree)) as events:
+        seen = [event async for event in events]
+
+    assert isinstance(seen[-1], Finished)
+    assert any(isinstance(event, Waits) for event in seen) == thread.endswith("waiting")
+    nodes = [event.node for event in seen if isinstance(event, NodeFinished)]
+    assert (nodes[0], nodes[-1]) == LEFT[thread]
+    assert (await directory.list_threads())[0].status == "finished"

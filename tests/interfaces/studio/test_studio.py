@@ -1,0 +1,296 @@
+"""LangGraph's server: its own clients over real sockets, threads of the command line, users, edits, a fork, MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+from langgraph_sdk.schema import StreamMode
+
+from interfaces import cli, directory, sessions
+from interfaces.serving.users import Tokens
+from interfaces.studio.launch import ENVIRONMENT, configuration
+from interfaces.studio.names import server_id
+from memory.checkpoints import DATABASE
+from memory.running import running
+from tests.servers.studio_server import ROOT, Caller, calling, studio
+
+SCENE, BEACH = ROOT / "examples" / "scene.png", ROOT / "examples" / "beach.png"
+WAVE = "Is there a wave in the picture?"
+MODES: tuple[StreamMode, ...] = (
+    "values",
+    "updates",
+    "custom",
+    "messages-tuple",
+    "debug",
+    "tasks",
+    "checkpoints",
+    "events",
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("studio") / "home"
+
+
+@pytest.fixture(scope="module")
+def address(home: Path) -> Iterator[str]:
+    home.mkdir()
+    with studio(home, home.parent / "log") as found:
+        yield found
+
+
+@pytest.fixture
+async def client(address: str) -> AsyncIterator[Caller]:
+    async with calling(address) as caller:
+        yield caller
+
+
+@pytest.fixture(autouse=True)
+def same_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SNELLEN_HOME", str(home))
+
+
+def data_url(picture: Path) -> str:
+    return "data:image/png;base64," + base64.b64encode(picture.read_bytes()).decode()
+
+
+def said(content: Any) -> str:  # noqa: ANN401 - of a message
+    return content if isinstance(content, str) else str(content[0]["text"])
+
+
+async def test_every_graph_is_an_assistant_with_a_form_for_its_settings(client: Caller) -> None:
+    found = {one["graph_id"]: one["assistant_id"] for one in await client.sdk.assistants.search()}
+
+    assert set(found) == {"ask", "learn", "investigate", "chat"}
+    for graph, wanted in (("ask", {"profile"}), ("investigate", {"models", "images", "alpha", "approve"})):
+        schema = (await client.sdk.assistants.get_schemas(found[graph]))["context_schema"]
+        fields = dict(schema or {})["properties"]
+        assert wanted <= set(fields)
+        assert all(field["description"] for field in fields.values())
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_task_is_streamed_in_every_mode(client: Caller, mode: StreamMode) -> None:
+    thread = await client.thread()
+    task: dict[str, Any] = {"instruction": "How many dogs are there?", "pictures": [await client.upload(SCENE)]}
+    heard = [
+        part.event
+        async for part in client.sdk.runs.stream(
+            thread, "ask", input=task, stream_mode=[mode], context={"profile": "embedded"}
+        )
+    ]
+
+    assert "error" not in heard
+    # The ask graph calls no chat model: nothing is heard of messages.
+    assert len(heard) > (0 if mode == "messages-tuple" else 3)
+    assert (await client.values(thread))["answer"] == 1
+
+
+async def test_a_person_is_asked_and_decides_on_the_server(client: Caller) -> None:
+    thread = await client.thread()
+    task = {"instruction": WAVE, "pictures": [await client.upload(BEACH)], "expected": "yes", "approve": True}
+    await client.run(thread, "ask", input=task)
+    waiting = await client.sdk.threads.get(thread)
+    (request,) = [one["value"] for of in waiting["interrupts"].values() for one in of]
+
+    assert waiting["status"] == "interrupted"
+    assert [one["name"] for one in request["action_requests"]] == ["learn"]
+    assert request["review_configs"] == [{"action_name": "learn", "allowed_decisions": ["approve", "reject"]}]
+    ended = await client.run(thread, "ask", command={"resume": {"decisions": [{"type": "reject"}]}})
+    assert ended["verdict"] == "wrong"
+    assert "It was not approved" in ended["learned"][0]["trouble"]
+
+
+async def test_a_thread_of_the_server_is_taken_up_on_the_command_line(client: Caller) -> None:
+    thread = await client.thread()
+    task = {"instruction": WAVE, "pictures": [await client.upload(BEACH)], "expected": "yes", "approve": True}
+    await client.run(thread, "ask", input=task)
+    (listed,) = [one for one in await directory.list_threads() if one.thread == thread]
+
+    assert (listed.graph, listed.status) == ("ask", "waiting for approval")
+    assert await asyncio.to_thread(cli.main, ["resume", thread, "--reject", "--json"]) == 0
+    assert (await client.values(thread))["verdict"] == "wrong"
+
+
+async def test_whoever_comes_second_to_a_thread_is_told_who_runs_it(client: Caller, home: Path) -> None:
+    thread = await client.thread()
+    task = {"instruction": "How many dogs are there?", "pictures": [await client.upload(SCENE)]}
+    async with running(thread, home):
+        ended = await client.run(thread, "ask", input=task, raise_error=False)
+
+    assert ended["__error__"]["error"] == "BadInput"
+    assert (await client.run(thread, "ask", input=task))["answer"] == 1
+
+
+async def test_one_goes_back_to_any_step_changes_it_and_goes_on_from_there(client: Caller) -> None:
+    thread = await client.thread()
+    task = {"instruction": "How many dogs are there?", "pictures": [await client.upload(SCENE)]}
+    await client.run(thread, "ask", input=task)
+    history = await client.sdk.threads.get_history(thread, limit=50)
+    (before,) = [one for one in history if one["next"] == ["run"]]
+    program = 'ANSWER0=EVAL(expr="6*7")\nFINAL_RESULT=RESULT(var=ANSWER0)'
+    changed = await client.sdk.threads.update_state(thread, {"program": program}, checkpoint=before["checkpoint"])
+    ended = await client.run(thread, "ask", checkpoint=changed["checkpoint"])
+
+    assert ended["answer"] == 42
+    after = await client.sdk.threads.get_history(thread, limit=50)
+    assert len(after) > len(history) + 2
+    assert {cast("dict[str, Any]", one["values"]).get("answer") for one in after} >= {1, 42}
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"program": 3}, "'program' cannot be set so"),
+        ({"strange": 1}, "no field 'strange'"),
+        ({"folder": "/etc"}, "A folder of this machine"),
+        ({"profile": "/etc/passwd.toml"}, "There is no profile"),
+    ],
+)
+async def test_what_does_not_fit_a_state_is_refused_before_it_is_saved(
+    client: Caller, values: dict[str, Any], why: str
+) -> None:
+    thread = await client.thread()
+    await client.run(
+        thread, "ask", input={"instruction": "How many dogs are there?", "pictures": [await client.upload(SCENE)]}
+    )
+    before = await client.sdk.threads.get_history(thread, limit=50)
+    edited = await client.http.post(f"/threads/{thread}/state", json={"values": values})
+    begun = await client.http.post(f"/threads/{thread}/runs/wait", json={"assistant_id": "ask", "input": values})
+
+    assert (edited.status_code, begun.status_code) == (422, 422)
+    assert why in edited.json()["error"]["message"]
+    assert await client.sdk.threads.get_history(thread, limit=50) == before
+
+
+async def test_a_conversation_keeps_references_and_no_pictures(client: Caller, home: Path) -> None:
+    thread = await client.thread()
+    content = [
+        {"type": "text", "text": "How many dogs are there?"},
+        {"type": "image", "source_type": "base64", "mime_type": "image/png", "data": data_url(SCENE).split(",")[1]},
+    ]
+    first = await client.run(thread, "chat", input={"messages": [{"type": "human", "content": content}]})
+    why = await client.run(thread, "chat", input={"messages": [{"type": "human", "content": "why?"}]})
+    question, answer = first["messages"]
+    link = question["content"][1]["url"]
+
+    assert said(answer["content"]) == "1"
+    assert "What I planned" in said(why["messages"][-1]["content"])
+    assert (await client.http.get(link)).content[:4] == b"\x89PNG"
+    with closing(sqlite3.connect(home / DATABASE)) as rows:
+        sizes = rows.execute("SELECT MAX(length(checkpoint)), MAX(length(metadata)) FROM checkpoints").fetchone()
+    assert max(sizes) < 64_000
+
+
+async def test_an_investigation_takes_its_settings_from_the_form(client: Caller) -> None:
+    thread = await client.thread()
+    settings = {"models": ["clip"], "images": 60}
+    ended = await client.run(
+        thread, "investigate", input={"query": "Can the models recognize fruit?"}, context=settings
+    )
+
+    assert ended["models"] == ["clip"]
+    assert ended["report"]["conclusion"]
+    assert sum(one["rounds"] for one in ended["report"]["experiments"]) > 0
+    page = await client.http.get(f"/reports/{thread}")
+    assert (page.status_code, "Can the models recognize fruit?" in page.text) == (200, True)
+
+
+async def test_a_model_that_does_not_exist_is_named_at_once(client: Caller) -> None:
+    thread = await client.thread()
+    ended = await client.run(
+        thread, "investigate", input={"query": "Can it count?"}, context={"models": ["gpt-9"]}, raise_error=False
+    )
+
+    assert "gpt-9" in str(ended["__error__"]) or ended["__error__"]["error"] == "BadInput"
+
+
+async def test_a_thread_of_the_command_line_is_taken_up_on_the_server_and_back(
+    client: Caller, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        await asyncio.to_thread(
+            cli.main, ["ask", str(BEACH), WAVE, "--answer", "yes", "--approve", "--thread", "mine", "--json"]
+        )
+        == 0
+    )
+    thread = server_id("owner", "mine")
+    listed = {one["thread_id"]: one["metadata"] for one in await client.sdk.threads.search(limit=100)}
+    state = await client.sdk.threads.get_state(thread)
+
+    assert dict(listed[thread] or {})["name"] == "mine"
+    assert state["next"] == ["learn"]
+    ended = await client.run(thread, "ask", command={"resume": {"decisions": [{"type": "approve"}]}})
+    assert ended["verdict"] == "right"
+    assert (await sessions.ASK.read("mine")).verdict == "right"
+    capsys.readouterr()
+    assert await asyncio.to_thread(cli.main, ["correct", "mine", "--answer", "no", "--json"]) == 0
+    assert (await client.values(thread))["expected"] == "no"
+
+
+async def test_its_mcp_endpoint_lists_the_graphs_and_calls_them(client: Caller) -> None:
+    headers = {"accept": "application/json, text/event-stream"}
+
+    async def call(method: str, params: dict[str, object]) -> dict[str, Any]:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = await client.http.post("/mcp/", json=body, headers=headers, follow_redirects=True)
+        assert answer.status_code == 200
+        return dict(answer.json()["result"])
+
+    tools = {one["name"] for one in (await call("tools/list", {}))["tools"]}
+    task = {"instruction": "How many dogs are there?", "pictures": [await client.upload(SCENE)]}
+    came = await call("tools/call", {"name": "ask", "arguments": task})
+
+    assert tools == {"ask", "learn", "investigate", "chat"}
+    assert "'answer': 1" in came["content"][0]["text"]
+
+
+async def test_a_page_of_somebody_else_cannot_use_the_server(client: Caller) -> None:
+    strange = {"origin": "https://evil.example", "content-type": "application/json"}
+
+    assert (await client.http.post("/threads", json={}, headers=strange)).status_code == 403
+    assert (await client.http.get("/ok", headers={"host": "evil.example"})).status_code == 400
+
+
+def test_langgraph_json_says_what_the_command_does() -> None:
+    written = json.loads((ROOT / "langgraph.json").read_text())
+
+    assert written == {"dependencies": ["."], "env": ENVIRONMENT, **configuration("./interfaces/studio")}
+
+
+async def test_users_see_their_own_threads_and_pictures_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    tokens = {name: Tokens(home).add(name) for name in ("ann", "bob")}
+    with studio(home, tmp_path / "log") as address:
+        async with (
+            calling(address, tokens["ann"]) as ann,
+            calling(address, tokens["bob"]) as bob,
+            calling(address) as nobody,
+        ):
+            picture = await ann.upload(SCENE)
+            thread = await ann.thread()
+            task = {"instruction": "How many dogs are there?", "pictures": [picture]}
+            assert (await ann.run(thread, "ask", input=task))["answer"] == 1
+
+            assert [one["thread_id"] for one in await ann.sdk.threads.search()] == [thread]
+            assert await bob.sdk.threads.search() == []
+            theirs = bob.sdk.threads
+            for refused in (theirs.get(thread), theirs.get_state(thread), theirs.delete(thread)):
+                with pytest.raises(httpx.HTTPStatusError, match="not found"):
+                    await refused
+            link = f"/artifacts/{picture['id']}.png"
+            assert [(await one.http.get(link)).status_code for one in (ann, bob, nobody)] == [200, 404, 401]
+            assert (await nobody.http.post("/threads/search", json={})).status_code == 401
+    assert (home / "users" / "ann" / DATABASE).exists()
+    assert not (home / DATABASE).exists()
