@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nodes.reasoning.critique import Feedback
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
-    from tools.values import Region
+    from tools.values import Picture, Region
 
 MAX_INSTRUCTION: Final = 2_000
 """Characters of an instruction; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
@@ -55,7 +55,7 @@ SessionEvent = Started["AskState"] | Event | Finished["AskState"]
 
 
 async def stream_ask(
-    pictures: Sequence[Path | str],
+    pictures: Sequence[Path | str | Picture],
     instruction: str,
     *,
     expected: str | None = None,
@@ -68,7 +68,8 @@ async def stream_ask(
     """Begin a thread and follow it to its end.
 
     Args:
-        pictures: Files to look at, one to ``MAX_PICTURES``; they are copied into the artifact folder first.
+        pictures: Files to look at, one to ``MAX_PICTURES``, which are copied into the artifact folder first, or
+            pictures that are stored already.
         instruction: What to do, at most ``MAX_INSTRUCTION`` characters.
         expected: The right answer, if known: a right run is remembered, a wrong one is looked into and learned from.
         family: The kind of task, if known.
@@ -152,7 +153,7 @@ async def correct(
                 yield event
 
 
-def _check(pictures: Sequence[Path | str], instruction: str, expected: str | None, family: str | None) -> None:
+def _check(pictures: Sequence[Path | str | Picture], instruction: str, expected: str | None, family: str | None) -> None:
     if not instruction.strip():
         msg = 'The instruction is empty; say what to do, for example "How many dogs are there?".'
         raise BadInput(msg)
@@ -243,12 +244,15 @@ def _check_region(region: Region | None, state: AskState) -> None:
         raise BadInput(msg)
 
 
-def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
+def _beginning(pictures: Sequence[Path | str | Picture], context: Context) -> Json:
     from graphs.states import AskState
-    from tools.values import to_json
+    from tools.values import Picture, to_json
 
     notices: list[str] = []
-    stored = [to_json(context.pictures.ingest(path, notice=notices.append)) for path in pictures]
+    stored = [
+        to_json(one if isinstance(one, Picture) else context.pictures.ingest(one, notice=notices.append))
+        for one in pictures
+    ]
     return asdict(AskState(pictures=stored, warnings=notices))
 
 

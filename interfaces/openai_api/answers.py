@@ -8,11 +8,11 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from interfaces.following import NodeFinished, Started
-from memory.artifacts import ArtifactStore, read_picture
+from interfaces.shown import shown_picture
+from memory.artifacts import ArtifactStore
 from nodes.messages import pictures_in, text_of
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Showing = Literal["data", "link", "none"]
 """How pictures of a reply are shown: in it, by a link to this server, or not at all."""
-
-MAX_SHOWN_BYTES: Final = 200_000
-"""A picture that takes more is shown smaller; the stored one stays as it is."""
-_SHOWN_SIDE: Final = 1_024
 
 
 @dataclass
@@ -130,12 +126,5 @@ def in_markdown(reply: BaseMessage, store: ArtifactStore, showing: Showing, base
 
 
 def _data(content: bytes) -> str:
-    """Return a picture as a data address, smaller where it would burden every message that follows."""
-    kind = "png"
-    if len(content) > MAX_SHOWN_BYTES:
-        shown = read_picture(content, "reply").convert("RGB")
-        shown.thumbnail((_SHOWN_SIDE, _SHOWN_SIDE))
-        made = BytesIO()
-        shown.save(made, "JPEG", quality=85)
-        content, kind = made.getvalue(), "jpeg"
-    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    shown, kind = shown_picture(content)
+    return f"data:{kind};base64,{base64.b64encode(shown).decode()}"
