@@ -169,7 +169,9 @@ class _Tools:
         shown = await self._stored(pictures)
         job = await self._followed(
             context,
-            lambda: sessions.stream_ask(shown, instruction, expected=expected or None, profile=self._profile(profile)),
+            lambda: sessions.stream_ask(
+                shown, instruction, expected=expected or None, profile=self._profile(profile), gather=resources
+            ),
         )
         state, store = job.state, open_pictures(home())
         answer = from_json(state.answer)

@@ -18,7 +18,7 @@ from profiles import lasting
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nodes.reasoning.critique import Feedback
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
+    Gather = Callable[[str, Path], Context]
     from tools.values import Picture, Region
 
 MAX_INSTRUCTION: Final = 2_000
@@ -64,6 +65,7 @@ async def stream_ask(
     thread: str | None = None,
     learn: LearnWhen = "always",
     decide: Decide | None = None,
+    gather: Gather | None = None,
 ) -> AsyncGenerator[SessionEvent]:
     """Begin a thread and follow it to its end.
 
@@ -77,6 +79,8 @@ async def stream_ask(
         thread: The new thread's id; made up when None.
         learn: Whether a wrong answer is learned from: ``always``, when ``approved``, or ``never`` (only judged then).
         decide: Approves; without it, or when it leaves a request open, the thread stops there.
+        gather: Gathers what the run works with, for a profile and a home; a server takes ``nodes.resources.resources``,
+            which keeps it for the next run. None gathers it anew.
 
     Yields:
         ``Started``, then what happens in the order of events, ``Waits`` where a decision is asked for, and
@@ -93,7 +97,7 @@ async def stream_ask(
     _check(pictures, instruction, expected, family)
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     folder = await asyncio.to_thread(home)
-    context = await asyncio.to_thread(make_context, profile, folder)
+    context = await asyncio.to_thread(gather or make_context, profile, folder)
     values = await asyncio.to_thread(_beginning, pictures, context)
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
     values |= {"learn": learn != "never", "approve": learn == "approved"}
