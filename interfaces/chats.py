@@ -76,10 +76,14 @@ async def stream_chat(
 async def stream_messages(
     messages: Sequence[BaseMessage], *, thread: str | None = None, profile: str = "embedded"
 ) -> AsyncGenerator[ChatEvent]:
-    """Say what a client sends, pictures in any form: of a new conversation all messages, of a known one the last.
+    """Say what a client sends: of a new conversation all messages, of a known one the last.
+
+    A conversation that is new here may have been held elsewhere. If its last message is about the answer before it
+    ("no, it's the left one"), the task that it speaks of is done first: there is no other record of it.
 
     Args:
-        messages: The conversation as the client has it; the last message is the person's.
+        messages: The conversation as the client has it; the last message is the person's. Pictures are references
+            (``nodes.messages.reference``), or come in any form with the last message.
         thread: The conversation's id, for a client that names one.
         profile: Name or path of a profile, for a new conversation.
 
@@ -90,8 +94,44 @@ async def stream_messages(
         BadInput: As there.
         SnellenError: As there.
     """
-    async for event in _stream(list(messages), thread, profile, None, None):
-        yield event
+    from memory.checkpoints import thread_ids
+    from memory.home import home
+
+    name = threads.checked_name(thread) if thread is not None else threads.new_name()
+    known = name in await asyncio.to_thread(thread_ids, await asyncio.to_thread(home))
+    earlier = None if known else _spoken_of(messages)
+    if earlier is not None:
+        async with aclosing(_stream(earlier, name, profile, None, None)) as events:
+            async for event in events:
+                if not isinstance(event, Finished):
+                    yield event
+    async with aclosing(_stream(list(messages), name, profile, None, None)) as events:
+        async for event in events:
+            yield event
+
+
+def _spoken_of(messages: Sequence[BaseMessage]) -> list[BaseMessage] | None:
+    """Return a conversation up to the task that its last message speaks of; None where it speaks of none."""
+    from langchain_core.messages import HumanMessage
+
+    from nodes.conversation import is_task, looks_back
+    from nodes.messages import reference, text_of
+
+    if not looks_back(text_of(messages[-1])) or _pictures_before(messages[-1:]):
+        return None
+    places = [place for place, one in enumerate(messages[:-1]) if one.type == "human" and is_task(text_of(one))]
+    pictures = _pictures_before(messages[: places[-1] + 1]) if places else []
+    if not pictures:
+        return None
+    task: Any = [{"type": "text", "text": text_of(messages[places[-1]])}, *map(reference, pictures)]
+    return [*messages[: places[-1]], HumanMessage(content=task)]
+
+
+def _pictures_before(messages: Sequence[BaseMessage]) -> list[Picture]:
+    """Return the pictures that are spoken of: those of the person's last message that has any."""
+    from nodes.messages import referred
+
+    return next((found for one in reversed(messages) if one.type == "human" and (found := referred(one))), [])
 
 
 async def _stream(
@@ -117,6 +157,7 @@ async def _said(
     from langgraph.graph import START
 
     from graphs.states import ChatState
+    from tools.values import to_json
 
     before = await graph.aget_state(CHAT.address(thread))
     known = bool(before.created_at)
@@ -125,7 +166,8 @@ async def _said(
         raise BadInput(msg)
     values: dict[str, Any] = {"messages": messages[-1:]}
     if not known:
-        values = asdict(ChatState(profile=lasting(profile))) | {"messages": messages}
+        begun = ChatState(profile=lasting(profile), pictures=[to_json(one) for one in _pictures_before(messages)])
+        values = asdict(begun) | {"messages": messages}
     if approve is not None:
         values["approve"] = approve
     await graph.aupdate_state(CHAT.address(thread), values, as_node=START)

@@ -379,6 +379,41 @@ def _declare_studio(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=2024, metavar="N", help="the port (default: 2024)")
 
 
+def _declare_serve(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="H", help="the address to listen on; beyond this machine only with tokens"
+    )
+    parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
+    parser.add_argument(
+        "--profile", action="append", default=[], metavar="P",
+        help="a profile that is offered, by name or path; repeat it for more (embedded)",
+    )  # fmt: skip
+    parser.add_argument("--no-page", dest="page", action="store_false", help="serve programs alone, without the page")
+    group = parser.add_argument_group("whom it believes")
+    for name, place, what in (
+        ("--allow-host", "NAME", "a name, beside localhost, by which it may be addressed, such as a proxy's"),
+        ("--allow-origin", "URL", "another web page that may use it from a browser, such as https://example.org"),
+        ("--proxy", "ADDRESS", "a reverse proxy whose X-Forwarded-… headers are believed"),
+        ("--picture-host", "HOST", "a host in the public network from which requests may have pictures fetched"),
+    ):
+        group.add_argument(name, action="append", default=[], metavar=place, help=what)
+    parser.add_argument(
+        "--limit", action="append", default=[], metavar="NAME=NUMBER",
+        help="a limit of docs/serving.md: requests_each=8, body_bytes=1000000, jobs_running=2, …",
+    )  # fmt: skip
+
+
+def _declare_mcp(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--root", action="append", default=[], metavar="FOLDER",
+        help="a folder whose pictures the client may name by their paths; none otherwise",
+    )  # fmt: skip
+    parser.add_argument(
+        "--profile", action="append", default=[], metavar="P",
+        help="a profile that is offered, by name or path; repeat it for more (embedded)",
+    )  # fmt: skip
+
+
 _COMMANDS: Final = {
     "ask": _Command(
         "answer a question about pictures, or edit them",
@@ -486,6 +521,20 @@ _COMMANDS: Final = {
         "snellen studio                                   # prints the address that Studio is opened with\n"
         "snellen studio --port 8123",
         _declare_studio,
+    ),
+    "serve": _Command(
+        "serve the page, an OpenAI-compatible endpoint, MCP, pictures and reports, to one user or several",
+        "snellen serve                                    # this machine alone; prints how it is used\n"
+        "snellen tokens add owner && snellen serve --host 0.0.0.0 --allow-host snellen.example.org\n"
+        "snellen serve --profile embedded --profile hub --no-page\n"
+        "snellen serve --limit jobs_running=2 --limit requests_each=8",
+        _declare_serve,
+    ),
+    "mcp": _Command(
+        "be an MCP server on standard input and output, for a client that starts it",
+        "snellen mcp --root ~/Pictures\n"
+        "snellen serve                                    # MCP over HTTP, at /mcp",
+        _declare_mcp,
     ),
     "tokens": _Command(
         "say who may use a server of yours: make, list and revoke their tokens",

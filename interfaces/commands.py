@@ -112,6 +112,20 @@ def learn(options: argparse.Namespace) -> int:
     return learning_commands.learn(options)
 
 
+def serve(options: argparse.Namespace) -> int:
+    """Serve the page and the open interfaces."""
+    from interfaces import serve_command
+
+    return serve_command.serve(options)
+
+
+def mcp(options: argparse.Namespace) -> int:
+    """Serve an MCP client on standard input and output."""
+    from interfaces import mcp_command
+
+    return mcp_command.mcp(options)
+
+
 def tokens(options: argparse.Namespace) -> int:
     """Say who may use a server."""
     from interfaces import token_commands

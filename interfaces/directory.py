@@ -110,6 +110,20 @@ async def history(thread: str) -> list[Moment]:
     return [_moment(one, before) for one, before in itertools.zip_longest(found, found[1:])]
 
 
+async def standing(thread: str) -> str:
+    """Return the id of a thread's latest checkpoint.
+
+    Raises:
+        BadInput: There is no such thread.
+    """
+    from memory.home import home
+
+    of = await threads.graph_of(thread)
+    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
+        snapshot = await graph.aget_state(KINDS[of].address(thread))
+    return str(snapshot.config["configurable"]["checkpoint_id"])
+
+
 async def branch(thread: str, checkpoint: str, *, name: str | None = None, values: Json | None = None) -> str:
     """Begin a new thread with the state that another one had at a checkpoint; resumed, it goes on from there.
 

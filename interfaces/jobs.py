@@ -36,7 +36,15 @@ _log = logging.getLogger("snellen.jobs")
 
 
 class Busy(SnellenError):  # noqa: N818 - what the server is, not an error of it
-    """No more jobs are taken on at the moment."""
+    """No more jobs are taken on at the moment.
+
+    Attributes:
+        own: Whether it is the user's own jobs that are too many.
+    """
+
+    def __init__(self, message: str, *, own: bool = False) -> None:
+        super().__init__(message)
+        self.own = own
 
 
 @dataclass(frozen=True)
@@ -161,8 +169,13 @@ class Jobs:
         job = Job(home)
         self._jobs.append(job)
         job.task = asyncio.create_task(self._work(job, make))
-        async with job.news:
-            await job.news.wait_for(lambda: job.thread or job.is_over)
+        try:
+            async with job.news:
+                await job.news.wait_for(lambda: job.thread or job.is_over)
+        except asyncio.CancelledError:
+            # Nobody learns of its thread: nobody could ever stop it.
+            job.task.cancel("Nobody waited for it any more.")
+            raise
         if not job.thread:
             self._jobs.remove(job)
             raise job.refused or Busy("The server is ending; try again in a moment.")
@@ -245,7 +258,7 @@ class Jobs:
             raise Busy(msg)
         if sum(job.home == home for job in open_ones) >= self.limits.each:
             msg = f"{self.limits.each} of your jobs are under way: wait for one, or stop it."
-            raise Busy(msg)
+            raise Busy(msg, own=True)
         if len(open_ones) >= self.limits.running + self.limits.waiting:
             msg = "The server is busy; try again in a moment."
             raise Busy(msg)

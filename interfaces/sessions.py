@@ -18,7 +18,7 @@ from profiles import lasting
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from nodes.reasoning.critique import Feedback
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
-    from tools.values import Region
+    Gather = Callable[[str, Path], Context]
+    from tools.values import Picture, Region
 
 MAX_INSTRUCTION: Final = 2_000
 """Characters of an instruction; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
@@ -55,7 +56,7 @@ SessionEvent = Started["AskState"] | Event | Finished["AskState"]
 
 
 async def stream_ask(
-    pictures: Sequence[Path | str],
+    pictures: Sequence[Path | str | Picture],
     instruction: str,
     *,
     expected: str | None = None,
@@ -64,11 +65,13 @@ async def stream_ask(
     thread: str | None = None,
     learn: LearnWhen = "always",
     decide: Decide | None = None,
+    gather: Gather | None = None,
 ) -> AsyncGenerator[SessionEvent]:
     """Begin a thread and follow it to its end.
 
     Args:
-        pictures: Files to look at, one to ``MAX_PICTURES``; they are copied into the artifact folder first.
+        pictures: Files to look at, one to ``MAX_PICTURES``, which are copied into the artifact folder first, or
+            pictures that are stored already.
         instruction: What to do, at most ``MAX_INSTRUCTION`` characters.
         expected: The right answer, if known: a right run is remembered, a wrong one is looked into and learned from.
         family: The kind of task, if known.
@@ -76,6 +79,8 @@ async def stream_ask(
         thread: The new thread's id; made up when None.
         learn: Whether a wrong answer is learned from: ``always``, when ``approved``, or ``never`` (only judged then).
         decide: Approves; without it, or when it leaves a request open, the thread stops there.
+        gather: Gathers what the run works with, for a profile and a home; a server takes ``nodes.resources.resources``,
+            which keeps it for the next run. None gathers it anew.
 
     Yields:
         ``Started``, then what happens in the order of events, ``Waits`` where a decision is asked for, and
@@ -92,7 +97,7 @@ async def stream_ask(
     _check(pictures, instruction, expected, family)
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     folder = await asyncio.to_thread(home)
-    context = await asyncio.to_thread(make_context, profile, folder)
+    context = await asyncio.to_thread(gather or make_context, profile, folder)
     values = await asyncio.to_thread(_beginning, pictures, context)
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
     values |= {"learn": learn != "never", "approve": learn == "approved"}
@@ -152,7 +157,7 @@ async def correct(
                 yield event
 
 
-def _check(pictures: Sequence[Path | str], instruction: str, expected: str | None, family: str | None) -> None:
+def _check(pictures: Sequence[Path | str | Picture], instruction: str, expected: str | None, family: str | None) -> None:
     if not instruction.strip():
         msg = 'The instruction is empty; say what to do, for example "How many dogs are there?".'
         raise BadInput(msg)
@@ -243,12 +248,15 @@ def _check_region(region: Region | None, state: AskState) -> None:
         raise BadInput(msg)
 
 
-def _beginning(pictures: Sequence[Path | str], context: Context) -> Json:
+def _beginning(pictures: Sequence[Path | str | Picture], context: Context) -> Json:
     from graphs.states import AskState
-    from tools.values import to_json
+    from tools.values import Picture, to_json
 
     notices: list[str] = []
-    stored = [to_json(context.pictures.ingest(path, notice=notices.append)) for path in pictures]
+    stored = [
+        to_json(one if isinstance(one, Picture) else context.pictures.ingest(one, notice=notices.append))
+        for one in pictures
+    ]
     return asdict(AskState(pictures=stored, warnings=notices))
 
 

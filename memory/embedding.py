@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -11,6 +13,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profiles import Profile, Source
+
+
+@dataclass(eq=False)
+class _Shared:
+    """A model that is read, and whose turn it is to use it."""
+
+    model: Any
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+
+_LOADING: Final = threading.Lock()
+_IN_USE: Final[WeakValueDictionary[tuple[str, str | None], _Shared]] = WeakValueDictionary()
+"""Models that somebody holds, by where they come from: homes and graphs of one process share them."""
 
 
 class SentenceEmbedding:
@@ -23,8 +38,7 @@ class SentenceEmbedding:
             SnellenError: the profile names no embedding, or its files are not installed.
         """
         self._source: Source = profile.source("embedding")
-        self._model: Any = None
-        self._lock = threading.Lock()
+        self._shared: _Shared | None = None
 
     @property
     def name(self) -> str:
@@ -41,10 +55,15 @@ class SentenceEmbedding:
         Returns:
             Float32 (n, d), one row a text; d = 384 for MiniLM.
         """
-        with self._lock:
-            if self._model is None:
-                self._model = self._load()
-            vectors = self._model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
+        if self._shared is None:
+            with _LOADING:
+                key = (self._source.location, self._source.revision)
+                shared = _IN_USE.get(key)
+                if shared is None:
+                    shared = _IN_USE[key] = _Shared(self._load())
+                self._shared = shared
+        with self._shared.turn:
+            vectors = self._shared.model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors, dtype=np.float32)
 
     def _load(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types

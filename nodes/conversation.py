@@ -37,6 +37,7 @@ from nodes.reasoning.critique import Feedback
 from nodes.reasoning.inflection import singular
 from nodes.reasoning.inquiry import Report
 from nodes.reasoning.replies import Remark, read_remark
+from nodes.reasoning.routing import cue_of
 from nodes.settings import Given, InvestigationSettings
 from nodes.teachable import checked_concept, needs_for
 from nodes.telling import drawn, in_words
@@ -310,6 +311,16 @@ def _remark(state: ChatState, text: str) -> Remark:
     answer = from_json(state.last["state"]["answer"])
     shows = isinstance(answer, Picture | Region) or (isinstance(answer, list) and bool(answer))
     return read_remark(text, shows=shows, noun=_looked_for(_task(state)))
+
+
+def looks_back(text: str) -> bool:
+    """Tell whether a message is about what was answered before it: feedback, a "why?", a "forget it"."""
+    return bool(read_remark(text, shows=True)) or cue_of(text) in {"explain", "forget"}
+
+
+def is_task(text: str) -> bool:
+    """Tell whether a message may be a visual task: it has words, and they do not say that it is something else."""
+    return bool(text) and cue_of(text) is None and not looks_back(text)
 
 
 def _looked_for(task: AskState) -> str:

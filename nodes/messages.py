@@ -112,6 +112,12 @@ def pictures_in(message: BaseMessage) -> list[str]:
     return [str(block["file_id"]) for block in _blocks(message.content) if block.get("file_id")]
 
 
+def referred(message: BaseMessage) -> list[Picture]:
+    """Return the stored pictures that a message refers to, as ``reference`` wrote it."""
+    known = [block for block in _blocks(message.content) if block.get("file_id") and "extras" in block]
+    return [Picture(str(one["file_id"]), one["extras"]["width"], one["extras"]["height"]) for one in known]
+
+
 def reference(picture: Picture) -> Block:
     """Return the block that stands for a stored picture."""
     block = {"type": "image", "file_id": picture.id, "mime_type": "image/png"}
@@ -153,7 +159,7 @@ def _stored(block: Block, name: str, store: ArtifactStore) -> Picture:
         BadInput: It is none, too large, or lies elsewhere.
     """
     if block.get("file_id"):
-        return _known(str(block["file_id"]), store)
+        return known_picture(str(block["file_id"]), store)
     encoded = encoded_picture(block)
     if len(encoded) > MAX_BYTES * 4 // 3 + 4:
         msg = f"The {name} has more than {MAX_BYTES:,} bytes; give a smaller one."
@@ -187,7 +193,12 @@ def encoded_picture(block: Block) -> str:
     raise BadInput(msg)
 
 
-def _known(picture_id: str, store: ArtifactStore) -> Picture:
+def known_picture(picture_id: str, store: ArtifactStore) -> Picture:
+    """Return the reference to a stored picture.
+
+    Raises:
+        BadInput: There is none of that id.
+    """
     try:
         width, height = store.get(picture_id).size
     except BadInput:

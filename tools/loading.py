@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from profiles import SnellenError
 from profiles.profile import table
@@ -63,6 +64,10 @@ class Checkpoint:
         longest = int(self.model.config.text_config.max_position_embeddings)
         encoded = self.tokenizer(texts, padding=True, truncation=True, max_length=longest, return_tensors="pt")
         return {key: encoded[key].to(self.device) for key in ("input_ids", "attention_mask")}
+
+
+_IN_USE: WeakValueDictionary[tuple[object, ...], Checkpoint] = WeakValueDictionary()
+"""Checkpoints that somebody holds, by all that decides what they are; reached while one is read (`reading`)."""
 
 
 def device_and_dtype(profile: Profile) -> tuple[torch.device, torch.dtype]:
@@ -125,10 +130,11 @@ def _digest(class_name: str, folder: str, stamps: tuple[tuple[str, int, int], ..
 
 
 def load_checkpoint(profile: Profile, key: str, *, text: bool = True) -> Checkpoint:
-    """Read the checkpoint of a key with a ``transformers`` class.
+    """Read the checkpoint of a key with a ``transformers`` class, or take the one that somebody is using.
 
     ``HF_HUB_OFFLINE`` is respected; a local folder never touches the network. Pictures are prepared by the PIL
-    image processors, so torchvision is not needed.
+    image processors, so torchvision is not needed. Nobody changes these weights: soft prompts enter by hooks of one
+    thread, and models that are trained are read by `load_whole`. So homes and graphs of one process share them.
 
     Args:
         profile: Names the class, the source, the device and the dtype.
@@ -138,13 +144,30 @@ def load_checkpoint(profile: Profile, key: str, *, text: bool = True) -> Checkpo
     Raises:
         SnellenError: There is no such entry, or it cannot be read; the sentence names the key and the remedy.
     """
-    with reading(profile, key, profile.source(key)):
-        transformers = importlib.import_module("transformers")
-        model, device, dtype = load_model(profile, key)
-        location, options = _options(profile.source(key))
-        processor = transformers.AutoImageProcessor.from_pretrained(location, backend="pil", **options)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(location, **options) if text else None
+    source = profile.source(key)
+    with reading(profile, key, source):
+        same = (profile.settings(key).class_name, source, text, *device_and_dtype(profile), _stamps(source))
+        checkpoint = _IN_USE.get(same)
+        if checkpoint is None:
+            checkpoint = _IN_USE[same] = _read(profile, key, text=text)
+    return checkpoint
+
+
+def _read(profile: Profile, key: str, *, text: bool) -> Checkpoint:
+    transformers = importlib.import_module("transformers")
+    model, device, dtype = load_model(profile, key)
+    location, options = _options(profile.source(key))
+    processor = transformers.AutoImageProcessor.from_pretrained(location, backend="pil", **options)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(location, **options) if text else None
     return Checkpoint(model, tokenizer, processor, device, dtype)
+
+
+def _stamps(source: Source) -> tuple[tuple[str, int, int], ...]:
+    """Tell the files of a folder from those that replace them; what is on the hub is pinned to a commit."""
+    if not source.local:
+        return ()
+    found = ((file, file.stat()) for file in sorted(Path(source.location).rglob("*")) if file.is_file())
+    return tuple((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in found)
 
 
 def load_whole(profile: Profile, key: str, **options: Any) -> tuple[Any, Any]:  # noqa: ANN401 - from_pretrained's

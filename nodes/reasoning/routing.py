@@ -51,14 +51,19 @@ def route_of(message: str, similarity: Similarity, *, is_task: bool) -> Route:
         similarity: Compares it with sayings whose place is known.
         is_task: Whether it reads as a visual task that the reasoner can solve.
     """
-    low = " ".join(message.lower().split())
-    for route, pattern in _CUES:
-        if re.search(pattern, low):
-            return route
+    cue = cue_of(message)
+    if cue is not None:
+        return cue
     if is_task:
         return "ask"
-    if not re.search(r"[a-z]{2}", low):
+    if not re.search(r"[a-z]{2}", message.lower()):
         return "unclear"
     alike = similarity(message, [saying for _, saying in _SAYINGS])
     likeness, route = max(zip(alike, (route for route, _ in _SAYINGS), strict=True), key=lambda pair: pair[0])
     return route if likeness >= _LEAST else "unclear"
+
+
+def cue_of(message: str) -> Route | None:
+    """Say where a message belongs by its words alone; None where they do not tell."""
+    low = " ".join(message.lower().split())
+    return next((route for route, pattern in _CUES if re.search(pattern, low)), None)

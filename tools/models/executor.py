@@ -9,8 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Protocol
+from weakref import WeakValueDictionary
 
+from profiles import CheckpointUnderTest
 from profiles.errors import BadInput, SnellenError
+from profiles.profile import TESTED
+from tools.loading import fingerprint
 from tools.models.model import Card, Encoder, ModelUnderTest, Question, Ranking
 from tools.models.tested import FindAdapter, model_under_test
 
@@ -57,6 +61,12 @@ class Executor(Protocol):
         ...
 
 
+_READING: Final = threading.Lock()
+_IN_USE: Final[WeakValueDictionary[tuple[str, ...], ModelUnderTest]] = WeakValueDictionary()
+"""Models that some executor of this process holds, by all that decides what they answer; those that are trained are
+read separately."""
+
+
 class InProcess:
     """Measures in this process, one shard after the other; models are read when they are first asked.
 
@@ -97,8 +107,23 @@ class InProcess:
                 raise self._unreadable[name]
             if name not in self._models:
                 try:
-                    self._models[name] = model_under_test(self._profile, name, self._find_adapter)
+                    self._models[name] = self._found(name)
                 except SnellenError as error:
                     self._unreadable[name] = error
                     raise
             return self._models[name]
+
+    def _found(self, name: str) -> ModelUnderTest:
+        """Read a model, or take the one that another home's executor asks; corrected ones are of one home."""
+        settings = self._profile.tested.get(name)
+        if not isinstance(settings, CheckpointUnderTest):
+            return model_under_test(self._profile, name, self._find_adapter)
+        adapter = self._profile.resolve(settings.adapter).as_posix() if settings.adapter else ""
+        key = TESTED + name
+        said = (settings.model_dump_json(), adapter, self._profile.device, self._profile.dtype)
+        same = (name, repr(self._profile.source(key)), fingerprint(self._profile, key), *said)
+        with _READING:
+            model = _IN_USE.get(same)
+            if model is None:
+                model = _IN_USE[same] = model_under_test(self._profile, name, self._find_adapter)
+        return model

@@ -1,0 +1,296 @@
+"""Load: many users of one server at once, each with a token and a memory of their own.
+
+    python -m benchmarks.serve                       # 50 users for 2 minutes
+    python -m benchmarks.serve --users 5 --seconds 20 --json
+
+The server is `snellen serve` in a process of its own, with a new home, on a free port of this machine. Each user does
+one thing after the other, waits a moment in between, and draws what to do: ask about a picture (OpenAI's form, half of
+them as streams), ask why, list threads, fetch a picture, open the page. Beside them `/health` is probed ten times a
+second. What is measured: requests, errors by status, seconds by kind, the answers to the probes, and the memory of the
+server before, at the end, and when it has been left alone for a while. Statuses 429 and 503 are the limits' own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import platform
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROOT = Path(__file__).parents[1]
+SCENE = ROOT / "examples" / "scene.png"
+QUESTIONS = (
+    "Is there a dog in the picture?",
+    "How many dogs are there?",
+    "Is there a cat and a dog?",
+    "What color is the umbrella?",
+    "Blur everything but the dog.",
+)
+KINDS = {"ask": 5, "why": 2, "threads": 2, "picture": 3, "page": 1}
+"""How often each thing is done, in proportion."""
+LIMITS = frozenset({429, 503})
+PAUSE_SECONDS = 2.0
+PROBE_SECONDS = 0.1
+REST_SECONDS = 10.0
+
+
+@dataclass
+class Seen:
+    """What was measured."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    statuses: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    probes: list[float] = field(default_factory=list)
+    memory: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kind: str, status: str, seconds: float) -> None:
+        """Add a request."""
+        self.statuses[kind][status] += 1
+        if status == "200":
+            self.seconds[kind].append(seconds)
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--users", type=int, default=50, metavar="N", help="how many (50)")
+    parser.add_argument("--seconds", type=float, default=120, metavar="S", help="for how long (120)")
+    parser.add_argument("--no-page", dest="page", action="store_false", help="leave the page out")
+    parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="snellen-load-") as folder:
+        tokens = made_tokens(Path(folder), options.users)
+        with served(Path(folder), page=options.page) as (process, url):
+            seen = asyncio.run(loaded(url, tokens, process.pid, options.seconds, page=options.page))
+            process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            status = process.wait(30)
+            told = report(seen, options.users, options.seconds) | {
+                "stopped": {"status": status, "seconds": round(time.monotonic() - began, 1)}
+            }
+    print(json.dumps(told, indent=2) if options.json else in_words(told))
+
+
+def made_tokens(home: Path, users: int) -> list[str]:
+    """Make a token for each user of a home."""
+    sys.path.insert(0, str(ROOT))
+    from interfaces.serving import Tokens
+
+    tokens = Tokens(home)
+    return [tokens.add(f"user{number}") for number in range(users)]
+
+
+@contextmanager
+def served(home: Path, *, page: bool) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a server until the block ends; yields its process and where it listens."""
+    env = os.environ | {"SNELLEN_HOME": str(home), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-m", "interfaces.cli", "serve", "--port", "0", *([] if page else ["--no-page"])]
+    # All users come from one address here, which is limited like one user.
+    command += ["--limit", "requests_per_second=1000", "--limit", "burst=2000"]
+    log = (home / "server.log").open("w")
+    with log, subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=log, text=True) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        try:
+            if not first.startswith("Snellen listens on "):
+                sys.exit(f"The server did not begin: {(home / 'server.log').read_text()[-2000:]}")
+            yield process, first.split(",")[0].rpartition(" ")[2]
+        finally:
+            process.kill()
+
+
+async def loaded(url: str, tokens: Sequence[str], pid: int, seconds: float, *, page: bool) -> Seen:
+    """Load a server, and measure it."""
+    seen = Seen()
+    async with httpx.AsyncClient(base_url=url, timeout=120) as client:
+        # What every process reads once is not of the load.
+        await Visitor(client, tokens[0], seen, random.Random(0), page=page).ask()
+    seen = Seen(memory={"before": resident(pid)})
+    end = time.monotonic() + seconds
+    await asyncio.gather(
+        probed(url, seen, end), *(visit(url, one, seen, number, end, page=page) for number, one in enumerate(tokens))
+    )
+    seen.memory["end"] = resident(pid)
+    await asyncio.sleep(REST_SECONDS)
+    seen.memory["after"] = resident(pid)
+    return seen
+
+
+async def probed(url: str, seen: Seen, end: float) -> None:
+    """Ask whether the server is alive, again and again."""
+    async with httpx.AsyncClient(base_url=url, timeout=10) as client:
+        while time.monotonic() < end:
+            began = time.monotonic()
+            answer = await client.get("/health")
+            seen.probes.append(time.monotonic() - began)
+            seen.statuses["health"][str(answer.status_code)] += 1
+            await asyncio.sleep(PROBE_SECONDS)
+
+
+async def visit(url: str, token: str, seen: Seen, seed: int, end: float, *, page: bool) -> None:
+    """Be one user until the end."""
+    draw = random.Random(seed)
+    async with httpx.AsyncClient(base_url=url, timeout=300) as client:
+        visitor = Visitor(client, token, seen, draw, page=page)
+        await asyncio.sleep(draw.uniform(0, PAUSE_SECONDS))
+        while time.monotonic() < end:
+            await visitor.do()
+            await asyncio.sleep(draw.uniform(0, 2 * PAUSE_SECONDS))
+
+
+@dataclass
+class Visitor:
+    """One user.
+
+    Attributes:
+        client: Of the server.
+        token: Theirs.
+        seen: Where what they meet is added.
+        draw: Draws what they do.
+        page: Whether there is a page.
+    """
+
+    client: httpx.AsyncClient
+    token: str
+    seen: Seen
+    draw: random.Random
+    page: bool = True
+    history: list[dict[str, Any]] = field(default_factory=list)
+    picture: str = ""
+
+    async def do(self) -> None:
+        """Do one thing."""
+        kind = self.draw.choices(list(KINDS), list(KINDS.values()))[0]
+        if kind == "page" and self.page:
+            await self._get("page", "/")
+        elif kind == "threads":
+            await self._get("threads", "/threads")
+        elif kind == "picture":
+            await self._show()
+        elif kind == "why" and self.history:
+            await self._say("why", {"role": "user", "content": "why?"})
+        else:
+            await self.ask()
+
+    async def ask(self) -> None:
+        """Ask about a picture."""
+        self.history = []
+        question = {"type": "text", "text": self.draw.choice(QUESTIONS)}
+        await self._say("ask", {"role": "user", "content": [question, {"type": "image_url", "image_url": {"url": DATA}}]})
+
+    async def _say(self, kind: str, message: dict[str, Any]) -> None:
+        stream = self.draw.random() < 0.5  # noqa: PLR2004 - half of them
+        body = {"model": "embedded", "messages": [*self.history, message], "stream": stream}
+        answer = await self._request(kind, "POST", "/v1/chat/completions", json=body)
+        if answer is None or answer.status_code != 200:  # noqa: PLR2004 - all is well
+            return
+        said = streamed(answer.text) if stream else answer.json()["choices"][0]["message"]["content"]
+        if said is None:
+            self.seen.statuses[kind]["200"] -= 1
+            self.seen.statuses[kind]["failed within a stream"] += 1
+            return
+        self.history = [*self.history, message, {"role": "assistant", "content": said}]
+
+    async def _show(self) -> None:
+        if self.picture:
+            await self._get("picture", f"/artifacts/{self.picture}.png")
+            return
+        answer = await self._request("upload", "POST", "/artifacts", content=SCENE.read_bytes())
+        if answer is not None and answer.status_code == 201:  # noqa: PLR2004 - it is stored
+            self.picture = answer.json()["id"]
+
+    async def _get(self, kind: str, path: str) -> None:
+        await self._request(kind, "GET", path)
+
+    async def _request(self, kind: str, method: str, path: str, **more: Any) -> httpx.Response | None:  # noqa: ANN401
+        began = time.monotonic()
+        try:
+            answer = await self.client.request(
+                method, path, headers={"authorization": f"Bearer {self.token}"}, **more
+            )
+        except httpx.HTTPError as error:
+            self.seen.add(kind, type(error).__name__, 0)
+            return None
+        status = "200" if answer.status_code == 201 else str(answer.status_code)  # noqa: PLR2004 - both are well
+        self.seen.add(kind, status, time.monotonic() - began)
+        return answer
+
+
+def streamed(text: str) -> str | None:
+    """Return what a stream said; None where it told an error, or has no end."""
+    events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")]
+    if not text.rstrip().endswith("[DONE]") or any("error" in one for one in events):
+        return None
+    return "".join(one["choices"][0]["delta"].get("content") or "" for one in events if one["choices"])
+
+
+def resident(pid: int) -> int:
+    """Return the memory that a process holds, in bytes."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def report(seen: Seen, users: int, seconds: float) -> dict[str, Any]:
+    """Return the measurements as JSON."""
+    statuses = {kind: dict(one) for kind, one in sorted(seen.statuses.items())}
+    errors = {
+        kind: found
+        for kind, one in statuses.items()
+        if (found := {status: count for status, count in one.items() if status != "200" and not_a_limit(status)})
+    }
+    return {
+        "machine": {"processors": os.cpu_count(), "kind": platform.machine(), "python": platform.python_version()},
+        "users": users,
+        "seconds": seconds,
+        "requests": sum(sum(one.values()) for one in statuses.values()),
+        "statuses": statuses,
+        "errors": errors,
+        "latency_seconds": {kind: quantiles(found) for kind, found in sorted(seen.seconds.items())},
+        "health_seconds": quantiles(seen.probes) | {"over_200_ms": sum(one > 0.2 for one in seen.probes)},  # noqa: PLR2004
+        "memory_megabytes": {name: round(held / 2**20) for name, held in seen.memory.items()},
+    }
+
+
+def not_a_limit(status: str) -> bool:
+    """Tell whether a status is none that limits answer with."""
+    return not (status.isdecimal() and int(status) in LIMITS)
+
+
+def quantiles(found: Sequence[float]) -> dict[str, float]:
+    """Return the median, the 95th and 99th percentile and the most of some seconds."""
+    ordered = sorted(found) or [0.0]
+    at = {name: ordered[min(len(ordered) - 1, int(share * len(ordered)))] for name, share in SHARES.items()}
+    return {name: round(value, 4) for name, value in at.items()} | {"most": round(ordered[-1], 4), "count": len(found)}
+
+
+def in_words(told: dict[str, Any]) -> str:
+    """Say the measurements in lines."""
+    lines = [f"{told['users']} users, {told['seconds']:g} s, {told['machine']['processors']} processors"]
+    lines += [f"{told['requests']} requests; errors: {told['errors'] or 'none but the limits’ own'}"]
+    for kind, one in (told["latency_seconds"] | {"health": told["health_seconds"]}).items():
+        lines.append(f"  {kind:8} {one['count']:6}  p50 {one['p50']:.3f} s  p95 {one['p95']:.3f} s  most {one['most']:.3f} s")
+    lines += [f"statuses: {told['statuses']}", f"memory, MB: {told['memory_megabytes']}", f"stopped: {told['stopped']}"]
+    return "\n".join(lines)
+
+
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+DATA = f"data:image/png;base64,{base64.b64encode(SCENE.read_bytes()).decode()}"
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,451 @@
+"""An MCP server: what Snellen can do, as tools and resources for other agents, over HTTP or standard input and output.
+
+Over HTTP it stands behind the guard, and each call works in its user's home. Pictures come as data, as base64 or as the
+id of a stored one; their paths are read on standard input alone, in folders that the user named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+from starlette.types import Receive, Scope, Send
+
+from interfaces import directory, investigations, learning, report_text, sessions
+from interfaces.artifact_routes import found_of
+from interfaces.investigation_display import figures
+from interfaces.jobs import Events, Job, Jobs
+from interfaces.progress import Progress
+from interfaces.serving.settings import Settings
+from interfaces.serving.uploads import Uploads
+from interfaces.serving.users import OWNER, User
+from interfaces.shown import shown_picture
+from memory.artifacts import ArtifactStore
+from memory.home import home, using_home
+from nodes.messages import known_picture
+from nodes.orders import Order
+from nodes.resources import open_pictures, resources
+from nodes.telling import drawn, in_words, notices_of, outcome, steps_of
+from profiles.errors import BadInput, SnellenError
+from tools.values import Picture, from_json
+
+PATH: Final = "/mcp"
+
+_LOG: Final = logging.getLogger(__name__)
+_ID: Final = 64
+"""Characters of a picture's id."""
+_MOST_FOUND: Final = 20
+_INSTRUCTIONS: Final = (
+    "Snellen answers questions about pictures by running programs of vision models, finds out by experiments what "
+    "vision-language models can see, and learns concepts that its tools do not know."
+)
+
+Pictures = Annotated[
+    list[str],
+    Field(description="Each a data: address, base64, or the 64-digit id of a stored picture.", min_length=1),
+]
+Profile = Annotated[str, Field(description="Which checkpoints are used, by the name of a profile. Empty: the first.")]
+Call = Context[Any, Any]
+
+
+class Answer(BaseModel):
+    """What came of a visual task."""
+
+    thread: str
+    answer: str
+    steps: list[str]
+    notices: list[str]
+    pictures: list[str]
+
+
+class Investigation(BaseModel):
+    """How far an investigation is, and what it has found."""
+
+    thread: str
+    status: str
+    conclusion: str
+    findings: list[str]
+    pictures: int
+    trials: int
+    report: str
+
+
+class Lessons(BaseModel):
+    """What was learned."""
+
+    thread: str
+    learned: list[str]
+    kept: int
+
+
+class Concept(BaseModel):
+    """What tools have learned of a concept."""
+
+    concept: str
+    pool: str
+    prompts: int
+
+
+class Example(BaseModel):
+    """A plan or program that is remembered."""
+
+    instruction: str
+    kind: str
+    correct: bool
+    plan: list[str]
+    program: str
+
+
+class Remembered(BaseModel):
+    """What is known about something."""
+
+    concepts: list[Concept]
+    examples: list[Example]
+
+
+Method = Callable[..., Coroutine[Any, Any, CallToolResult]]
+
+
+def _told(tool: Method) -> Method:
+    """Have a tool work in its user's home, and tell its errors in one sentence."""
+
+    @wraps(tool)
+    async def telling(self: _Tools, context: Call, **arguments: Any) -> CallToolResult:  # noqa: ANN401 - the tool's
+        user = self.user(context)
+        with using_home(user.home):
+            try:
+                return await tool(self, context=context, **arguments)
+            except SnellenError as error:
+                if not isinstance(error, BadInput):
+                    _LOG.error("a tool failed", exc_info=error)
+                told = isinstance(error, BadInput) or user.name == OWNER
+                said = str(error) if told else "This failed; the server's owner finds the reason in the log."
+        return CallToolResult(content=[TextContent(type="text", text=said)], is_error=True)
+
+    return telling
+
+
+@dataclass(frozen=True)
+class _Tools:
+    """The tools and resources.
+
+    Attributes:
+        jobs: Work on the threads.
+        profiles: Names or paths of profiles, by the names that clients may give.
+        settings: How large and how many pictures may be.
+        roots: Folders whose pictures may be named by their paths.
+    """
+
+    jobs: Jobs
+    profiles: Mapping[str, str]
+    settings: Settings = field(default_factory=Settings)
+    roots: Sequence[Path] = ()
+
+    @_told
+    async def ask(
+        self,
+        instruction: Annotated[str, Field(description="A question about the pictures, or how to edit them.")],
+        pictures: Pictures,
+        context: Call,
+        expected: Annotated[str, Field(description="The right answer, if known: a wrong one is learned from.")] = "",
+        profile: Profile = "",
+    ) -> Annotated[CallToolResult, Answer]:
+        """Answer a question about pictures, or edit them, by a program of vision models whose steps are told."""
+        shown = await self._stored(pictures)
+        job = await self._followed(
+            context,
+            lambda: sessions.stream_ask(
+                shown, instruction, expected=expected or None, profile=self._profile(profile), gather=resources
+            ),
+        )
+        state, store = job.state, open_pictures(home())
+        answer = from_json(state.answer)
+        ids = await asyncio.to_thread(_drawn, answer, store)
+        told = Answer(
+            thread=job.thread,
+            answer=state.error or in_words(answer),
+            steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
+            notices=notices_of(state),
+            pictures=ids,
+        )
+        images = [await asyncio.to_thread(_image, store, one) for one in ids]
+        return _result(told, "\n".join([told.answer, *told.notices]), images)
+
+    @_told
+    async def investigate(
+        self,
+        query: Annotated[str, Field(description="What is to be known, e.g. Are the models robust to rotation?")],
+        context: Call,
+        models: Annotated[list[str], Field(description="Models to examine, by name. None: those that fit.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
+        images: Annotated[int, Field(ge=0, description="Pictures that it may use. 0: as many as usual.")] = 0,
+        background: Annotated[bool, Field(description="Return at once; `report` tells how far it is.")] = False,
+        profile: Profile = "",
+    ) -> Annotated[CallToolResult, Investigation]:
+        """Find out by experiments what vision-language models can see, until the evidence suffices: minutes."""
+        budget = {"images": float(images)} if images else {}
+        order = Order(query=query, models=models, budget=budget, profile=self._profile(profile))
+        make = lambda: investigations.stream_investigate(order)  # noqa: E731 - what the job begins
+        if background:
+            job = await self.jobs.begin(home(), make)
+            text = f"The investigation {job.thread} has begun; `report` tells how far it is."
+            return _result(await self._investigation(job.thread), text)
+        job = await self._followed(context, make)
+        told = await self._investigation(job.thread)
+        return _result(told, told.conclusion)
+
+    @_told
+    async def report(
+        self,
+        thread: Annotated[str, Field(description="The investigation's thread.", max_length=64)],
+        context: Call,  # noqa: ARG002 - whose it is
+    ) -> Annotated[CallToolResult, Investigation]:
+        """Tell how far an investigation is and what it has found, as Markdown."""
+        told = await self._investigation(thread)
+        text = told.conclusion
+        if told.report and told.status == "finished":
+            text = report_text.markdown(await found_of(thread))
+        return _result(told, text)
+
+    @_told
+    async def learn(
+        self,
+        concept: Annotated[str, Field(description="What tools should learn to see, in a word or two.")],
+        context: Call,
+        tools: Annotated[list[str], Field(description="LOC, SEG, CLASSIFY, SELECT, … None: the usual ones.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
+        profile: Profile = "",
+    ) -> Annotated[CallToolResult, Lessons]:
+        """Teach tools a concept from pictures of it; what does not prove itself is discarded: a minute or more."""
+        job = await self._followed(
+            context, lambda: learning.stream_learn(concept, tools=tools, profile=self._profile(profile))
+        )
+        learned = learning.learned_of(job.state)
+        told = Lessons(thread=job.thread, learned=[str(one) for one in learned], kept=sum(one.kept for one in learned))
+        return _result(told, "\n".join(told.learned))
+
+    @_told
+    async def memory_search(
+        self,
+        query: Annotated[str, Field(description="A concept, or an instruction.", min_length=1, max_length=2_000)],
+        context: Call,  # noqa: ARG002 - whose memory it is
+        profile: Profile = "",
+    ) -> Annotated[CallToolResult, Remembered]:
+        """Look up what was learned of a concept, and the examples nearest to an instruction."""
+        told = await asyncio.to_thread(_searched, query, self._profile(profile), home())
+        lines = [f"{one.pool} has {one.prompts} prompts of {one.concept!r}." for one in told.concepts]
+        lines += [f"{one.instruction} → {' '.join(one.plan)}" for one in told.examples]
+        return _result(told, "\n".join(lines) or "Nothing is known about that.")
+
+    async def picture(self, id: str, context: Call) -> bytes:  # noqa: A002 - the template's name
+        """A stored picture."""
+        try:
+            return await asyncio.to_thread(open_pictures(self.user(context).home).read, id)
+        except SnellenError as error:
+            msg = "There is no such picture."
+            raise ResourceNotFoundError(msg) from error
+
+    async def report_page(self, id: str, context: Call) -> str:  # noqa: A002 - the template's name
+        """What an investigation found, in Markdown."""
+        with using_home(self.user(context).home):
+            try:
+                return report_text.markdown(await found_of(id))
+            except SnellenError as error:
+                msg = "There is no such report."
+                raise ResourceNotFoundError(msg) from error
+
+    def user(self, context: Call) -> User:
+        """Return whose call it is: whom the guard let in, or, without one, the owner."""
+        request: Any = context.request_context.request
+        user = getattr(getattr(request, "state", None), "user", None)
+        if isinstance(user, User):
+            return user
+        if request is not None:
+            msg = "a request came past the guard"
+            raise RuntimeError(msg)
+        return User(OWNER, home())
+
+    def _profile(self, name: str) -> str:
+        if not name:
+            return next(iter(self.profiles.values()))
+        if name not in self.profiles:
+            msg = f"There is no profile {name[:80]!r} here: choose among {', '.join(self.profiles)}."
+            raise BadInput(msg)
+        return self.profiles[name]
+
+    async def _stored(self, pictures: Sequence[str]) -> list[Picture | Path | str]:
+        store = open_pictures(home())
+        uploads = Uploads(store, self.settings)
+        return [await self._one(text, store, uploads) for text in pictures]
+
+    async def _one(self, text: str, store: ArtifactStore, uploads: Uploads) -> Picture | Path:
+        if len(text) == _ID and set(text) <= set("0123456789abcdef"):
+            return await asyncio.to_thread(known_picture, text, store)
+        inside = _inside(text, self.roots) if self.roots else None
+        return inside or await uploads.add_reference(text)
+
+    async def _followed(self, context: Call, make: Callable[[], Events]) -> Job:
+        """Have something done, tell how far it is, and return the job once it is over; a call that is given up ends it.
+
+        Raises:
+            SnellenError: It failed, or was stopped.
+        """
+        job = await self.jobs.begin(home(), make)
+        try:
+            told, progress = 0, Progress()
+            async with aclosing(job.events()) as events:
+                async for _, event in events:
+                    if progress.take(event):
+                        told += 1
+                        await context.report_progress(told, message=progress.line)
+        finally:
+            if not job.is_over and job.task is not None:
+                job.task.cancel("Nobody waited for it any more.")
+        if job.status == "finished":
+            return job
+        raise job.refused or SnellenError(job.error or f"A person must decide about {job.thread} first.")
+
+    async def _investigation(self, thread: str) -> Investigation:
+        graph, state = await directory.read_thread(thread)
+        job = self.jobs.find(home(), thread)
+        found = await found_of(thread) if graph != "investigate" or state.report else None
+        status = job.status if job is not None else "finished" if found and found.report.answers else "stopped"
+        if found is None:
+            return Investigation(
+                thread=thread, status=status, conclusion="Nothing was found out yet.", findings=[], pictures=0,
+                trials=0, report="",
+            )  # fmt: skip
+        report = found.report
+        findings = [f"{one.claim}: {figures(one)}" for one in report.findings]
+        return Investigation(
+            thread=thread, status=status, conclusion=report.conclusion or "Nothing was concluded yet.",
+            findings=findings, pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
+        )  # fmt: skip
+
+
+def mcp_server(
+    jobs: Jobs, profiles: Mapping[str, str], settings: Settings | None = None, *, roots: Sequence[Path] = ()
+) -> MCPServer[Any]:
+    """Return the server.
+
+    Args:
+        jobs: Work on the threads.
+        profiles: Names or paths of profiles, by the names that clients may give; the first is the usual one.
+        settings: How large and how many pictures may be.
+        roots: Folders whose pictures clients may name by their paths: for clients of this machine alone.
+    """
+    tools = _Tools(jobs, profiles, settings or Settings(), roots)
+    server: MCPServer[Any] = MCPServer("snellen", title="Snellen", instructions=_INSTRUCTIONS, log_level="WARNING")
+    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    adds = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+    for tool, title, annotations in (
+        (tools.ask, "Ask about pictures", adds),
+        (tools.investigate, "Investigate models", adds),
+        (tools.report, "Report of an investigation", reads),
+        (tools.learn, "Learn a concept", adds),
+        (tools.memory_search, "Search the memory", reads),
+    ):
+        server.add_tool(tool, title=title, annotations=annotations)
+    server.resource("snellen://pictures/{id}", title="A stored picture", mime_type="image/png")(tools.picture)
+    server.resource("snellen://reports/{id}", title="A report", mime_type="text/markdown")(tools.report_page)
+    return server
+
+
+def mcp_mount(jobs: Jobs, profiles: Mapping[str, str], settings: Settings) -> tuple[Route, Mount]:
+    """Return what serves MCP over streamable HTTP at ``/mcp``, behind the guard: a route, and the mount that it is of.
+
+    Requests stand for themselves: there are no sessions that one user could take over from another.
+    """
+    app = mcp_server(jobs, profiles, settings).streamable_http_app(
+        streamable_http_path="/",
+        stateless_http=True,
+        max_request_body_size=settings.body_bytes,
+        # The guard looks at Host and Origin.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return Route(PATH, _Exactly(app)), Mount(PATH, app)
+
+
+@dataclass(frozen=True)
+class _Exactly:
+    """Serves ``/mcp`` as ``/mcp/``: clients would be sent there first."""
+
+    app: Starlette
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        root = scope.get("root_path", "")
+        there = {**scope, "root_path": f"{root}{PATH}", "path": f"{root}{PATH}/"}
+        await self.app(there, receive, send)
+
+
+def _inside(text: str, roots: Sequence[Path]) -> Path | None:
+    """Return the file that a path names, if it lies in one of the folders; None for what is no path.
+
+    Raises:
+        BadInput: It is a path elsewhere.
+    """
+    place = Path(text.removeprefix("file://")) if len(text) < 4_096 else None  # noqa: PLR2004 - the longest path
+    if place is None or not place.is_absolute():
+        return None
+    real = place.resolve()
+    if any(real.is_relative_to(root.resolve()) for root in roots):
+        return real
+    msg = "That picture lies in no folder that may be read; name its folder with --root, or send the picture itself."
+    raise BadInput(msg)
+
+
+def _drawn(answer: Any, store: ArtifactStore) -> list[str]:  # noqa: ANN401 - any value of a program
+    if isinstance(answer, Picture):
+        return [answer.id]
+    outlined = drawn(answer, store)
+    return [] if outlined is None else [store.put(outlined).id]
+
+
+def _image(store: ArtifactStore, picture: str) -> ImageContent:
+    content, kind = shown_picture(store.read(picture))
+    return ImageContent(type="image", data=base64.b64encode(content).decode(), mime_type=kind)
+
+
+def _result(told: BaseModel, text: str, images: Sequence[ImageContent] = ()) -> CallToolResult:
+    content: list[ContentBlock] = [TextContent(type="text", text=text), *images]
+    return CallToolResult(content=content, structured_content=told.model_dump(mode="json"))
+
+
+def _searched(query: str, profile: str, folder: Path) -> Remembered:
+    from collections import Counter
+
+    from nodes.accounts import bare_name
+    from nodes.reasoning.inflection import singular
+
+    context = resources(profile, folder)
+    concept = singular(bare_name(query))
+    rows = context.learner().prompts.rows()
+    counts = Counter((row.concept, row.pool) for row in rows if row.concept and row.concept in {concept, query})
+    nearest = [
+        one
+        for kind in ("plan", "program")
+        for correct in (True, False)
+        for one in context.pool.nearest(query, kind, correct=correct, k=_MOST_FOUND // 4)
+    ]
+    return Remembered(
+        concepts=[Concept(concept=name, pool=pool, prompts=count) for (name, pool), count in counts.items()],
+        examples=[
+            Example(
+                instruction=one.instruction, kind=one.kind, correct=one.correct, plan=one.plan, program=one.program
+            )
+            for one in nearest
+        ],
+    )

@@ -1,0 +1,124 @@
+"""What clients ask: read, typed, and refused in OpenAI's words where it cannot be done."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Json = dict[str, Any]
+
+MAX_MESSAGES: Final = 2_000
+"""Messages of a request; a conversation keeps far fewer."""
+
+_TEXTS: Final = frozenset({"text", "input_text"})
+
+
+class ApiError(Exception):
+    """A request is not done; told in the form that OpenAI's clients expect.
+
+    Attributes:
+        status: The HTTP status.
+        message: One sentence for the user.
+        code: A short name, for programs.
+        param: The field of the request that it is about.
+        retry_after: In how many seconds another try makes sense; 0: not by waiting.
+    """
+
+    def __init__(
+        self, status: int, message: str, *, code: str | None = None, param: str | None = None, retry_after: int = 0
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message, self.code, self.param, self.retry_after = status, message, code, param, retry_after
+
+    def to_json(self) -> Json:
+        """Return the body of the answer."""
+        kinds = {401: "authentication_error", 429: "rate_limit_error"}
+        kind = kinds.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")  # noqa: PLR2004
+        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+
+
+class Message(BaseModel):
+    """One message of a conversation, as the client has it."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[Json] | None = None
+
+    def blocks(self) -> list[Json]:
+        """Return its content as blocks."""
+        if isinstance(self.content, str):
+            return [{"type": "text", "text": self.content}]
+        return self.content or []
+
+    def text(self) -> str:
+        """Return its words."""
+        return " ".join(str(one.get("text") or "") for one in self.blocks() if one.get("type") in _TEXTS).strip()
+
+    def others(self) -> list[Json]:
+        """Return what it carries beside words."""
+        return [one for one in self.blocks() if one.get("type") not in _TEXTS]
+
+
+class StreamOptions(BaseModel):
+    """What a stream says beside the answer."""
+
+    include_usage: bool = False
+
+
+class ChatRequest(BaseModel):
+    """A request for ``/v1/chat/completions``, as far as it is read.
+
+    Other parameters (temperature, seed, stop, max_tokens, …) are tolerated and change nothing.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str = Field(max_length=200)
+    messages: list[Message] = Field(min_length=1, max_length=MAX_MESSAGES)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+
+
+def read_request(body: Any) -> ChatRequest:  # noqa: ANN401 - whatever JSON came
+    """Read a request.
+
+    Raises:
+        ApiError: Something is missing, of another type, or asks for what is not done here.
+    """
+    try:
+        request = ChatRequest.model_validate(body)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        param = ".".join(map(str, wrong["loc"])) or None
+        msg = f"{param or 'The body'} cannot be read: {wrong['msg'].lower()}."
+        raise ApiError(400, msg, param=param) from error
+    _refuse_unsupported(request.model_extra or {})
+    if request.messages[-1].role != "user":
+        msg = "The last message must be the user's: say what is to be done."
+        raise ApiError(400, msg, param="messages")
+    return request
+
+
+def _refuse_unsupported(given: Json) -> None:
+    """Refuse what a client would wait for in vain; what merely tunes an answer is tolerated."""
+    form = given.get("response_format")
+    wanted = {
+        "n": given.get("n") not in {None, 1},
+        "tools": bool(given.get("tools")) and given.get("tool_choice") != "none",
+        "functions": bool(given.get("functions")) and given.get("function_call") != "none",
+        "response_format": isinstance(form, dict) and form.get("type") != "text",
+        "logprobs": bool(given.get("logprobs")),
+        "audio": bool(given.get("audio")),
+    }
+    reasons = {
+        "n": "one answer is given to a request: leave n out, or take 1",
+        "tools": "the agent calls its own tools and none of the client's: leave tools out",
+        "functions": "the agent calls its own tools and none of the client's: leave functions out",
+        "response_format": "answers are Markdown: leave response_format out",
+        "logprobs": "answers come from programs, which have no token probabilities: leave logprobs out",
+        "audio": "answers are text and pictures: leave audio out",
+    }
+    for name, asked in wanted.items():
+        if asked:
+            msg = f"{name} is not supported here: {reasons[name]}."
+            raise ApiError(400, msg, code="unsupported_parameter", param=name)

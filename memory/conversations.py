@@ -1,0 +1,70 @@
+"""Which thread a conversation is, for clients that send all that was said and no thread's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sqlite_utils import Database, Migrations
+
+from memory.tables import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATABASE: Final = "conversations.sqlite"
+MAX_KEPT: Final = 10_000
+"""Turns that are known again; of more, the oldest are forgotten."""
+
+migrations = Migrations("conversations")
+
+
+@migrations(name="1_turns")
+def _turns(db: Database) -> None:
+    db.execute("CREATE TABLE turns (history TEXT NOT NULL UNIQUE, thread TEXT NOT NULL, checkpoint TEXT NOT NULL)")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where a conversation stood when it had been answered.
+
+    Attributes:
+        thread: Its thread.
+        checkpoint: The id of the thread's latest checkpoint then.
+    """
+
+    thread: str
+    checkpoint: str
+
+
+class ConversationTable(Table):
+    """The turns of one home's conversations, by what had been said; safe for threads and for several processes."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the table and bring it up to date.
+
+        Raises:
+            MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
+        """
+        super().__init__(folder, DATABASE, migrations)
+
+    def find(self, history: str) -> Turn | None:
+        """Return where a conversation stood.
+
+        Args:
+            history: A sum of what was said, as ``keep`` was given it.
+        """
+        with self._rows() as rows:
+            found = rows.conn.execute("SELECT thread, checkpoint FROM turns WHERE history = ?", (history,)).fetchone()
+        return Turn(*found) if found else None
+
+    def keep(self, history: str, turn: Turn) -> None:
+        """Know a turn again; of two with the same history, the later one counts.
+
+        Raises:
+            MemoryTrouble: the disk is full or the database cannot be written; nothing was stored.
+        """
+        with self._rows() as rows, rows.atomic():
+            rows.conn.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?)", (history, turn.thread, turn.checkpoint))
+            # Each row gets a higher rowid than those before it.
+            rows.conn.execute("DELETE FROM turns WHERE rowid <= (SELECT MAX(rowid) FROM turns) - ?", (MAX_KEPT,))
