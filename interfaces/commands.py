@@ -104,6 +104,13 @@ def learn(options: argparse.Namespace) -> int:
     return learning_commands.learn(options)
 
 
+def chat(options: argparse.Namespace) -> int:
+    """Serve the page to the owner of this memory."""
+    from interfaces import chat_commands
+
+    return chat_commands.chat(options)
+
+
 def tokens(options: argparse.Namespace) -> int:
     """Say who may use a server."""
     from interfaces import token_commands

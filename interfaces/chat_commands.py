@@ -1,0 +1,69 @@
+"""What ``snellen chat`` does: the page alone, for the owner of this memory, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+from profiles.errors import SnellenError
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from interfaces.jobs import Jobs
+    from interfaces.serving import Settings
+
+
+def chat(options: argparse.Namespace) -> int:
+    """Serve the page until it is stopped; the work under way is saved then."""
+    from interfaces.serving import Settings, configure_logging
+    from profiles import load_profile
+
+    load_profile(options.profile)
+    settings = Settings(host=options.host, port=options.port)
+    try:
+        from interfaces.jobs import Jobs
+        from interfaces.serving.listening import serve
+
+        app = page_app(Jobs(), settings, profile=options.profile)
+    except ImportError as error:
+        msg = f"The page needs the package {error.name}: `pip install 'snellen[serve]'`."
+        raise SnellenError(msg) from error
+    configure_logging(level=logging.WARNING)
+    serve(app, say=lambda said: _say(said, browser=options.browser))
+    return 0
+
+
+def page_app(jobs: Jobs, settings: Settings, *, profile: str) -> Starlette:
+    """Return an application that serves the page alone, behind the guard.
+
+    Args:
+        jobs: What it works on; all is stopped and saved at its end.
+        settings: Where it will listen, and its limits.
+        profile: Name or path of the profile that new threads are begun with.
+    """
+    from interfaces.artifact_routes import artifact_routes
+    from interfaces.chat_page import make_page, mount_page, page_routes
+    from interfaces.serving.app import create_app
+
+    async def stop(seconds: float) -> None:
+        await jobs.close(seconds)
+
+    page = make_page(jobs, profile=profile, settings=settings)
+    routes = [*artifact_routes(settings), *page_routes()]
+    app = create_app(settings, routes=routes, mounts=[mount_page(page)], on_stop=stop)
+    app.state.serving.metrics.watch_jobs(
+        running=lambda: jobs.counts().get("running", 0), waiting=lambda: jobs.counts().get("queued", 0)
+    )
+    return app
+
+
+def _say(said: str, *, browser: bool) -> None:
+    sys.stdout.write(f"{said}\nOpen it in a browser; Ctrl-C ends it, and whatever is under way can be resumed.\n")
+    sys.stdout.flush()
+    if browser and sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(said.rpartition(" ")[2])
