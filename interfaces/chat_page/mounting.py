@@ -13,9 +13,12 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import gradio as gr
 from starlette.routing import Mount
 
+from interfaces.chat_page.browsing import ThreadsTab
 from interfaces.chat_page.chatting import EXAMPLES, ChatTab, picture_of
 from interfaces.chat_page.desk import Desk, Updates
 from interfaces.chat_page.fencing import Fenced
+from interfaces.chat_page.inquiring import InquiryTab
+from interfaces.chat_page.recalling import MemoryTab
 from interfaces.serving.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
 _HERE: Final = Path(__file__).resolve().parent
 _CACHE: Final = "GRADIO_TEMP_DIR"
+_LONGEST: Final = 64
+"""Characters of a thread's id."""
+_PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "concurrency_limit": None}
 _TITLE: Final = "Snellen"
 _KEEP_ADDRESS: Final = """(thread) => {
   const url = new URL(window.location);
@@ -52,10 +58,51 @@ def make_page(jobs: Jobs, *, profile: str = "embedded", settings: Settings | Non
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab("Chat", id="chat"):
                 chat = ChatTab.made(desk)
-        opened = page.load(_opening(desk, tabs, chat), [], [tabs, chat.thread], api_visibility="private")
-        opened.success(**chat.follow)
-        chat.thread.change(None, [chat.thread], [], js=_KEEP_ADDRESS)
+            with gr.Tab("Investigations", id="investigate") as inquiries:
+                inquiry = InquiryTab.made(desk)
+            with gr.Tab("Memory", id="memory") as memories:
+                memory = MemoryTab.made(desk)
+            with gr.Tab("Threads", id="threads") as all_threads:
+                found = ThreadsTab.made(desk)
+        inquiries.select(inquiry.listed, [], [inquiry.earlier], **_PRIVATE)
+        memories.select(memory.shown, [], memory.outputs, **_PRIVATE)
+        all_threads.select(found.listed, [found.wanted, found.kind], [found.found, found.nothing], **_PRIVATE)
+        _wire(page, desk, tabs, (chat, inquiry, found))
     return page
+
+
+def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, InquiryTab, ThreadsTab]) -> None:
+    """Have the thread of the page's address opened in the tab of its kind, and kept there."""
+    from graphs.states import ChatState, InvestigateState
+
+    chat, inquiry, found = parts
+    places = {"chat": chat, "investigate": inquiry}
+    of_state = {ChatState: chat, InvestigateState: inquiry}
+
+    async def opened(thread: str, request: gr.Request) -> Updates:
+        standing = await desk.standing(desk.home(request), thread[:_LONGEST])
+        if not thread:
+            return {tabs: gr.update()}
+        known = standing.graph if standing.graph in places else None
+        return {tabs: gr.update(selected=known or "threads"), (places[known] if known else found).thread: thread}
+
+    async def loaded(request: gr.Request) -> Updates:
+        # What is under way is found again; what the address names comes first.
+        under_way = {
+            place.thread: job.thread
+            for job in reversed(desk.jobs.of(desk.home(request)))
+            if not job.is_over and (place := of_state.get(type(job.state))) is not None
+        }
+        return under_way | await opened(str(request.query_params.get("thread", "")), request)
+
+    outputs = [tabs, *(part.thread for part in parts)]
+    beginning = page.load(loaded, [], outputs, show_progress="hidden", **_PRIVATE)
+    for part in parts:
+        beginning.success(**part.follow)
+        part.thread.change(None, [part.thread], [], js=_KEEP_ADDRESS)
+    shown = found.wire({"fn": opened, "outputs": outputs})
+    shown.success(**chat.follow)
+    shown.success(**inquiry.follow)
 
 
 def mount_page(page: gr.Blocks) -> Mount:
@@ -71,17 +118,6 @@ def mount_page(page: gr.Blocks) -> Mount:
         favicon_path=None,
     )  # fmt: skip
     return Mount("/", app)
-
-
-def _opening(desk: Desk, tabs: gr.Tabs, chat: ChatTab) -> Any:  # noqa: ANN401 - a handler
-    async def opening(request: gr.Request) -> Updates:
-        thread = str(request.query_params.get("thread", ""))[:64]
-        standing = await desk.standing(desk.home(request), thread)
-        if standing.graph == "chat":
-            return {tabs: gr.update(selected="chat"), chat.thread: thread}
-        return {tabs: gr.update(), chat.thread: ""}
-
-    return opening
 
 
 def _theme() -> gr.themes.Base:
