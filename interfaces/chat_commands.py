@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from interfaces.jobs import Jobs
     from interfaces.serving import Settings
 
+_RATE, _BURST = 100.0, 1_000
+"""Requests: a browser asks for a hundred files when it opens the page for the first time."""
+
 
 def chat(options: argparse.Namespace) -> int:
     """Serve the page until it is stopped; the work under way is saved then."""
@@ -22,7 +25,7 @@ def chat(options: argparse.Namespace) -> int:
     from profiles import load_profile
 
     load_profile(options.profile)
-    settings = Settings(host=options.host, port=options.port)
+    settings = Settings(host=options.host, port=options.port, requests_per_second=_RATE, burst=_BURST)
     try:
         from interfaces.jobs import Jobs
         from interfaces.serving.listening import serve

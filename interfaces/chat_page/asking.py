@@ -27,7 +27,7 @@ _MOST_REASON: Final = 300
 class Asking:
     """The components with which a thread's request is decided about."""
 
-    group: gr.Group
+    group: gr.Column
     said: gr.HTML
     chosen: gr.CheckboxGroup
     reason: gr.Textbox
@@ -44,7 +44,7 @@ class Asking:
         Args:
             name: Tells them from those of other tabs.
         """
-        with gr.Group(visible=False, elem_classes="sn-decide", elem_id=f"{name}-decide") as group:
+        with gr.Column(visible=False, elem_classes="sn-decide", elem_id=f"{name}-decide") as group:
             said = gr.HTML()
             chosen = gr.CheckboxGroup(label="Allow", visible=False)
             reason = gr.Textbox(label="Why not (optional)", max_lines=2, max_length=_MOST_REASON)
@@ -52,8 +52,8 @@ class Asking:
                 design = gr.Code(label="The design, as JSON", language="json", max_lines=18, wrap_lines=True)
                 edit = gr.Button("Run it as changed", size="sm", elem_id=f"{name}-edit")
             with gr.Row(elem_classes="sn-buttons"):
-                approve = gr.Button("Allow", variant="primary", size="sm", elem_id=f"{name}-approve")
-                reject = gr.Button("Refuse", size="sm", elem_id=f"{name}-reject")
+                approve = gr.Button("Allow", variant="primary", size="sm", elem_id=f"{name}-allow")
+                reject = gr.Button("Refuse", size="sm", elem_id=f"{name}-refuse")
         return cls(group, said, chosen, reason, editor, design, approve, reject, edit)
 
     @property

@@ -46,7 +46,7 @@ class ThreadsTab:
     show: gr.Button
     stop: gr.Button
     resume: gr.Button
-    correction: gr.Group
+    correction: gr.Column
     right: gr.Textbox
     wrong: gr.Textbox
     correct: gr.Button
@@ -76,7 +76,7 @@ class ThreadsTab:
                     resume = gr.Button("Go on", size="sm", variant="primary", visible=False, elem_id="thread-resume")
                     stop = gr.Button("Stop", size="sm", variant="stop", visible=False, elem_id="thread-stop")
                 asking = Asking.made("thread")
-                with gr.Group(visible=False, elem_classes="sn-decide", elem_id="thread-correction") as correction:
+                with gr.Column(visible=False, elem_classes="sn-decide", elem_id="thread-correction") as correction:
                     wrong = gr.Textbox(label="What is wrong with the answer?", placeholder="that is not a cat", max_length=_MOST_SAID)
                     right = gr.Textbox(label="Or: the right answer", placeholder="3", max_length=_MOST_SAID)
                     correct = gr.Button("Correct it", size="sm", elem_id="thread-correct")
@@ -123,7 +123,7 @@ class ThreadsTab:
 
     async def _follow(self, thread: str, request: gr.Request) -> AsyncGenerator[Updates]:
         home = self.desk.home(request)
-        async for standing in self.desk.followed(home, thread):
+        async for standing in self.desk.followed(thread, request, "threads"):
             yield await self.updates(standing, home)
 
     async def updates(self, standing: Standing, home: Path) -> Updates:

@@ -111,7 +111,7 @@ class ChatTab:
     @property
     def outputs(self) -> list[Any]:
         """What ``updates`` changes."""
-        shown = [self.thread, self.log, self.box, self.examples, self.stop, self.resume, self.approve, self.story]
+        shown = [self.thread, self.log, self.box, self.examples, self.stop, self.resume, self.story]
         return [*shown, self.trouble, self.report, *self.asking.outputs]
 
     @property
@@ -124,7 +124,7 @@ class ChatTab:
 
     async def _follow(self, thread: str, request: gr.Request) -> AsyncGenerator[Updates]:
         home = self.desk.home(request)
-        async for standing in self.desk.followed(home, thread):
+        async for standing in self.desk.followed(thread, request, "chat"):
             yield await self.updates(standing, home)
 
     async def updates(self, standing: Standing, home: Path) -> Updates:
@@ -141,7 +141,6 @@ class ChatTab:
             self.examples: gr.update(visible=not messages),
             self.stop: gr.update(visible=standing.is_running),
             self.resume: gr.update(visible=known and standing.can_resume),
-            self.approve: bool(known and standing.state.approve),
             self.story: await asyncio.to_thread(draw_story, standing.story, home),
             self.trouble: _trouble(standing.trouble or lost),
             self.report: _report(standing) if known else "",
@@ -170,7 +169,7 @@ class ChatTab:
             if not text and not pictures:
                 msg = "Write something, or add a picture."
                 raise BadInput(msg)
-        return await self._begun(home, text, pictures, thread, approve=approve)
+        return await self._begun(request, text, pictures, thread, approve=approve)
 
     def _example(self, example: Example) -> Any:  # noqa: ANN401 - a handler
         async def say(approve: bool, request: gr.Request) -> Updates:  # noqa: FBT001 - Gradio calls it so
@@ -178,19 +177,21 @@ class ChatTab:
             file = picture_of(example)
             with telling():
                 pictures = [] if file is None else [await _uploads(self.desk, home).add_file(file.read_bytes())]
-            return await self._begun(home, example.text, pictures, "", approve=approve)
+            return await self._begun(request, example.text, pictures, "", approve=approve)
 
         return say
 
     async def _begun(
-        self, home: Path, text: str, pictures: Sequence[Picture], thread: str, *, approve: bool
+        self, request: gr.Request, text: str, pictures: Sequence[Picture], thread: str, *, approve: bool
     ) -> Updates:
+        home = self.desk.home(request)
         known = thread if thread and (await self.desk.standing(home, thread)).graph == "chat" else None
         job = await self.desk.begin(
             home,
             lambda: stream_chat(text, pictures, thread=known, profile=self.desk.profile, approve=approve),
         )
-        return {self.thread: job.thread, self.box: gr.update(value=None, interactive=False)}
+        self.desk.turns.begin(request, "chat")
+        return {self.thread: job.thread, self.box: gr.update(value={"text": "", "files": []}, interactive=False)}
 
     async def _stored(self, files: Sequence[Path], home: Path) -> list[Picture]:
         """Store what was uploaded; Gradio's copies go.

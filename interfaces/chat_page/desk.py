@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
+from collections import OrderedDict
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -28,6 +29,7 @@ Mood = Literal["running", "waiting", "stopped", "failed", "finished", "missing"]
 
 _EVERY: Final = 0.4
 """Seconds between two pictures of a thread at work."""
+_MOST_TABS: Final = 10_000
 _SHOWN_SECONDS: Final = 20
 _UNKNOWN: Final = "There is no such thread here: it may be another user's, or its memory was deleted."
 
@@ -70,6 +72,24 @@ class Standing:
         return self.mood in {"stopped", "failed"}
 
 
+@dataclass
+class Turns:
+    """Which thread a tab of a browser shows: whoever follows another one there has been overtaken."""
+
+    _latest: OrderedDict[tuple[str, str], int] = field(default_factory=OrderedDict)
+    _count: int = 0
+
+    def begin(self, request: gr.Request, tab: str) -> Callable[[], bool]:
+        """Have a tab show something else from now on; returns what tells whether it still does."""
+        place = (str(request.session_hash), tab)
+        self._count += 1
+        turn = self._latest[place] = self._count
+        self._latest.move_to_end(place)
+        while len(self._latest) > _MOST_TABS:
+            self._latest.popitem(last=False)
+        return lambda: self._latest.get(place) == turn
+
+
 @dataclass(frozen=True)
 class Desk:
     """What all parts of the page work with.
@@ -78,11 +98,13 @@ class Desk:
         jobs: The threads that the server works on.
         profile: Name or path of the profile that new threads are begun with.
         settings: How large and how many pictures may be.
+        turns: What each tab shows.
     """
 
     jobs: Jobs
     profile: str
     settings: Settings
+    turns: Turns = field(default_factory=Turns)
 
     def home(self, request: gr.Request) -> Path:
         """Return the home of whoever asks: what the guard knows; without a guard, the owner's."""
@@ -112,8 +134,22 @@ class Desk:
         if job is not None:
             await self.jobs.stop(job)
 
-    async def followed(self, home: Path, thread: str) -> AsyncGenerator[Standing]:
-        """Yield how a thread stands, again and again while it is worked on here, and a last time then."""
+    async def followed(self, thread: str, request: gr.Request, tab: str) -> AsyncGenerator[Standing]:
+        """Yield how a thread stands, again and again while it is worked on here, and a last time then.
+
+        Args:
+            thread: Its id.
+            request: Of whoever looks at it.
+            tab: Where it is shown; it is followed until the same tab shows another one.
+        """
+        is_shown = self.turns.begin(request, tab)
+        home = self.home(request)
+        async for standing in self._standings(home, thread):
+            if not is_shown():
+                return
+            yield standing
+
+    async def _standings(self, home: Path, thread: str) -> AsyncGenerator[Standing]:
         job = self.jobs.find(home, thread)
         if job is not None and not job.is_over:
             base = await self.standing(home, thread)

@@ -50,7 +50,7 @@ class Fenced:
             await self.app(scope, receive, send)
             return
         if _API not in scope["path"]:
-            await self.app(scope, receive, _with_policy(send))
+            await self.app(scope, receive, _with_headers(send, lasting="/assets/" in scope["path"]))
             return
         shown = _FILE.fullmatch(scope["path"])
         if shown is not None and (_user(scope), unquote(shown["path"])) not in self._known:
@@ -95,7 +95,11 @@ class _Noting:
             return
 
 
-def _with_policy(send: Send) -> Send:
+def _with_headers(send: Send, *, lasting: bool) -> Send:
+    """Add what pages may do to pages, and how long they last to files whose names say what is in them.
+
+    A page consists of a hundred such files: asked for at each reload, they would use up what a user may ask for.
+    """
     from starlette.datastructures import MutableHeaders
 
     async def sent(message: Message) -> None:
@@ -103,6 +107,8 @@ def _with_policy(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             if headers.get("content-type", "").startswith("text/html"):
                 headers["content-security-policy"] = _POLICY
+            elif lasting and message["status"] == 200:  # noqa: PLR2004 - the status itself
+                headers["cache-control"] = "private, max-age=31536000, immutable"
         await send(message)
 
     return sent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ class InquiryTab:
         with gr.Row(elem_classes="sn-two"):
             with gr.Column(scale=2, min_width=300):
                 query = gr.Textbox(
-                    label="What do you want to know about models?", placeholder=_QUERIES[0], lines=2, max_lines=6,
+                    label="What do you want to know about models?", placeholder=_QUERIES[0], lines=1, max_lines=6,
                     max_length=MAX_QUERY, elem_id="inquiry-query",
                 )  # fmt: skip
                 with gr.Row(elem_classes="sn-examples"):
@@ -119,7 +120,7 @@ class InquiryTab:
 
     async def _follow(self, thread: str, request: gr.Request) -> AsyncGenerator[Updates]:
         home = self.desk.home(request)
-        async for standing in self.desk.followed(home, thread):
+        async for standing in self.desk.followed(thread, request, "investigate"):
             yield await self.updates(standing, home)
 
     async def updates(self, standing: Standing, home: Path) -> Updates:
@@ -143,7 +144,7 @@ class InquiryTab:
     def _wire(self, examples: list[gr.Button]) -> None:
         private: Json = {"api_visibility": "private", "concurrency_limit": None}
         for button, query in zip(examples, _QUERIES, strict=True):
-            button.click(lambda chosen=query: chosen, [], [self.query], **private)
+            button.click(None, [], [self.query], js=f"() => {json.dumps(query)}", api_visibility="private")
         inputs = [self.query, self.models, self.images, self.seconds, self.alpha, self.approve, self.correct]
         begun = gr.on(
             [self.start.click, self.query.submit], self._begin, inputs, [self.thread, self.head], show_progress="hidden",
@@ -178,6 +179,7 @@ class InquiryTab:
             correct=correct,
         )
         job = await self.desk.begin(self.desk.home(request), lambda: stream_investigate(order))
+        self.desk.turns.begin(request, "investigate")
         return {self.thread: job.thread, self.head: written("nothing", said="Beginning…")}
 
     async def _stop(self, thread: str, request: gr.Request) -> None:

@@ -84,7 +84,8 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
         if not thread:
             return {tabs: gr.update()}
         known = standing.graph if standing.graph in places else None
-        return {tabs: gr.update(selected=known or "threads"), (places[known] if known else found).thread: thread}
+        asked = {chat.approve: standing.state.approve} if known == "chat" else {}
+        return {tabs: gr.update(selected=known or "threads"), (places[known] if known else found).thread: thread} | asked
 
     async def loaded(request: gr.Request) -> Updates:
         # What is under way is found again; what the address names comes first.
@@ -95,7 +96,7 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
         }
         return under_way | await opened(str(request.query_params.get("thread", "")), request)
 
-    outputs = [tabs, *(part.thread for part in parts)]
+    outputs = [tabs, chat.approve, *(part.thread for part in parts)]
     beginning = page.load(loaded, [], outputs, show_progress="hidden", **_PRIVATE)
     for part in parts:
         beginning.success(**part.follow)
@@ -114,17 +115,36 @@ def mount_page(page: gr.Blocks) -> Mount:
     gr.mount_gradio_app(
         app, page, path="/", footer_links=[], run_history=False, show_error=False, ssr_mode=False, pwa=False,
         mcp_server=False, enable_monitoring=False, max_file_size=Settings().picture_bytes, theme=_theme(),
-        css=_look(), head=(_HERE / "head.html").read_text("utf-8"),
+        head=f"{(_HERE / 'head.html').read_text('utf-8')}<style>{_look()}</style>",
         favicon_path=None,
     )  # fmt: skip
     return Mount("/", app)
 
 
 def _theme() -> gr.themes.Base:
-    # Fonts of the reader's own system: nothing is fetched.
-    return gr.themes.Soft(
+    """Return the theme: fonts of the reader's own system, so that nothing is fetched, and contrasts for all eyes."""
+    theme = gr.themes.Soft(
         primary_hue="teal", secondary_hue="teal", neutral_hue="slate",
         font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"],
+    )  # fmt: skip
+    plain = {"block_title_background_fill": "none", "block_label_background_fill": "none", "block_title_padding": "0"}
+    return theme.set(
+        **plain,
+        body_background_fill="*neutral_50", body_background_fill_dark="*neutral_950",
+        **{f"{name}_dark": value for name, value in plain.items() if name != "block_title_padding"},
+        block_title_text_color="*body_text_color", block_title_text_color_dark="*body_text_color",
+        block_title_text_weight="600", block_label_text_color="*body_text_color",
+        block_label_text_color_dark="*body_text_color", block_info_text_color="*neutral_600",
+        block_info_text_color_dark="*neutral_400", body_text_color_subdued="*neutral_600",
+        body_text_color_subdued_dark="*neutral_400", input_placeholder_color="*neutral_500",
+        input_placeholder_color_dark="*neutral_400", button_primary_background_fill="*primary_700",
+        button_primary_background_fill_hover="*primary_800", button_primary_background_fill_dark="*primary_700",
+        button_primary_background_fill_hover_dark="*primary_600", input_border_width="1px",
+        input_border_color="*neutral_300", input_border_color_dark="*neutral_600",
+        checkbox_border_color="*neutral_500", checkbox_border_color_dark="*neutral_400",
+        checkbox_label_background_fill_selected="*primary_100",
+        checkbox_label_background_fill_selected_dark="*primary_900", checkbox_label_text_color_selected="*body_text_color",
+        button_secondary_border_color="*neutral_300", button_secondary_border_color_dark="*neutral_600",
     )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ class MemoryTab:
     picture: gr.Image
     tried: gr.HTML
     chosen: gr.CheckboxGroup
-    sure: gr.Group
+    sure: gr.Column
     warning: gr.Markdown
     archive: gr.File
 
@@ -75,7 +75,7 @@ class MemoryTab:
                 with gr.Accordion("Forget", open=False, elem_id="memory-forget-part"):
                     chosen = gr.CheckboxGroup([], label="What to forget", elem_classes="sn-list", elem_id="memory-chosen")
                     forget = gr.Button("Forget the chosen", size="sm", elem_id="memory-forget")
-                    with gr.Group(visible=False, elem_classes="sn-decide") as sure:
+                    with gr.Column(visible=False, elem_classes="sn-decide") as sure:
                         warning = gr.Markdown(elem_id="memory-warning")
                         with gr.Row(elem_classes="sn-buttons"):
                             yes = gr.Button("Forget it", size="sm", variant="stop", elem_id="memory-yes")
