@@ -1,81 +1,72 @@
-"""What ``snellen resume`` does with conversations that were begun on a page or a server."""
+"""What ``snellen chat`` does: the page alone, for the owner of this memory, on this machine."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-from typing import TYPE_CHECKING, Any
+import logging
+import sys
+from typing import TYPE_CHECKING
 
-from interfaces import following, threads
-from interfaces.approving import tell_how_to_decide
-from interfaces.bar_display import BarDisplay
-from interfaces.chats import CHAT
-from interfaces.display import clean, print_json
-from interfaces.follower import Follower
-from interfaces.investigation_display import doing
-from interfaces.learning_display import phase_in_words
-from interfaces.running import resumable, run
-from profiles.errors import BadInput
+from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
-    from graphs.states import ChatState, Json
+    from starlette.applications import Starlette
+
+    from interfaces.jobs import Jobs
+    from interfaces.serving import Settings
+
+_RATE, _BURST = 100.0, 1_000
+"""Requests: a browser asks for a hundred files when it opens the page for the first time."""
 
 
-class ChatDisplay(BarDisplay):
-    """Shows the reply."""
+def chat(options: argparse.Namespace) -> int:
+    """Serve the page until it is stopped; the work under way is saved then."""
+    from interfaces.serving import Settings, configure_logging
+    from profiles import load_profile
 
-    def show(self, event: Any) -> None:  # noqa: ANN401 - the events of a conversation
-        """Show what was said, once it is."""
-        if isinstance(event, following.Started):
-            self.screen.print(f"thread  {event.thread}", style="dim")
-        if isinstance(event, following.Finished):
-            self.screen.print(clean(last_reply(event.state)), markup=False)
+    load_profile(options.profile)
+    settings = Settings(host=options.host, port=options.port, requests_per_second=_RATE, burst=_BURST)
+    try:
+        from interfaces.jobs import Jobs
+        from interfaces.serving.listening import serve
 
-
-def resume(options: argparse.Namespace) -> int:
-    """Go on with a conversation that was stopped in the middle of an answer, or that waits for a decision."""
-    if options.out or options.html:
-        msg = f"The thread {options.thread!r} is a conversation: `snellen report` writes what it found out."
-        raise BadInput(msg)
-    decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(threads.waiting(options.thread)) is None:
-        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
-        raise BadInput(msg)
-    follower: Follower[ChatState] = Follower(ChatDisplay(), _doing, quiet=options.json, decision=decision)
-    with resumable(lambda: follower.thread):
-        run(follower.follow(CHAT.resume(options.thread, profile=options.profile, decide=follower.asked)))
-    ended = follower.finished
-    if follower.quiet:
-        state = ended.state if ended else asyncio.run(CHAT.read(follower.thread))
-        print_json(state_json(follower.thread, state, waits=follower.request))
-    if ended is None:
-        tell_how_to_decide(follower.thread)
+        app = page_app(Jobs(), settings, profile=options.profile)
+    except ImportError as error:
+        msg = f"The page needs the package {error.name}: `pip install 'snellen[serve]'`."
+        raise SnellenError(msg) from error
+    configure_logging(level=logging.WARNING)
+    serve(app, say=lambda said: _say(said, browser=options.browser))
     return 0
 
 
-def last_reply(state: ChatState) -> str:
-    """Return what was said last; empty where the person's message is not answered yet."""
-    from nodes.messages import text_of
+def page_app(jobs: Jobs, settings: Settings, *, profile: str) -> Starlette:
+    """Return an application that serves the page alone, behind the guard.
 
-    last = state.messages[-1] if state.messages else None
-    return text_of(last) if last is not None and last.type == "ai" else ""
+    Args:
+        jobs: What it works on; all is stopped and saved at its end.
+        settings: Where it will listen, and its limits.
+        profile: Name or path of the profile that new threads are begun with.
+    """
+    from interfaces.artifact_routes import artifact_routes
+    from interfaces.chat_page import make_page, mount_page, page_routes
+    from interfaces.serving.app import create_app
+
+    async def stop(seconds: float) -> None:
+        await jobs.close(seconds)
+
+    page = make_page(jobs, profile=profile, settings=settings)
+    routes = [*artifact_routes(settings), *page_routes()]
+    app = create_app(settings, routes=routes, mounts=[mount_page(page)], on_stop=stop)
+    app.state.serving.metrics.watch_jobs(
+        running=lambda: jobs.counts().get("running", 0), waiting=lambda: jobs.counts().get("queued", 0)
+    )
+    return app
 
 
-def state_json(thread: str, state: ChatState, *, waits: Json | None = None) -> Json:
-    """Return a conversation as plain JSON."""
-    from nodes.messages import pictures_in, text_of
+def _say(said: str, *, browser: bool) -> None:
+    sys.stdout.write(f"{said}\nOpen it in a browser; Ctrl-C ends it, and whatever is under way can be resumed.\n")
+    sys.stdout.flush()
+    if browser and sys.stdout.isatty():
+        import webbrowser
 
-    said = [{"who": one.type, "text": text_of(one), "pictures": pictures_in(one)} for one in state.messages]
-    return {"thread": thread, "messages": said, "last": state.last, "waits": waits}
-
-
-def _doing(event: object) -> str:
-    match event:
-        case following.InvestigationProgress(told=told):
-            return doing(told)
-        case following.LearningProgress(told=told):
-            return phase_in_words({name: told[name] for name in ("need", "phase") if name in told})
-        case following.Waits():
-            return "waiting for a decision"
-        case _:
-            return "answering"
+        webbrowser.open(said.rpartition(" ")[2])

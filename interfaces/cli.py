@@ -363,6 +363,15 @@ def _declare_memory(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
+def _declare_chat(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="H", help="the address to listen on; beyond this machine only with tokens"
+    )
+    parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
+    parser.add_argument("--no-browser", dest="browser", action="store_false", help="open no browser")
+    _declare_profile(parser)
+
+
 def _declare_tokens(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", choices=("add", "list", "revoke"), metavar="ACTION", help="add NAME, list, or revoke NAME"
@@ -535,6 +544,13 @@ _COMMANDS: Final = {
         "snellen mcp --root ~/Pictures\n"
         "snellen serve                                    # MCP over HTTP, at /mcp",
         _declare_mcp,
+    ),
+    "chat": _Command(
+        "open the page in a browser: chat, investigations, memory and threads",
+        "snellen chat                                     # then http://127.0.0.1:7860\n"
+        "snellen chat --port 0 --no-browser               # any free port; prints where\n"
+        "snellen chat --profile hub",
+        _declare_chat,
     ),
     "tokens": _Command(
         "say who may use a server of yours: make, list and revoke their tokens",

@@ -45,11 +45,11 @@ def correct(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
-    from interfaces import ask_commands, chat_commands, investigation_commands, learning_commands
+    from interfaces import ask_commands, conversation_commands, investigation_commands, learning_commands
 
     found = {
         "ask": ask_commands.resume,
-        "chat": chat_commands.resume,
+        "chat": conversation_commands.resume,
         "learn": learning_commands.resume,
         "investigate": investigation_commands.resume,
     }
@@ -124,6 +124,13 @@ def mcp(options: argparse.Namespace) -> int:
     from interfaces import mcp_command
 
     return mcp_command.mcp(options)
+
+
+def chat(options: argparse.Namespace) -> int:
+    """Serve the page to the owner of this memory."""
+    from interfaces import chat_commands
+
+    return chat_commands.chat(options)
 
 
 def tokens(options: argparse.Namespace) -> int:

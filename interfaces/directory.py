@@ -75,6 +75,19 @@ async def list_threads() -> list[ThreadSummary]:
         ]
 
 
+async def read_summary(thread: str) -> ThreadSummary:
+    """Return the line of one thread in the list of threads.
+
+    Raises:
+        BadInput: There is no such thread.
+    """
+    from memory.home import home
+
+    of = await threads.graph_of(thread)
+    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
+        return await threads.listed(thread, of, _SUMMARIES[of](graph, thread))
+
+
 async def read_thread(thread: str) -> tuple[GraphName, Any]:
     """Return the graph of a thread and its latest saved state.
 

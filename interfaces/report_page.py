@@ -34,7 +34,7 @@ _ROWS: Final = 4_000
 
 
 @dataclass(frozen=True)
-class _Bar:
+class Bar:
     """An interval to be drawn: in percent of the width, from the left."""
 
     low: float
@@ -121,7 +121,7 @@ def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], albu
         "number": number,
         "design": design,
         "experiment": experiment,
-        "bars": [_bar(finding, experiment) for finding in experiment.findings if not finding.trouble],
+        "bars": [bar(finding, experiment) for finding in experiment.findings if not finding.trouble],
         "troubles": [f"{one.claim.about}: {one.trouble}" for one in experiment.findings if one.trouble],
         "examples": examples,
     }
@@ -141,7 +141,8 @@ def _corrected(correction: Correction) -> dict[str, Any]:
     return {"correction": correction, "bars": bars}
 
 
-def _bar(finding: Finding, experiment: Experiment) -> _Bar:
+def bar(finding: Finding, experiment: Experiment) -> Bar:
+    """Return a finding as a bar on the scale of what its mean can be."""
     return _placed(
         finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low,
         stated=finding.claim.stated(experiment.design), told=figures(finding), verdict=finding.verdict,
@@ -150,13 +151,13 @@ def _bar(finding: Finding, experiment: Experiment) -> _Bar:
 
 def _placed(
     interval: tuple[float, float], mean: float, threshold: float, *, low: float, stated: str, told: str, verdict: str
-) -> _Bar:
+) -> Bar:
     """Return a bar on a scale from `low` to 1."""
 
     def place(value: float) -> float:
         return round(100 * (value - low) / (1 - low), 2)
 
-    return _Bar(place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, told, verdict)
+    return Bar(place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, told, verdict)
 
 
 def _trial(row: dict[str, Any]) -> dict[str, Any]:
