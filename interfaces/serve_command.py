@@ -40,8 +40,10 @@ def serve(options: argparse.Namespace) -> int:
         msg = f"The server needs the package {error.name}: `pip install 'snellen[serve]'`."
         raise SnellenError(msg) from error
     from interfaces.serving import configure_logging
+    from interfaces.serving.collecting import keep_collections_short
 
     configure_logging()
+    keep_collections_short()
     has_page = any(getattr(one, "path", None) == "" for one in app.routes)
     listen(app, say=lambda said: _say(said, Tokens(home()).required, next(iter(profiles)), page=has_page))
     return 0
