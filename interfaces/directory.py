@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from langgraph.types import StateSnapshot
 
-    from graphs.states import Json
+    from graphs.states import InvestigateState, Json
     from interfaces.following import Decide
 
 KINDS: Final[dict[GraphName, Kind[Any]]] = {
@@ -153,19 +153,19 @@ async def branch(thread: str, checkpoint: str, *, name: str | None = None, value
             raise BadInput(msg)
         changed = threads.checked_values(values or {}, KINDS[of].state())
         if of == "investigate":
-            changed |= await asyncio.to_thread(_own_album, KINDS[of].values(snapshot).investigation, new, folder)
+            changed |= await asyncio.to_thread(_own_album, KINDS[of].values(snapshot), new, folder)
         await threads.copied(graph, snapshot, KINDS[of].address(new), changed)
     return new
 
 
-def _own_album(before: str, name: str, folder: Path) -> Json:
+def _own_album(state: InvestigateState, name: str, folder: Path) -> Json:
     """Give a branch of an investigation an album of its own with the pictures so far: both go their own ways."""
     from memory.samples import SampleTable
     from nodes.reasoning.follow_up import album
 
     samples = SampleTable(folder)
-    samples.copy(before, name)
-    samples.copy(album(before), album(name))
+    samples.copy(state.investigation, name, before=len(state.report.get("experiments", ())))
+    samples.copy(album(state.investigation), album(name), before=len(state.after.get("experiments", ())))
     return {"investigation": name}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -94,16 +95,21 @@ class SampleTable(Table):
             query = f"INSERT OR IGNORE INTO samples VALUES ({marks})"  # noqa: S608 - a number of marks
             rows.conn.executemany(query, [astuple(sample) for sample in samples])
 
-    def copy(self, investigation: str, name: str) -> None:
+    def copy(self, investigation: str, name: str, *, before: int = sys.maxsize) -> None:
         """Give another investigation the samples of this one; those that it has already stay as they are.
+
+        Args:
+            investigation: Whose samples are copied.
+            name: Who gets them.
+            before: The number of the first experiment whose samples are not copied.
 
         Raises:
             MemoryTrouble: the disk is full or the database cannot be written; nothing was stored.
         """
         columns = ", ".join(list(Sample.__dataclass_fields__)[1:])
-        query = f"INSERT OR IGNORE INTO samples SELECT ?, {columns} FROM samples WHERE investigation = ?"  # noqa: S608
+        chosen = f"SELECT ?, {columns} FROM samples WHERE investigation = ? AND experiment < ?"  # noqa: S608
         with self._rows() as rows, rows.atomic():
-            rows.conn.execute(query, (name, investigation))
+            rows.conn.execute(f"INSERT OR IGNORE INTO samples {chosen}", (name, investigation, before))
 
     def of(self, investigation: str, experiment: int) -> list[Sample]:
         """Return the samples of an experiment, round by round, in the order of the arms."""

@@ -56,6 +56,8 @@ CHAT_IMAGES: Final = 600
 """Pictures that an investigation within a chat may use, where nothing else is said: a minute or two."""
 _MOST_SHOWN: Final = 4
 """Pictures of a reply."""
+_MOST_READ: Final = 300
+"""Characters of a message in which a command is looked for."""
 _SEARCHES: Final = ("LOC", "FACEDET", "SEG", "SELECT", "CLASSIFY")
 
 _GREETING: Final = (
@@ -121,7 +123,7 @@ async def route(state: ChatState, runtime: Runtime[Given]) -> Command[Place]:
         said = await asyncio.to_thread(_objection, state, remark, context)
         told: Json = {"remark": {"right": remark.right, "expected": remark.expected, "correction": remark.correction}}
         return Command(update={"said": said, "route": "ask"} | told, goto="reply" if said else "ask")
-    chosen = "explain" if _ABOUT_MEMORY.search(text) else await context.reasoner.route(text)
+    chosen = "explain" if _ABOUT_MEMORY.search(_words(state)) else await context.reasoner.route(text)
     if chosen == "unclear":
         return Command(update={"said": _UNCLEAR, "route": chosen}, goto="reply")
     if chosen == "ask" and not state.pictures:
@@ -131,7 +133,7 @@ async def route(state: ChatState, runtime: Runtime[Given]) -> Command[Place]:
 
 async def explain(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Tell how the last result came about, from what was recorded of it; or what was learned, if that is asked."""
-    asked = _ABOUT_MEMORY.search(text_of(cast("HumanMessage", _last_said(state))))
+    asked = _ABOUT_MEMORY.search(_words(state))
     if asked is not None:
         named = (asked["named"] or asked["asked"] or "").strip()
         return {"said": await asyncio.to_thread(knowledge_in_words, named, await context_of(runtime, state))}
@@ -148,7 +150,7 @@ async def explain(state: ChatState, runtime: Runtime[Given]) -> Json:
 async def forget(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Forget what was learned of a concept, or what the conversation taught last."""
     context = await context_of(runtime, state)
-    found = _TO_FORGET.search(text_of(cast("HumanMessage", _last_said(state))))
+    found = _TO_FORGET.search(_words(state))
     named = bare_name((found["named"] if found else "") or "")
     if named:
         return {"said": await asyncio.to_thread(forget_concept, named, context)}
@@ -186,7 +188,7 @@ def learning_of(state: ChatState, context: Context) -> Json:
     Raises:
         BadInput: The message names nothing that could be learned.
     """
-    found = _TO_LEARN.search(text_of(cast("HumanMessage", _last_said(state))).rstrip(" .!?"))
+    found = _TO_LEARN.search(_words(state))
     if found is None or context.profile is None:
         msg = "Say what to learn in a word or two: “learn what a penguin is”."
         raise BadInput(msg)
@@ -278,6 +280,11 @@ def _taught(state: ChatState, ended: AskState) -> Json:
 
 
 # --- reading a message ---------------------------------------------------------------------------------------
+
+
+def _words(state: ChatState) -> str:
+    """Return the beginning of the message that is to be answered, as far as commands are looked for in it."""
+    return text_of(cast("HumanMessage", _last_said(state)))[:_MOST_READ].rstrip(" .!?")
 
 
 def _last_said(state: ChatState) -> HumanMessage | None:

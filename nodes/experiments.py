@@ -7,6 +7,7 @@ run twice without harm: a picture follows from the seed and its place, and a tri
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import InvestigateState, Json
+    from memory.samples import SampleTable
     from nodes.examination import Examination
     from nodes.reasoning.protocol import Investigator
     from nodes.settings import Given
@@ -49,6 +51,8 @@ UNLIKELY: Final = 0.05
 SHARE_USED: Final = "its share of the pictures is used up"
 HOPELESS: Final = "the rest of its pictures would hardly decide more"
 """Why an experiment ended whose claims more pictures than its own share might decide."""
+_WAY: Final = "~"
+"""Between an investigation's name and the number of another way that it went; no thread's name has one."""
 _ACTION: Final = "experiment"
 """What the requested action is called."""
 
@@ -68,6 +72,28 @@ def written(state: InvestigateState, report: Report) -> Json:
 def album_of(state: InvestigateState) -> str:
     """Return the name under which the pictures of that report are kept."""
     return album(state.investigation) if state.after else state.investigation
+
+
+def free_album(state: InvestigateState, number: int, samples: SampleTable) -> str:
+    """Return the name under which pictures are kept from an experiment on that is about to begin.
+
+    Where the experiment has pictures already, somebody went back in the thread and lets it go another way: this way
+    gets an album of its own, with the pictures of the experiments before.
+
+    Args:
+        state: Of the investigation.
+        number: Of the experiment, from 0.
+        samples: The table of pictures.
+    """
+    if not samples.of(album_of(state), number):
+        return state.investigation
+    thread = state.investigation.partition(_WAY)[0]
+    ways = (f"{thread}{_WAY}{way}" for way in itertools.count(1))
+    name = next(one for one in ways if not samples.of(one, 0) and not samples.of(album(one), 0))
+    samples.copy(state.investigation, name, **({} if state.after else {"before": number}))
+    if state.after:
+        samples.copy(album(state.investigation), album(name), before=number)
+    return name
 
 
 def investigator_of(state: InvestigateState, context: Context) -> Investigator:
@@ -132,8 +158,10 @@ async def check_design(state: InvestigateState, runtime: Runtime[Given]) -> Comm
             return _refused(state, report, objection)
         made = reviewed
     begun = Experiment(design=made, findings=[Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims])
+    album = await asyncio.to_thread(free_album, state, len(report.experiments), context.examiner().samples)
     report = report.model_copy(update={"experiments": [*report.experiments, begun], "again": None})
-    return Command(goto="build_benchmark", update=written(state, report) | {"design": None, "refusals": []})
+    update = written(state, report) | {"design": None, "refusals": [], "investigation": album}
+    return Command(goto="build_benchmark", update=update)
 
 
 async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> Json:

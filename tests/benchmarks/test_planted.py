@@ -46,7 +46,8 @@ def test_there_are_enough_queries_in_different_words() -> None:
     ("text", "model", "true"),
     [
         ("Is {} robust to Gaussian noise?", "fragile", "no"),
-        ("Is {} robust to Gaussian noise?", "sound", "yes"),
+        # A minute: what is right in nine of ten cases takes many pictures.
+        pytest.param("Is {} robust to Gaussian noise?", "sound", "yes", marks=pytest.mark.slow),
         ("Can {} identify Gaussian noise in images?", "blind", "no"),
     ],
 )

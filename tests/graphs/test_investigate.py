@@ -12,7 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from graphs.investigate import builder
-from graphs.states import InvestigateState
+from graphs.states import STATE_TYPES, InvestigateState
+from memory.checkpoints import serializer
 from nodes.context import Context
 from nodes.reasoning.inquiry import Design, Report
 from profiles.errors import BadInput
@@ -228,3 +229,28 @@ async def test_what_is_left_of_the_budget_goes_to_the_open_claims_that_matter(tm
     assert [one.says for one in report.answers] == ["yes", "yes"]
     assert [one.moot for one in first.findings] == [False, True]
     assert first.results[0].n > first.results[1].n, "who is done is not asked about pictures that are for others"
+
+
+async def test_who_goes_back_and_changes_a_design_gets_pictures_of_that_design(tmp_path: Path) -> None:
+    oracle = Oracle({"sound": GOOD})
+    given = context(tmp_path, oracle)
+    graph = builder.compile(checkpointer=InMemorySaver(serde=serializer(STATE_TYPES)))
+    first = await graph.ainvoke(state("Are these models robust to noise?", ["sound"]), CONFIG, context=given)
+    history = [one async for one in graph.aget_state_history(CONFIG)]
+    before = [one for one in history if one.next == ("check_design",)][-1]
+    changed = dict(before.values["design"])
+    changed["arms"] = [
+        arm | {"transform": {"name": "GaussianBlur", "arguments": {"sigma": 2.0}}} for arm in changed["arms"]
+    ]
+    # As the node before it, so that what follows it comes next.
+    address = await graph.aupdate_state(before.config, {"design": changed}, as_node="design")
+    second = await graph.ainvoke(None, {**CONFIG, **address}, context=given)
+
+    assert (first["investigation"], second["investigation"]) == ("t", "t~1")
+    samples = given.examiner().samples
+    noisy, blurred = ({one.picture for one in samples.of(album, 0)} for album in ("t", "t~1"))
+    assert noisy
+    assert blurred
+    assert not noisy & blurred
+    thirdly = await graph.ainvoke(None, {**CONFIG, **address}, context=given)
+    assert thirdly["investigation"] == "t~2", "who goes back again goes yet another way"

@@ -294,3 +294,22 @@ async def test_users_see_their_own_threads_and_pictures_alone(tmp_path: Path) ->
             assert (await nobody.http.post("/threads/search", json={})).status_code == 401
     assert (home / "users" / "ann" / DATABASE).exists()
     assert not (home / DATABASE).exists()
+
+
+@pytest.mark.slow
+async def test_in_postgres_a_thread_goes_from_the_server_to_the_command_line(
+    in_postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("SNELLEN_HOME", str(home))
+    with studio(home, tmp_path / "log") as address:
+        async with calling(address) as client:
+            thread = await client.thread()
+            task = {"instruction": WAVE, "pictures": [await client.upload(BEACH)], "expected": "yes", "approve": True}
+            await client.run(thread, "ask", input=task)
+            assert (await client.sdk.threads.get_state(thread))["next"] == ["learn"]
+            assert await asyncio.to_thread(cli.main, ["resume", thread, "--reject", "--json"]) == 0
+            assert (await client.values(thread))["verdict"] == "wrong"
+    assert in_postgres.startswith("postgresql://")
+    assert not (home / DATABASE).exists()
