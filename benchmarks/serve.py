@@ -105,9 +105,13 @@ def served(home: Path, *, page: bool) -> Iterator[tuple[subprocess.Popen[str], s
     # All users come from one address here, which is limited like one user.
     command += ["--limit", "requests_per_second=1000", "--limit", "burst=2000"]
     log = (home / "server.log").open("w")
-    with log, subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=log, text=True) as process:
-        assert process.stdout is not None
-        first = process.stdout.readline()
+    with (
+        log,
+        subprocess.Popen(  # noqa: S603 - our own program
+            command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        first = process.stdout.readline() if process.stdout else ""
         try:
             if not first.startswith("Snellen listens on "):
                 sys.exit(f"The server did not begin: {(home / 'server.log').read_text()[-2000:]}")
@@ -194,7 +198,9 @@ class Visitor:
         """Ask about a picture."""
         self.history = []
         question = {"type": "text", "text": self.draw.choice(QUESTIONS)}
-        await self._say("ask", {"role": "user", "content": [question, {"type": "image_url", "image_url": {"url": DATA}}]})
+        await self._say(
+            "ask", {"role": "user", "content": [question, {"type": "image_url", "image_url": {"url": DATA}}]}
+        )
 
     async def _say(self, kind: str, message: dict[str, Any]) -> None:
         stream = self.draw.random() < 0.5  # noqa: PLR2004 - half of them
@@ -224,9 +230,7 @@ class Visitor:
     async def _request(self, kind: str, method: str, path: str, **more: Any) -> httpx.Response | None:  # noqa: ANN401
         began = time.monotonic()
         try:
-            answer = await self.client.request(
-                method, path, headers={"authorization": f"Bearer {self.token}"}, **more
-            )
+            answer = await self.client.request(method, path, headers={"authorization": f"Bearer {self.token}"}, **more)
         except httpx.HTTPError as error:
             self.seen.add(kind, type(error).__name__, 0)
             return None
@@ -290,7 +294,9 @@ def in_words(told: dict[str, Any]) -> str:
     lines = [f"{told['users']} users, {told['seconds']:g} s, {told['machine']['processors']} processors"]
     lines += [f"{told['requests']} requests; errors: {told['errors'] or 'none but the limits’ own'}"]
     for kind, one in (told["latency_seconds"] | {"health": told["health_seconds"]}).items():
-        lines.append(f"  {kind:8} {one['count']:6}  p50 {one['p50']:.3f} s  p95 {one['p95']:.3f} s  most {one['most']:.3f} s")
+        lines.append(
+            f"  {kind:8} {one['count']:6}  p50 {one['p50']:.3f} s  p95 {one['p95']:.3f} s  most {one['most']:.3f} s"
+        )
     lines += [f"health over 200 ms: {told['health_seconds']['over_200_ms']}", *told["troubles"]]
     lines += [f"statuses: {told['statuses']}", f"memory, MB: {told['memory_megabytes']}", f"stopped: {told['stopped']}"]
     return "\n".join(lines)

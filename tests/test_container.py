@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parents[1]
 SECRET = re.compile(r"(?i)(?:password|token|key|secret)\w*\s*[:=]\s*[\"']?(?!\$\{)[\w-]{6,}")

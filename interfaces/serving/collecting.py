@@ -1,4 +1,4 @@
-"""Garbage is collected without holding everybody up: models and libraries are a million objects that never become any."""
+"""Garbage is collected without holding everybody up: most objects are of models and libraries, and never become any."""
 
 from __future__ import annotations
 
