@@ -390,7 +390,10 @@ def _declare_studio(parser: argparse.ArgumentParser) -> None:
 
 def _declare_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="H", help="the address to listen on; beyond this machine only with tokens"
+        "--host",
+        default="127.0.0.1",
+        metavar="H",
+        help="the address to listen on; beyond this machine only with tokens",
     )
     parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
     parser.add_argument(
@@ -541,8 +544,7 @@ _COMMANDS: Final = {
     ),
     "mcp": _Command(
         "be an MCP server on standard input and output, for a client that starts it",
-        "snellen mcp --root ~/Pictures\n"
-        "snellen serve                                    # MCP over HTTP, at /mcp",
+        "snellen mcp --root ~/Pictures\nsnellen serve                                    # MCP over HTTP, at /mcp",
         _declare_mcp,
     ),
     "chat": _Command(

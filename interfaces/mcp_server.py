@@ -193,7 +193,7 @@ class _Tools:
         context: Call,
         models: Annotated[list[str], Field(description="Models to examine, by name. None: those that fit.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
         images: Annotated[int, Field(ge=0, description="Pictures that it may use. 0: as many as usual.")] = 0,
-        background: Annotated[bool, Field(description="Return at once; `report` tells how far it is.")] = False,
+        background: Annotated[bool, Field(description="Return at once; `report` tells how far it is.")] = False,  # noqa: FBT002 - called by name
         profile: Profile = "",
     ) -> Annotated[CallToolResult, Investigation]:
         """Find out by experiments what vision-language models can see, until the evidence suffices: minutes."""
@@ -351,14 +351,14 @@ def mcp_server(
     server: MCPServer[Any] = MCPServer("snellen", title="Snellen", instructions=_INSTRUCTIONS, log_level="WARNING")
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     adds = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
-    for tool, title, annotations in (
+    for tool, title, hints in (
         (tools.ask, "Ask about pictures", adds),
         (tools.investigate, "Investigate models", adds),
         (tools.report, "Report of an investigation", reads),
         (tools.learn, "Learn a concept", adds),
         (tools.memory_search, "Search the memory", reads),
     ):
-        server.add_tool(tool, title=title, annotations=annotations)
+        server.add_tool(tool, title=title, annotations=hints)
     server.resource("snellen://pictures/{id}", title="A stored picture", mime_type="image/png")(tools.picture)
     server.resource("snellen://reports/{id}", title="A report", mime_type="text/markdown")(tools.report_page)
     return server
@@ -443,9 +443,7 @@ def _searched(query: str, profile: str, folder: Path) -> Remembered:
     return Remembered(
         concepts=[Concept(concept=name, pool=pool, prompts=count) for (name, pool), count in counts.items()],
         examples=[
-            Example(
-                instruction=one.instruction, kind=one.kind, correct=one.correct, plan=one.plan, program=one.program
-            )
+            Example(instruction=one.instruction, kind=one.kind, correct=one.correct, plan=one.plan, program=one.program)
             for one in nearest
         ],
     )

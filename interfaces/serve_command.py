@@ -40,8 +40,10 @@ def serve(options: argparse.Namespace) -> int:
         msg = f"The server needs the package {error.name}: `pip install 'snellen[serve]'`."
         raise SnellenError(msg) from error
     from interfaces.serving import configure_logging
+    from interfaces.serving.collecting import keep_collections_short
 
     configure_logging()
+    keep_collections_short()
     has_page = any(getattr(one, "path", None) == "" for one in app.routes)
     listen(app, say=lambda said: _say(said, Tokens(home()).required, next(iter(profiles)), page=has_page))
     return 0
@@ -139,7 +141,8 @@ def _typed(given: Mapping[str, float], usual: Settings | Limits, *, lead: str = 
     numbers = {name: value for name, value in known.items() if isinstance(value, int | float) and name != "port"}
     for name, value in given.items():
         if name not in numbers or not value > 0:
-            msg = f"--limit {lead}{name[:40]}={value:g} is none: numbers above zero for {', '.join(lead + n for n in numbers)}."
+            all_of_them = ", ".join(lead + one for one in numbers)
+            msg = f"--limit {lead}{name[:40]}={value:g} is none: give a number above zero for one of {all_of_them}."
             raise BadInput(msg)
     return {name: type(numbers[name])(value) for name, value in given.items()}
 

@@ -55,7 +55,7 @@ LearnWhen = Literal["always", "approved", "never"]
 SessionEvent = Started["AskState"] | Event | Finished["AskState"]
 
 
-async def stream_ask(
+async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may say
     pictures: Sequence[Path | str | Picture],
     instruction: str,
     *,
@@ -157,7 +157,9 @@ async def correct(
                 yield event
 
 
-def _check(pictures: Sequence[Path | str | Picture], instruction: str, expected: str | None, family: str | None) -> None:
+def _check(
+    pictures: Sequence[Path | str | Picture], instruction: str, expected: str | None, family: str | None
+) -> None:
     if not instruction.strip():
         msg = 'The instruction is empty; say what to do, for example "How many dogs are there?".'
         raise BadInput(msg)

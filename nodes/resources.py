@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from profiles import Profile
     from tools.knowledge.collection import OwnPictures
 
-_MOST: Final = 8
-"""Contexts that are kept for the next run: each has open databases."""
+_MOST: Final = 64
+"""Contexts that are kept for the next run: they share their models, and each remembers texts and prompts."""
 _KEPT: OrderedDict[tuple[str, str, str, str], Context] = OrderedDict()
 _KEEPING: Final = threading.Lock()
 

@@ -176,7 +176,7 @@ async def _tell_error(request: Request, error: Exception) -> Response:
 
 def _error(status: int, message: str) -> Response:
     kind = "invalid_request_error" if status == 400 else "server_error"  # noqa: PLR2004 - the status itself
-    return JSONResponse({"error": {"message": message, "type": kind, "code": None}}, status)
+    return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)
 
 
 def _version() -> str:

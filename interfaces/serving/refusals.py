@@ -38,6 +38,6 @@ async def tell(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> 
         await send({"type": "websocket.close", "code": 1008, "reason": refusal.limit})
         return
     kind = "refused" if refusal.status < 500 else "server_error"  # noqa: PLR2004 - the first that is the server's
-    body = {"error": {"message": refusal.message, "type": kind, "code": refusal.limit}}
+    body = {"error": {"message": refusal.message, "type": kind, "param": None, "code": refusal.limit}}
     answer = JSONResponse(body, status_code=refusal.status, headers=refusal.headers)
     await answer(scope, receive, send)

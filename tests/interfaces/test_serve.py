@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import signal
@@ -26,6 +27,8 @@ from profiles.errors import BadInput
 from tests.servers.chat_server import SCENE, data_url
 from tests.servers.snellen_server import asked
 
+Json = Any
+PICTURE = SCENE.read_bytes()
 ROOT = Path(__file__).parents[2]
 
 
@@ -48,7 +51,9 @@ def test_limits_are_set_by_name() -> None:
     assert isinstance(settings.requests_each, int)
 
 
-@pytest.mark.parametrize("said", ["nosuch=1", "port=80", "burst", "burst=0", "burst=many", "jobs_nosuch=1", "jobs_each=-1"])
+@pytest.mark.parametrize(
+    "said", ["nosuch=1", "port=80", "burst", "burst=0", "burst=many", "jobs_nosuch=1", "jobs_each=-1"]
+)
 def test_other_limits_are_refused(said: str) -> None:
     with pytest.raises(BadInput, match="limit"):
         limited(options(said))
@@ -68,11 +73,11 @@ def test_profiles_are_offered_by_plain_names(tmp_path: Path) -> None:
 
 
 async def test_what_programs_need_is_served_to_each_user_alone(home: Path) -> None:
-    home.mkdir()
+    await asyncio.to_thread(home.mkdir)
     tokens = {name: Tokens(home).add(name) for name in ("owner", "ann")}
     app = server_app(Jobs(), Settings(), {"embedded": "embedded"}, page=False, tokens=Tokens(home))
     async with asked(app, token=tokens["ann"]) as ann, asked(app, token=tokens["owner"]) as owner:
-        stored = (await ann.post("/artifacts", content=SCENE.read_bytes())).json()
+        stored = (await ann.post("/artifacts", content=PICTURE)).json()
         again = (await ann.post("/artifacts", json={"picture": data_url()})).json()
         seen = await ann.get(f"/artifacts/{stored['id']}.png")
         hidden = await owner.get(f"/artifacts/{stored['id']}.png")
@@ -106,7 +111,7 @@ def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str
             process.kill()
 
 
-def snellen(home: Path, *words: str) -> Any:
+def snellen(home: Path, *words: str) -> Json:
     env = os.environ | {"SNELLEN_HOME": str(home), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "interfaces.cli", *words], cwd=ROOT, env=env, capture_output=True, text=True, check=True

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+from starlette.applications import Starlette
+
+from interfaces.artifact_routes import artifact_routes
 from interfaces.jobs import Jobs, Limits
 from interfaces.openai_api import openai_routes
-from interfaces.artifact_routes import artifact_routes
 from interfaces.serving import Settings, Tokens
 from interfaces.serving.app import create_app
-from starlette.applications import Starlette
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCENE = EXAMPLES / "scene.png"

@@ -17,6 +17,8 @@ from tests.servers.chat_server import chat_app, data_url
 from tests.servers.snellen_server import listening
 
 Json = dict[str, Any]
+Client = Any
+"""OpenAI's client, whose overloads would have each message built from classes of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def server(owner: Path, tokens: dict[str, str]) -> Iterator[str]:
 
 
 @pytest.fixture
-def client(server: str, tokens: dict[str, str]) -> Iterator[openai.OpenAI]:
+def client(server: str, tokens: dict[str, str]) -> Iterator[Client]:
     with openai.OpenAI(base_url=f"{server}/v1", api_key=tokens["owner"], max_retries=0) as client:
         yield client
 
@@ -47,12 +49,12 @@ def shown(text: str, *pictures: str) -> Json:
     return {"role": "user", "content": content}
 
 
-def test_the_profiles_are_the_models(client: openai.OpenAI) -> None:
+def test_the_profiles_are_the_models(client: Client) -> None:
     assert [one.id for one in client.models.list()] == ["embedded"]
     assert client.models.retrieve("embedded").owned_by == "snellen"
 
 
-def test_a_question_about_a_picture_is_answered(client: openai.OpenAI) -> None:
+def test_a_question_about_a_picture_is_answered(client: Client) -> None:
     raw = client.chat.completions.with_raw_response.create(
         model="embedded", messages=[shown("How many dogs are there?", "")], temperature=0, max_tokens=5
     )
@@ -66,7 +68,7 @@ def test_a_question_about_a_picture_is_answered(client: openai.OpenAI) -> None:
     assert raw.headers["x-snellen-thread"]
 
 
-def test_a_stream_has_a_role_progress_content_an_end_and_usage(client: openai.OpenAI) -> None:
+def test_a_stream_has_a_role_progress_content_an_end_and_usage(client: Client) -> None:
     stream = client.chat.completions.create(
         model="embedded",
         messages=[shown("Is there a dog in the picture?", "")],
@@ -85,7 +87,7 @@ def test_a_stream_has_a_role_progress_content_an_end_and_usage(client: openai.Op
     assert len({one.id for one in chunks}) == 1
 
 
-def test_progress_is_left_out_on_request(client: openai.OpenAI) -> None:
+def test_progress_is_left_out_on_request(client: Client) -> None:
     stream = client.chat.completions.create(
         model="embedded",
         messages=[shown("Is there a dog in the picture?", "")],
@@ -96,7 +98,7 @@ def test_progress_is_left_out_on_request(client: openai.OpenAI) -> None:
     assert not any(getattr(one.choices[0].delta, "reasoning_content", None) for one in stream)
 
 
-def test_a_picture_of_an_answer_is_shown(client: openai.OpenAI, server: str, tokens: dict[str, str]) -> None:
+def test_a_picture_of_an_answer_is_shown(client: Client, server: str, tokens: dict[str, str]) -> None:
     asked = [shown("Blur everything but the dog.", "")]
     inside = client.chat.completions.create(model="embedded", messages=asked).choices[0].message.content or ""
     linked = client.chat.completions.create(
@@ -115,9 +117,12 @@ def test_a_picture_of_an_answer_is_shown(client: openai.OpenAI, server: str, tok
 
 
 def test_langchain_talks_to_it(server: str, tokens: dict[str, str]) -> None:
-    model = ChatOpenAI(base_url=f"{server}/v1", api_key=tokens["owner"], model="embedded", max_retries=0)  # type: ignore[arg-type]
+    model = ChatOpenAI(base_url=f"{server}/v1", api_key=tokens["owner"], model="embedded", max_retries=0)
     asked = HumanMessage(
-        [{"type": "text", "text": "Is there a dog in the picture?"}, {"type": "image_url", "image_url": {"url": data_url()}}]
+        [
+            {"type": "text", "text": "Is there a dog in the picture?"},
+            {"type": "image_url", "image_url": {"url": data_url()}},
+        ]
     )
 
     reply = model.invoke([asked])
@@ -128,7 +133,7 @@ def test_langchain_talks_to_it(server: str, tokens: dict[str, str]) -> None:
     assert reply.usage_metadata is not None
 
 
-def test_a_conversation_goes_on_when_its_history_is_sent_again(client: openai.OpenAI) -> None:
+def test_a_conversation_goes_on_when_its_history_is_sent_again(client: Client) -> None:
     asked = shown("Is there a dog in the picture?", "")
     first = client.chat.completions.with_raw_response.create(model="embedded", messages=[asked])
     reply = first.parse().choices[0].message.content
@@ -149,7 +154,7 @@ def test_a_conversation_goes_on_when_its_history_is_sent_again(client: openai.Op
     assert third.parse().choices[0].message.content
 
 
-def test_a_thread_that_is_named_goes_on_with_the_last_message_alone(client: openai.OpenAI) -> None:
+def test_a_thread_that_is_named_goes_on_with_the_last_message_alone(client: Client) -> None:
     named = {"X-Snellen-Thread": "mine"}
     client.chat.completions.create(
         model="embedded", messages=[shown("Is there a dog in the picture?", "")], extra_headers=named
@@ -162,7 +167,7 @@ def test_a_thread_that_is_named_goes_on_with_the_last_message_alone(client: open
     assert "LOC" in (why.parse().choices[0].message.content or "")
 
 
-def test_a_history_that_was_held_elsewhere_can_be_corrected(client: openai.OpenAI) -> None:
+def test_a_history_that_was_held_elsewhere_can_be_corrected(client: Client) -> None:
     """Nothing is known of it here: the task is done again, then what was wrong with it is read."""
     reply = client.chat.completions.create(
         model="embedded",
@@ -177,7 +182,7 @@ def test_a_history_that_was_held_elsewhere_can_be_corrected(client: openai.OpenA
     assert "LOC" in (reply.choices[0].message.content or "")
 
 
-def test_a_picture_of_an_earlier_message_is_still_spoken_of(client: openai.OpenAI) -> None:
+def test_a_picture_of_an_earlier_message_is_still_spoken_of(client: Client) -> None:
     reply = client.chat.completions.create(
         model="embedded",
         messages=[
@@ -190,21 +195,24 @@ def test_a_picture_of_an_earlier_message_is_still_spoken_of(client: openai.OpenA
     assert "yes" in (reply.choices[0].message.content or "").lower()
 
 
-def test_users_do_not_share_threads(server: str, tokens: dict[str, str], client: openai.OpenAI) -> None:
+def test_users_do_not_share_threads(server: str, tokens: dict[str, str], client: Client) -> None:
     client.chat.completions.create(
         model="embedded",
         messages=[shown("Is there a dog in the picture?", "")],
         extra_headers={"X-Snellen-Thread": "private"},
     )
-    with openai.OpenAI(base_url=f"{server}/v1", api_key=tokens["ann"], max_retries=0) as ann:
+    with openai.OpenAI(base_url=f"{server}/v1", api_key=tokens["ann"], max_retries=0) as opened:
+        ann: Client = opened
         reply = ann.chat.completions.create(
-            model="embedded", messages=[{"role": "user", "content": "why?"}], extra_headers={"X-Snellen-Thread": "private"}
+            model="embedded",
+            messages=[{"role": "user", "content": "why?"}],
+            extra_headers={"X-Snellen-Thread": "private"},
         )
 
     assert "nothing to explain" in (reply.choices[0].message.content or "")
 
 
-def test_errors_are_those_that_the_client_knows(server: str, client: openai.OpenAI) -> None:
+def test_errors_are_those_that_the_client_knows(server: str, client: Client) -> None:
     hello: list[Any] = [{"role": "user", "content": "hello"}]
     with pytest.raises(openai.NotFoundError, match="embedded") as missing:
         client.chat.completions.create(model="../../secret", messages=hello)
@@ -220,8 +228,9 @@ def test_errors_are_those_that_the_client_knows(server: str, client: openai.Open
         client.chat.completions.create(model="embedded", messages=[shown("What is it?", "http://127.0.0.1/x.png")])
     with pytest.raises(openai.BadRequestError, match="thread"):
         client.chat.completions.create(model="embedded", messages=hello, extra_headers={"X-Snellen-Thread": "../x"})
-    with openai.OpenAI(base_url=f"{server}/v1", api_key="snellen_wrong", max_retries=0) as stranger, pytest.raises(
-        openai.AuthenticationError
+    with (
+        openai.OpenAI(base_url=f"{server}/v1", api_key="snellen_wrong", max_retries=0) as stranger,
+        pytest.raises(openai.AuthenticationError),
     ):
         stranger.models.list()
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interfaces.openai_api.histories import fingerprint
 from interfaces.openai_api.requests import Message
 from memory.conversations import MAX_KEPT, ConversationTable, Turn
-from pathlib import Path
 
 Json = dict[str, Any]
 words = st.text(alphabet="abc  \n", min_size=1, max_size=8)
@@ -29,7 +30,9 @@ def test_what_was_answered_and_how_it_is_spaced_does_not_matter(texts: list[str]
     assert fingerprint([*plain[:1], *between, *plain[1:]]) == fingerprint(plain) == fingerprint(spaced)
 
 
-@given(st.lists(st.text(alphabet="ab", min_size=1), min_size=1), st.lists(st.text(alphabet="ab", min_size=1), min_size=1))
+@given(
+    st.lists(st.text(alphabet="ab", min_size=1), min_size=1), st.lists(st.text(alphabet="ab", min_size=1), min_size=1)
+)
 def test_other_words_are_another_conversation(one: list[str], other: list[str]) -> None:
     assert (fingerprint(said(*one)) == fingerprint(said(*other))) == (one == other)
 
@@ -52,7 +55,7 @@ def test_turns_are_kept_and_the_latest_counts(home: Path) -> None:
     assert table.find("other") is None
 
 
-def test_the_oldest_turns_are_forgotten(home: Path, monkeypatch: Any) -> None:
+def test_the_oldest_turns_are_forgotten(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.conversations.MAX_KEPT", 3)
     home.mkdir()
     table = ConversationTable(home)

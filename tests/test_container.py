@@ -1,0 +1,81 @@
+"""The container's files: nothing runs as root, nothing secret is in them, everything is pinned, healthy and kept."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+ROOT = Path(__file__).parents[1]
+SECRET = re.compile(r"(?i)(?:password|token|key|secret)\w*\s*[:=]\s*[\"']?(?!\$\{)[\w-]{6,}")
+
+
+def instructions() -> list[tuple[str, str]]:
+    text = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [(name.upper(), rest) for name, _, rest in (line.partition(" ") for line in lines)]
+
+
+def said(name: str) -> list[str]:
+    return [rest for instruction, rest in instructions() if instruction == name]
+
+
+def compose() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    return found
+
+
+def test_the_image_is_pinned_and_not_roots() -> None:
+    last = max(place for place, (name, _) in enumerate(instructions()) if name == "FROM")
+    final = instructions()[last:]
+
+    assert all(re.fullmatch(r"python:3\.\d+-slim-\w+(?: AS \w+)?", one) for one in said("FROM"))
+    assert [rest for name, rest in final if name == "USER"] == ["snellen"]
+    assert final.index(("USER", "snellen")) < next(place for place, (name, _) in enumerate(final) if name == "CMD")
+
+
+def test_the_image_is_watched_and_keeps_its_memory() -> None:
+    (check,) = said("HEALTHCHECK")
+
+    assert "/health" in check
+    assert said("VOLUME") == ["/memory"]
+    assert "SNELLEN_HOME=/memory" in " ".join(said("ENV"))
+    assert said("CMD")[0].startswith('["snellen", "serve"')
+
+
+def test_the_image_has_what_it_needs_and_pytorch_without_cuda() -> None:
+    runs = " ".join(said("RUN"))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    wanted = re.search(r"\.\[([\w,]+)\]", runs)
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+
+    assert wanted is not None
+    assert {"serve", "postgres", "tables", "prove"} <= set(wanted[1].split(",")) <= set(extras)
+    assert "whl/cpu" in runs
+    assert {f"{one} {one}" for one in packages["packages"]} <= set(said("COPY"))
+
+
+def test_nothing_secret_is_in_the_files() -> None:
+    for name in ("Dockerfile", "compose.yaml"):
+        text = (ROOT / name).read_text()
+        assert not SECRET.search(text), name
+        assert "ARG" not in text
+    assert {".env", ".git"} <= set((ROOT / ".dockerignore").read_text().split())
+
+
+def test_the_services_are_pinned_healthy_kept_and_reached_from_this_machine_alone() -> None:
+    services = compose()["services"]
+    snellen, postgres = services["snellen"], services["postgres"]
+
+    assert re.fullmatch(r"postgres:\d+\.\d+-\w+", postgres["image"])
+    assert "pg_isready" in postgres["healthcheck"]["test"][1]
+    assert snellen["depends_on"]["postgres"]["condition"] == "service_healthy"
+    assert all(port.startswith("127.0.0.1:") for port in snellen["ports"])
+    assert "ports" not in postgres
+    assert set(compose()["volumes"]) == {"memory", "checkpoints"}
+    assert "postgres:5432" in snellen["environment"]["SNELLEN_CHECKPOINTS"]
+    assert "${POSTGRES_PASSWORD:?" in snellen["environment"]["SNELLEN_CHECKPOINTS"]
+    assert int(snellen["stop_grace_period"].removesuffix("s")) > 10
