@@ -182,6 +182,39 @@ def test_a_history_that_was_held_elsewhere_can_be_corrected(client: Client) -> N
     assert "LOC" in (reply.choices[0].message.content or "")
 
 
+def test_what_was_answered_elsewhere_can_be_said_to_be_right(client: Client) -> None:
+    reply = client.chat.completions.create(
+        model="embedded",
+        messages=[
+            shown("Is there a dog in the picture?", ""),
+            {"role": "assistant", "content": "Yes."},
+            {"role": "user", "content": "That's right."},
+        ],
+    )
+    said = reply.choices[0].message.content or ""
+
+    assert "yes" in said.lower() or "good" in said.lower()
+    assert "I do not understand" not in said
+
+
+@pytest.mark.slow
+def test_what_was_answered_elsewhere_can_be_corrected_in_words(client: Client) -> None:
+    """The task is done again here, found wrong by what is said, and looked into."""
+    reply = client.chat.completions.create(
+        model="embedded",
+        messages=[
+            shown("Where is the dog?", ""),
+            {"role": "assistant", "content": "Top right."},
+            {"role": "user", "content": "No, it's the left one."},
+        ],
+    )
+    said = reply.choices[0].message.content or ""
+
+    assert "Now: **Left**" in said
+    assert "Show me pictures" not in said
+    assert "nothing to explain" not in said
+
+
 def test_a_picture_of_an_earlier_message_is_still_spoken_of(client: Client) -> None:
     reply = client.chat.completions.create(
         model="embedded",
