@@ -365,7 +365,10 @@ def _declare_memory(parser: argparse.ArgumentParser) -> None:
 
 def _declare_chat(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="H", help="the address to listen on; beyond this machine only with tokens"
+        "--host",
+        default="127.0.0.1",
+        metavar="H",
+        help="the address to listen on; beyond this machine only with tokens",
     )
     parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
     parser.add_argument("--no-browser", dest="browser", action="store_false", help="open no browser")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
 from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -251,4 +251,3 @@ def told(said: str) -> None:
 def when(moment: str) -> str:
     """Write a moment (ISO 8601) for people: ``2026-11-21 13:00``."""
     return moment[:16].replace("T", " ")
-

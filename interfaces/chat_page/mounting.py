@@ -32,10 +32,17 @@ _PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "concurrency_lim
 _TITLE: Final = "Snellen"
 _KEEP_ADDRESS: Final = """(thread) => {
   const url = new URL(window.location);
-  if (thread) url.searchParams.set("thread", thread); else url.searchParams.delete("thread");
+  if (!thread) return;
+  url.searchParams.set("thread", thread);
   window.history.replaceState({}, "", url);
 }"""
 """The thread that is open stands in the page's address, so that a reload opens it again."""
+
+_READY: Final = """() => {
+  document.documentElement.dataset.ready = "";
+  window.setTimeout(() => document.querySelector("#chat-box textarea")?.focus(), 100);
+}"""
+"""Nothing can be said before it is known in which conversation."""
 
 
 def make_page(jobs: Jobs, *, profile: str = "embedded", settings: Settings | None = None) -> gr.Blocks:
@@ -85,7 +92,10 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
             return {tabs: gr.update()}
         known = standing.graph if standing.graph in places else None
         asked = {chat.approve: standing.state.approve} if known == "chat" else {}
-        return {tabs: gr.update(selected=known or "threads"), (places[known] if known else found).thread: thread} | asked
+        return {
+            tabs: gr.update(selected=known or "threads"),
+            (places[known] if known else found).thread: thread,
+        } | asked
 
     async def loaded(request: gr.Request) -> Updates:
         # What is under way is found again; what the address names comes first.
@@ -94,10 +104,12 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
             for job in reversed(desk.jobs.of(desk.home(request)))
             if not job.is_over and (place := of_state.get(type(job.state))) is not None
         }
-        return under_way | await opened(str(request.query_params.get("thread", "")), request)
+        ready = {chat.box: gr.update(interactive=True)}
+        return ready | under_way | await opened(str(request.query_params.get("thread", "")), request)
 
-    outputs = [tabs, chat.approve, *(part.thread for part in parts)]
+    outputs = [tabs, chat.approve, chat.box, *(part.thread for part in parts)]
     beginning = page.load(loaded, [], outputs, show_progress="hidden", **_PRIVATE)
+    beginning.success(None, [], [], js=_READY, api_visibility="private")
     for part in parts:
         beginning.success(**part.follow)
         part.thread.change(None, [part.thread], [], js=_KEEP_ADDRESS)
