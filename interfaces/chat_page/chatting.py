@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
@@ -95,9 +95,9 @@ class ChatTab:
                         for one in EXAMPLES
                     ]
                 box = gr.MultimodalTextbox(
-                    label="Your message", show_label=False, placeholder="Ask, or drop pictures here…", interactive=False,
-                    file_count="multiple", file_types=["image"], sources=["upload"], max_plain_text_length=MAX_TEXT,
-                    elem_id="chat-box",
+                    label="Your message", show_label=False, placeholder="Ask, or drop pictures here…",
+                    interactive=False, file_count="multiple", file_types=["image"], sources=["upload"],
+                    max_plain_text_length=MAX_TEXT, elem_id="chat-box",
                 )  # fmt: skip
                 with gr.Row(elem_classes="sn-buttons"):
                     stop = gr.Button("Stop", size="sm", variant="stop", visible=False, elem_id="chat-stop")
@@ -235,7 +235,7 @@ def conversation(messages: Sequence[BaseMessage], doing: Story | None = None) ->
         messages: Of the thread.
         doing: What is being done to answer the last one; None when nothing is.
     """
-    shown = [
+    shown: list[Json] = [
         {"role": "user" if one.type == "human" else "assistant", "content": _content(one)}
         for one in messages
         if one.type in {"human", "ai"}
@@ -243,7 +243,7 @@ def conversation(messages: Sequence[BaseMessage], doing: Story | None = None) ->
     if doing is not None:
         title = safe_markdown(doing.doing or "beginning")
         shown.append({"role": "assistant", "content": "", "metadata": {"title": title, "status": "pending"}})
-    return cast("list[Json]", shown)
+    return shown
 
 
 def _content(message: BaseMessage) -> str:

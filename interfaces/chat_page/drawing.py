@@ -25,7 +25,6 @@ from tools.program.check import RESULT
 from tools.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
-
     import jinja2
 
     from graphs.states import Json

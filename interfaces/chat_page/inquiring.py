@@ -154,8 +154,8 @@ class InquiryTab:
             button.click(None, [], [self.query], js=f"() => {json.dumps(query)}", api_visibility="private")
         inputs = [self.query, self.models, self.images, self.seconds, self.alpha, self.approve, self.correct]
         begun = gr.on(
-            [self.start.click, self.query.submit], self._begin, inputs, [self.thread, self.head], show_progress="hidden",
-            **private,
+            [self.start.click, self.query.submit], self._begin, inputs, [self.thread, self.head],
+            show_progress="hidden", **private,
         )  # fmt: skip
         begun.success(**self.follow)
         self.stop.click(self._stop, [self.thread], [], **private)

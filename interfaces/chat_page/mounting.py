@@ -60,7 +60,8 @@ def make_page(jobs: Jobs, *, profile: str = "embedded", settings: Settings | Non
         # What is uploaded waits there until its message is sent; nobody else of this machine can read it.
         os.environ[_CACHE] = tempfile.mkdtemp(prefix="snellen-uploads-")
     desk = Desk(jobs, profile, settings or Settings())
-    with gr.Blocks(title=_TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as page:
+    page: gr.Blocks = gr.Blocks(title=_TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600))
+    with page:
         gr.HTML("<header class='sn-brand'><h1>Snellen</h1><p>examines the sight of models</p></header>")
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab("Chat", id="chat"):
@@ -83,8 +84,8 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
     from graphs.states import ChatState, InvestigateState
 
     chat, inquiry, found = parts
-    places = {"chat": chat, "investigate": inquiry}
-    of_state = {ChatState: chat, InvestigateState: inquiry}
+    places: dict[str, ChatTab | InquiryTab] = {"chat": chat, "investigate": inquiry}
+    of_state: dict[type, ChatTab | InquiryTab] = {ChatState: chat, InvestigateState: inquiry}
 
     async def opened(thread: str, request: gr.Request) -> Updates:
         standing = await desk.standing(desk.home(request), thread[:_LONGEST])
@@ -155,7 +156,8 @@ def _theme() -> gr.themes.Base:
         input_border_color="*neutral_300", input_border_color_dark="*neutral_600",
         checkbox_border_color="*neutral_500", checkbox_border_color_dark="*neutral_400",
         checkbox_label_background_fill_selected="*primary_100",
-        checkbox_label_background_fill_selected_dark="*primary_900", checkbox_label_text_color_selected="*body_text_color",
+        checkbox_label_background_fill_selected_dark="*primary_900",
+        checkbox_label_text_color_selected="*body_text_color",
         button_secondary_border_color="*neutral_300", button_secondary_border_color_dark="*neutral_600",
     )  # fmt: skip
 

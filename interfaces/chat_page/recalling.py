@@ -155,7 +155,8 @@ class MemoryTab:
             added = await asyncio.to_thread(lambda: PromptPool(home).import_(Path(archive)))
             await asyncio.to_thread(Path(archive).unlink, missing_ok=True)
         told(
-            f"Added {added.prompts} prompts and {added.demonstrations} examples; {added.already_there} were there before."
+            f"Added {added.prompts} prompts and {added.demonstrations} examples; "
+            f"{added.already_there} were there before."
         )
         return await self._shown(home) | {self.archive: None}
 
@@ -229,8 +230,7 @@ def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
     from nodes.resources import resources
     from tools.vision import Models
 
-    context = resources(profile, home)
-    models, chosen = context.models, context.profile
+    models = resources(profile, home).models
     shown = open_pictures(home).get(picture.id)
     sides = []
     for title, having in (("With what was learned", models), ("Without", Models(models.profile))):
@@ -239,7 +239,7 @@ def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
         regions = [Region(one.box, one.score, label=one.name, picture=picture.id) for one in found]
         said = f"{len(regions)} found" + (f", the best {regions[0].score:.2f}" if regions else "")
         sides.append(Side(title, figure(regions, home) or figure(picture, home), said))
-    learned = concept in Recollection(PromptPool(home), chosen).concepts("LOC")
+    learned = concept in Recollection(PromptPool(home), models.profile).concepts("LOC")
     verdict = (
         "LOC has learned this concept; without, it is as if it never had."
         if learned

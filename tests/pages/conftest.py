@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 from interfaces.serving.users import Tokens
 
@@ -98,7 +98,7 @@ class Watched:
         page.on("request", self._note)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
-    def _note(self, request: Any) -> None:
+    def _note(self, request: Request) -> None:
         if not request.url.startswith((self.address, "data:", "blob:")):
             self.outside.append(request.url)
 

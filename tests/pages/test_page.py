@@ -269,10 +269,13 @@ def test_without_a_mouse(opened: Open) -> None:
     for _ in range(8):
         page.keyboard.press("Tab")
         seen: str = page.evaluate(
-            """() => { const one = document.activeElement; const look = getComputedStyle(one);
-            const ring = look.outlineStyle !== 'none' || getComputedStyle(one.closest('label') || one).outlineStyle !== 'none'
-              || getComputedStyle(one.closest('#chat-box') || one).boxShadow !== 'none';
-            return (ring || one === document.body ? '' : 'INVISIBLE ') + (one.ariaLabel || one.innerText || one.labels?.[0]?.innerText || one.tagName) }"""
+            """() => {
+              const one = document.activeElement, ringed = [one, one.closest('label'), one.closest('#chat-box')];
+              const seen = one === document.body || ringed.filter(Boolean).map(each => getComputedStyle(each))
+                .some(look => look.outlineStyle !== 'none' || look.boxShadow.includes('3px'));
+              const name = one.ariaLabel || one.innerText || one.labels?.[0]?.innerText || one.tagName;
+              return (seen ? '' : 'INVISIBLE ') + name;
+            }"""
         )
         reached.append(seen)
     assert not [one for one in reached if one.startswith("INVISIBLE")], reached
@@ -289,10 +292,11 @@ def test_every_field_and_button_has_a_name_for_screen_readers(opened: Open) -> N
         tab(page, name)
         page.wait_for_timeout(300)
         nameless = page.evaluate(
-            """() => [...document.querySelectorAll('button, input:not([type=file]), textarea, select, svg[role=img], iframe')]
-            .filter(one => one.offsetParent !== null || one.getClientRects().length)
-            .filter(one => !(one.ariaLabel || one.title || one.innerText?.trim() || one.placeholder || one.labels?.length
-               || one.getAttribute('aria-labelledby')))
+            """() => [...document.querySelectorAll(
+              'button, input:not([type=file]), textarea, select, svg[role=img], iframe')]
+            .filter(one => one.getClientRects().length)
+            .filter(one => !(one.ariaLabel || one.title || one.innerText?.trim() || one.placeholder
+              || one.labels?.length || one.getAttribute('aria-labelledby')))
             .map(one => one.outerHTML.slice(0, 200))"""
         )
         assert nameless == [], name
@@ -326,7 +330,8 @@ _CONTRAST = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), weak = [];
   for (let node; (node = walker.nextNode());) {
     const one = node.parentElement;
-    if (!node.textContent.trim() || !one.getClientRects().length || one.closest('script, style, svg, button[disabled]')) continue;
+    if (!node.textContent.trim() || !one.getClientRects().length) continue;
+    if (one.closest('script, style, svg, button[disabled]')) continue;
     const look = getComputedStyle(one);
     if (look.visibility === 'hidden' || look.opacity < 1) continue;
     const [a, b] = [light(parse(look.color)), light(behind(one))].sort((x, y) => y - x);

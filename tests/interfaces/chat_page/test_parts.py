@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from starlette.types import Message, Send
 
 from interfaces.chat_page.asking import checked_design
 from interfaces.chat_page.chatting import safe_markdown
@@ -103,7 +104,7 @@ async def _asked(path: str, *, user: str, fence: Fenced, method: str = "GET") ->
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b""}
 
-    async def send(message: Any) -> None:
+    async def send(message: Message) -> None:
         sent.append(message)
 
     state = {"user": SimpleNamespace(name=user)}
@@ -112,7 +113,7 @@ async def _asked(path: str, *, user: str, fence: Fenced, method: str = "GET") ->
 
 
 async def test_an_uploaded_file_is_shown_to_whoever_uploaded_it() -> None:
-    async def gradio(scope: Any, receive: Any, send: Any) -> None:
+    async def gradio(scope: object, receive: object, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": json.dumps(["/cache/one.png"]).encode()})
 
