@@ -71,11 +71,11 @@ def _use(browser: Browser, address: str) -> None:
     page.locator("#chat-allow").wait_for()
     _keep(page, "page-approval")
     page.locator("#chat-allow").click()
-    page.locator("#chat-log .bot.message").wait_for()
+    page.locator("#chat-log .bot.message", has_text="kept").wait_for()
 
     page.emulate_media(color_scheme="dark")
     page.get_by_role("tab", name="Memory").click()
-    page.locator("#memory-known", has_text="penguin").wait_for()
+    page.locator("#memory-known th", has_text="penguin").wait_for()
     _keep(page, "page-memory-dark")
     page.get_by_role("tab", name="Threads").click()
     page.locator("#threads-found label", has_text="left from right").click()
