@@ -1,4 +1,3 @@
-
 """Make the pictures of docs/chat.md anew: ``python docs/pictures/page.py``, with Chromium installed.
 
 The page is served from a memory of its own, and used as a person would.
