@@ -64,7 +64,12 @@ class ThreadsTab:
         thread = gr.Textbox(visible=False, elem_id="open-thread")
         with gr.Row(elem_classes="sn-two"):
             with gr.Column(scale=2, min_width=300):
-                wanted = gr.Textbox(label="Search", placeholder="words, a thread’s id, a status", max_length=200, elem_id="threads-wanted")
+                wanted = gr.Textbox(
+                    label="Search",
+                    placeholder="words, a thread’s id, a status",
+                    max_length=200,
+                    elem_id="threads-wanted",
+                )
                 kind = gr.Radio([_ALL, *GRAPHS], value=_ALL, label="Kind", elem_id="threads-kind")
                 found = gr.Radio([], label="Threads, the newest first", elem_classes="sn-list", elem_id="threads-found")
                 nothing = gr.Markdown("No threads yet: say something in the chat.", visible=False)
@@ -77,7 +82,9 @@ class ThreadsTab:
                     stop = gr.Button("Stop", size="sm", variant="stop", visible=False, elem_id="thread-stop")
                 asking = Asking.made("thread")
                 with gr.Column(visible=False, elem_classes="sn-decide", elem_id="thread-correction") as correction:
-                    wrong = gr.Textbox(label="What is wrong with the answer?", placeholder="that is not a cat", max_length=_MOST_SAID)
+                    wrong = gr.Textbox(
+                        label="What is wrong with the answer?", placeholder="that is not a cat", max_length=_MOST_SAID
+                    )
                     right = gr.Textbox(label="Or: the right answer", placeholder="3", max_length=_MOST_SAID)
                     correct = gr.Button("Correct it", size="sm", elem_id="thread-correct")
                 messages = gr.Chatbot(
@@ -87,7 +94,9 @@ class ThreadsTab:
                 report = gr.HTML()
                 story = gr.HTML(elem_id="thread-story")
                 with gr.Accordion("Its past", open=False, visible=False, elem_id="thread-past") as past:
-                    moments = gr.Radio([], label="Checkpoints, the latest first", elem_classes="sn-list", elem_id="thread-moments")
+                    moments = gr.Radio(
+                        [], label="Checkpoints, the latest first", elem_classes="sn-list", elem_id="thread-moments"
+                    )
                     branch = gr.Button("Branch from the chosen one", size="sm", elem_id="thread-branch")
         return cls(
             desk, thread, wanted, kind, refresh, found, nothing, head, show, stop, resume, correction, right, wrong,

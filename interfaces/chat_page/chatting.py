@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
@@ -30,6 +30,8 @@ _WELCOME: Final = (
     "### What shall I look at?\n\nDrop a picture below and ask about it, have it changed, or ask what models can see. "
     "Then: “why?”, “no, it’s the left one”, “learn what a penguin is”, “forget it”."
 )
+
+_FORGET_ADDRESS: Final = '() => { window.history.replaceState({}, "", window.location.pathname); return []; }'
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,15 @@ class ChatTab:
                 asking = Asking.made("chat")
                 with gr.Row(elem_classes="sn-examples") as examples:
                     buttons = [
-                        gr.Button(one.text, size="sm", elem_classes=f"sn-example sn-{Path(one.picture or 'words').stem}")
+                        gr.Button(
+                            one.text, size="sm", elem_classes=f"sn-example sn-{Path(one.picture or 'words').stem}"
+                        )
                         for one in EXAMPLES
                     ]
                 box = gr.MultimodalTextbox(
-                    label="Your message", show_label=False, placeholder="Ask, or drop pictures here…", autofocus=True,
-                    file_count="multiple", file_types=["image"], sources=["upload"], max_plain_text_length=MAX_TEXT,
-                    elem_id="chat-box",
+                    label="Your message", show_label=False, placeholder="Ask, or drop pictures here…",
+                    interactive=False, file_count="multiple", file_types=["image"], sources=["upload"],
+                    max_plain_text_length=MAX_TEXT, elem_id="chat-box",
                 )  # fmt: skip
                 with gr.Row(elem_classes="sn-buttons"):
                     stop = gr.Button("Stop", size="sm", variant="stop", visible=False, elem_id="chat-stop")
@@ -132,7 +136,9 @@ class ChatTab:
         import asyncio
 
         known = standing.graph == "chat"
-        messages = conversation(standing.state.messages, standing.story if standing.is_running else None) if known else []
+        messages = (
+            conversation(standing.state.messages, standing.story if standing.is_running else None) if known else []
+        )
         lost = standing.trouble if standing.thread and not known else ""
         return {
             self.thread: standing.thread if known else "",
@@ -157,7 +163,8 @@ class ChatTab:
             chosen.success(**self.follow)
         self.stop.click(self._stop, [self.thread], [], **private)
         self.resume.click(self._resume, [self.thread], [], **private).success(**self.follow)
-        self.fresh.click(lambda: "", [], [self.thread], **private).success(**self.follow)
+        begun = self.fresh.click(lambda: "", [], [self.thread], js=_FORGET_ADDRESS, **private)
+        begun.success(**self.follow)
         self.asking.wire(self.desk, self.thread, self.follow)
 
     async def _say(self, said: Json, thread: str, approve: bool, request: gr.Request) -> Updates:  # noqa: FBT001 - Gradio calls it so
@@ -228,7 +235,7 @@ def conversation(messages: Sequence[BaseMessage], doing: Story | None = None) ->
         messages: Of the thread.
         doing: What is being done to answer the last one; None when nothing is.
     """
-    shown = [
+    shown: list[Json] = [
         {"role": "user" if one.type == "human" else "assistant", "content": _content(one)}
         for one in messages
         if one.type in {"human", "ai"}
@@ -236,7 +243,7 @@ def conversation(messages: Sequence[BaseMessage], doing: Story | None = None) ->
     if doing is not None:
         title = safe_markdown(doing.doing or "beginning")
         shown.append({"role": "assistant", "content": "", "metadata": {"title": title, "status": "pending"}})
-    return cast("list[Json]", shown)
+    return shown
 
 
 def _content(message: BaseMessage) -> str:
@@ -256,4 +263,8 @@ def _trouble(said: str) -> str:
 
 
 def _report(standing: Standing) -> str:
-    return written("report", thread=standing.thread, shown=False) if standing.story.report and not standing.is_running else ""
+    return (
+        written("report", thread=standing.thread, shown=False)
+        if standing.story.report and not standing.is_running
+        else ""
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
 from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -54,7 +54,7 @@ class Standing:
     state: Any = None
     request: Json | None = None
     trouble: str = ""
-    story: Story = Story()
+    story: Story = field(default_factory=Story)
 
     @property
     def graph(self) -> GraphName | None:
@@ -108,7 +108,8 @@ class Desk:
 
     def home(self, request: gr.Request) -> Path:
         """Return the home of whoever asks: what the guard knows; without a guard, the owner's."""
-        user = request.request.scope.get("state", {}).get("user")
+        asked = request.request
+        user = asked.scope.get("state", {}).get("user") if asked is not None else None
         return Path(user.home) if user is not None else home_folder()
 
     async def begin(self, home: Path, make: Callable[[], Events]) -> Job:
@@ -251,4 +252,3 @@ def told(said: str) -> None:
 def when(moment: str) -> str:
     """Write a moment (ISO 8601) for people: ``2026-11-21 13:00``."""
     return moment[:16].replace("T", " ")
-

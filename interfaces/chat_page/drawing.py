@@ -25,8 +25,6 @@ from tools.program.check import RESULT
 from tools.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import jinja2
 
     from graphs.states import Json
@@ -102,7 +100,9 @@ def draw_story(story: Story, home: Path) -> str:
         pictures=[one for one in (figure(from_json(one), home) for one in story.pictures) if one],
         steps=[(one, outcome(one), figure(one.value, home)) for one in steps if one.tool != RESULT],
         faults=[
-            (fault_in_words(fault, one), fault.reason, remedy_in_words(fault)) for one in critiques for fault in one.faults
+            (fault_in_words(fault, one), fault.reason, remedy_in_words(fault))
+            for one in critiques
+            for fault in one.faults
         ],
         lessons=[_lesson(Learned.from_json(one), home) for one in story.learned],
         reports=_reports(story, home),
@@ -187,5 +187,3 @@ def _samples(name: str, place: int, home: Path) -> list[Figure]:
     latest = SampleTable(home).of(name, place)[-_SAMPLES:]
     shown = [figure(Picture(one.picture, 0, 0), home, caption=one.label) for one in latest]
     return [one for one in shown if one]
-
-

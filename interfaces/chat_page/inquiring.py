@@ -69,15 +69,15 @@ class InquiryTab:
                     elem_id="inquiry-models",
                 )  # fmt: skip
                 with gr.Accordion("How much it may use", open=False):
-                    images = gr.Number(label="Pictures, at most", value=_IMAGES, minimum=2, maximum=1_000_000, precision=0)
+                    images = gr.Number(
+                        label="Pictures, at most", value=_IMAGES, minimum=2, maximum=1_000_000, precision=0
+                    )
                     seconds = gr.Number(label="Seconds of measuring, at most", value=900, minimum=1)
                     alpha = gr.Slider(
                         0.01, 0.2, value=0.05, step=0.01, label="Share of verdicts that may be wrong",
                         info="However often one looks.",
                     )  # fmt: skip
-                approve = gr.Checkbox(
-                    label="Ask me before each experiment", container=False, elem_id="inquiry-approve"
-                )
+                approve = gr.Checkbox(label="Ask me before each experiment", container=False, elem_id="inquiry-approve")
                 correct = gr.Checkbox(label="Then teach models what they cannot do", container=False)
                 start = gr.Button("Begin", variant="primary", elem_id="inquiry-start")
                 earlier = gr.Dropdown(label="Open an earlier one", choices=[], elem_id="inquiry-earlier")
@@ -115,7 +115,9 @@ class InquiryTab:
         """Show the user's investigations to choose from."""
         with using_home(self.desk.home(request)), telling():
             found = [one for one in await directory.list_threads() if one.graph == "investigate"]
-        choices = [(f"{when(one.updated)} · {one.instruction[:80]} ({one.status})", one.thread) for one in found[:_LISTED]]
+        choices = [
+            (f"{when(one.updated)} · {one.instruction[:80]} ({one.status})", one.thread) for one in found[:_LISTED]
+        ]
         return {self.earlier: gr.update(choices=choices, value=None)}
 
     async def _follow(self, thread: str, request: gr.Request) -> AsyncGenerator[Updates]:
@@ -129,7 +131,12 @@ class InquiryTab:
         if not known:
             said = standing.trouble or _NOTHING
             cleared = {one: gr.update(visible=False) for one in (self.stop, self.resume, self.teach)}
-            empty: Updates = {self.thread: "", self.head: written("nothing", said=said), self.story: "", self.report: ""}
+            empty: Updates = {
+                self.thread: "",
+                self.head: written("nothing", said=said),
+                self.story: "",
+                self.report: "",
+            }
             return empty | cleared | self.asking.updates(standing)
         return {
             self.thread: standing.thread,
@@ -147,8 +154,8 @@ class InquiryTab:
             button.click(None, [], [self.query], js=f"() => {json.dumps(query)}", api_visibility="private")
         inputs = [self.query, self.models, self.images, self.seconds, self.alpha, self.approve, self.correct]
         begun = gr.on(
-            [self.start.click, self.query.submit], self._begin, inputs, [self.thread, self.head], show_progress="hidden",
-            **private,
+            [self.start.click, self.query.submit], self._begin, inputs, [self.thread, self.head],
+            show_progress="hidden", **private,
         )  # fmt: skip
         begun.success(**self.follow)
         self.stop.click(self._stop, [self.thread], [], **private)
@@ -157,7 +164,7 @@ class InquiryTab:
         self.earlier.input(lambda thread: thread or "", [self.earlier], [self.thread], **private).success(**self.follow)
         self.asking.wire(self.desk, self.thread, self.follow)
 
-    async def _begin(  # noqa: PLR0913 - Gradio hands over the fields of the form
+    async def _begin(
         self,
         query: str,
         models: list[str],
@@ -235,5 +242,3 @@ def _tested(desk: Desk) -> list[str]:
     from profiles import load_profile
 
     return list(load_profile(desk.profile).tested)
-
-

@@ -32,10 +32,17 @@ _PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "concurrency_lim
 _TITLE: Final = "Snellen"
 _KEEP_ADDRESS: Final = """(thread) => {
   const url = new URL(window.location);
-  if (thread) url.searchParams.set("thread", thread); else url.searchParams.delete("thread");
+  if (!thread) return;
+  url.searchParams.set("thread", thread);
   window.history.replaceState({}, "", url);
 }"""
 """The thread that is open stands in the page's address, so that a reload opens it again."""
+
+_READY: Final = """() => {
+  document.documentElement.dataset.ready = "";
+  window.setTimeout(() => document.querySelector("#chat-box textarea")?.focus(), 100);
+}"""
+"""Nothing can be said before it is known in which conversation."""
 
 
 def make_page(jobs: Jobs, *, profile: str = "embedded", settings: Settings | None = None) -> gr.Blocks:
@@ -53,7 +60,8 @@ def make_page(jobs: Jobs, *, profile: str = "embedded", settings: Settings | Non
         # What is uploaded waits there until its message is sent; nobody else of this machine can read it.
         os.environ[_CACHE] = tempfile.mkdtemp(prefix="snellen-uploads-")
     desk = Desk(jobs, profile, settings or Settings())
-    with gr.Blocks(title=_TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as page:
+    page: gr.Blocks = gr.Blocks(title=_TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600))
+    with page:
         gr.HTML("<header class='sn-brand'><h1>Snellen</h1><p>examines the sight of models</p></header>")
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab("Chat", id="chat"):
@@ -76,8 +84,8 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
     from graphs.states import ChatState, InvestigateState
 
     chat, inquiry, found = parts
-    places = {"chat": chat, "investigate": inquiry}
-    of_state = {ChatState: chat, InvestigateState: inquiry}
+    places: dict[str, ChatTab | InquiryTab] = {"chat": chat, "investigate": inquiry}
+    of_state: dict[type, ChatTab | InquiryTab] = {ChatState: chat, InvestigateState: inquiry}
 
     async def opened(thread: str, request: gr.Request) -> Updates:
         standing = await desk.standing(desk.home(request), thread[:_LONGEST])
@@ -85,7 +93,10 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
             return {tabs: gr.update()}
         known = standing.graph if standing.graph in places else None
         asked = {chat.approve: standing.state.approve} if known == "chat" else {}
-        return {tabs: gr.update(selected=known or "threads"), (places[known] if known else found).thread: thread} | asked
+        return {
+            tabs: gr.update(selected=known or "threads"),
+            (places[known] if known else found).thread: thread,
+        } | asked
 
     async def loaded(request: gr.Request) -> Updates:
         # What is under way is found again; what the address names comes first.
@@ -94,10 +105,12 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
             for job in reversed(desk.jobs.of(desk.home(request)))
             if not job.is_over and (place := of_state.get(type(job.state))) is not None
         }
-        return under_way | await opened(str(request.query_params.get("thread", "")), request)
+        ready = {chat.box: gr.update(interactive=True)}
+        return ready | under_way | await opened(str(request.query_params.get("thread", "")), request)
 
-    outputs = [tabs, chat.approve, *(part.thread for part in parts)]
+    outputs = [tabs, chat.approve, chat.box, *(part.thread for part in parts)]
     beginning = page.load(loaded, [], outputs, show_progress="hidden", **_PRIVATE)
+    beginning.success(None, [], [], js=_READY, api_visibility="private")
     for part in parts:
         beginning.success(**part.follow)
         part.thread.change(None, [part.thread], [], js=_KEEP_ADDRESS)
@@ -143,7 +156,8 @@ def _theme() -> gr.themes.Base:
         input_border_color="*neutral_300", input_border_color_dark="*neutral_600",
         checkbox_border_color="*neutral_500", checkbox_border_color_dark="*neutral_400",
         checkbox_label_background_fill_selected="*primary_100",
-        checkbox_label_background_fill_selected_dark="*primary_900", checkbox_label_text_color_selected="*body_text_color",
+        checkbox_label_background_fill_selected_dark="*primary_900",
+        checkbox_label_text_color_selected="*body_text_color",
         button_secondary_border_color="*neutral_300", button_secondary_border_color_dark="*neutral_600",
     )  # fmt: skip
 

@@ -65,15 +65,21 @@ class MemoryTab:
                 known = gr.HTML(elem_id="memory-known")
             with gr.Column(scale=2, min_width=300, elem_classes="sn-side"):
                 with gr.Accordion("Try it on a picture", open=True):
-                    concept = gr.Textbox(label="What to look for", placeholder="penguin", max_length=64, elem_id="memory-concept")
+                    concept = gr.Textbox(
+                        label="What to look for", placeholder="penguin", max_length=64, elem_id="memory-concept"
+                    )
                     picture = gr.Image(
                         label="The picture", type="filepath", sources=["upload", "clipboard"], height=180, buttons=[],
                         elem_id="memory-picture",
                     )  # fmt: skip
-                    attempt = gr.Button("Find it, with and without what was learned", variant="primary", size="sm", elem_id="memory-try")
+                    attempt = gr.Button(
+                        "Find it, with and without what was learned", variant="primary", size="sm", elem_id="memory-try"
+                    )
                     tried = gr.HTML(elem_id="memory-tried")
                 with gr.Accordion("Forget", open=False, elem_id="memory-forget-part"):
-                    chosen = gr.CheckboxGroup([], label="What to forget", elem_classes="sn-list", elem_id="memory-chosen")
+                    chosen = gr.CheckboxGroup(
+                        [], label="What to forget", elem_classes="sn-list", elem_id="memory-chosen"
+                    )
                     forget = gr.Button("Forget the chosen", size="sm", elem_id="memory-forget")
                     with gr.Column(visible=False, elem_classes="sn-decide") as sure:
                         warning = gr.Markdown(elem_id="memory-warning")
@@ -82,7 +88,9 @@ class MemoryTab:
                             no = gr.Button("Keep it", size="sm", elem_id="memory-no")
                 with gr.Accordion("Carry it elsewhere", open=False):
                     gr.HTML(written("export"))
-                    archive = gr.File(label="Add what another memory exported", file_types=[".zip"], elem_id="memory-archive")
+                    archive = gr.File(
+                        label="Add what another memory exported", file_types=[".zip"], elem_id="memory-archive"
+                    )
                     arrive = gr.Button("Add it", size="sm", elem_id="memory-import")
         tab = cls(desk, known, concept, picture, tried, chosen, sure, warning, archive)
         private: Json = {"api_visibility": "private", "concurrency_limit": None}
@@ -146,7 +154,10 @@ class MemoryTab:
                 raise BadInput(msg)
             added = await asyncio.to_thread(lambda: PromptPool(home).import_(Path(archive)))
             await asyncio.to_thread(Path(archive).unlink, missing_ok=True)
-        told(f"Added {added.prompts} prompts and {added.demonstrations} examples; {added.already_there} were there before.")
+        told(
+            f"Added {added.prompts} prompts and {added.demonstrations} examples; "
+            f"{added.already_there} were there before."
+        )
         return await self._shown(home) | {self.archive: None}
 
 
@@ -176,7 +187,9 @@ def _rows(prompts: Sequence[PromptRow]) -> list[Json]:
     for concept in sorted({one.concept for one in prompts}):
         of = [one for one in prompts if one.concept == concept]
         pools = {one.pool for one in of}
-        tools = sorted({tool for tool, pool in POOL_OF_TOOL.items() if pool in pools} | pools - set(POOL_OF_TOOL.values()))
+        tools = sorted(
+            {tool for tool, pool in POOL_OF_TOOL.items() if pool in pools} | pools - set(POOL_OF_TOOL.values())
+        )
         rows.append(
             {
                 "concept": concept or "answers to questions",
@@ -217,8 +230,7 @@ def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
     from nodes.resources import resources
     from tools.vision import Models
 
-    context = resources(profile, home)
-    models, chosen = context.models, context.profile
+    models = resources(profile, home).models
     shown = open_pictures(home).get(picture.id)
     sides = []
     for title, having in (("With what was learned", models), ("Without", Models(models.profile))):
@@ -227,7 +239,7 @@ def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
         regions = [Region(one.box, one.score, label=one.name, picture=picture.id) for one in found]
         said = f"{len(regions)} found" + (f", the best {regions[0].score:.2f}" if regions else "")
         sides.append(Side(title, figure(regions, home) or figure(picture, home), said))
-    learned = concept in Recollection(PromptPool(home), chosen).concepts("LOC")
+    learned = concept in Recollection(PromptPool(home), models.profile).concepts("LOC")
     verdict = (
         "LOC has learned this concept; without, it is as if it never had."
         if learned

@@ -19,7 +19,7 @@ from interfaces.run_display import doing_after
 from nodes.telling import attempt_in_words
 
 if TYPE_CHECKING:
-    from graphs.states import AskState, ChatState, InvestigateState, Json, LearnState
+    from graphs.states import ChatState, Json
 
 MAX_STEPS: Final = 60
 """Steps that are shown, the latest of them: a loop may have hundreds."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 from interfaces.serving.users import Tokens
 
@@ -94,34 +94,53 @@ class Watched:
     outside: list[str]
     errors: list[str]
 
-    def watch(self, context: BrowserContext) -> None:
-        context.on("request", self._note)
-        context.on("weberror", lambda one: self.errors.append(str(one.error)))
+    def watch(self, page: Page) -> None:
+        page.on("request", self._note)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
 
-    def _note(self, request: Any) -> None:
+    def _note(self, request: Request) -> None:
         if not request.url.startswith((self.address, "data:", "blob:")):
             self.outside.append(request.url)
 
 
-@pytest.fixture
-def opened(served: Served, browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens the page for a user; whatever it does, it asks nobody else for anything and trips over nothing."""
-    watched, contexts = Watched(served.address, [], []), []
+@pytest.fixture(scope="module")
+def contexts(served: Served, browser: Browser) -> Iterator[Callable[[str], BrowserContext]]:
+    """Returns the browser of a user, who is logged in."""
+    known: dict[str, BrowserContext] = {}
 
-    def open_page(path: str = "/", *, user: str = "owner", **options: Any) -> Page:
-        context = browser.new_context(base_url=served.address, **options)
-        contexts.append(context)
-        watched.watch(context)
-        context.set_default_timeout(30_000)
-        page = context.new_page()
+    def context_of(user: str) -> BrowserContext:
+        if user not in known:
+            known[user] = browser.new_context(base_url=served.address)
+            known[user].set_default_timeout(30_000)
+            page = known[user].new_page()
+            page.goto("/")
+            page.fill("#token", served.tokens[user])
+            page.keyboard.press("Enter")
+            page.wait_for_selector("[role=tab]")
+            page.close()
+        return known[user]
+
+    yield context_of
+    for context in known.values():
+        context.close()
+
+
+@pytest.fixture
+def opened(served: Served, contexts: Callable[[str], BrowserContext]) -> Iterator[Callable[..., Page]]:
+    """Opens the page for a user; whatever it does, it asks nobody else for anything and trips over nothing."""
+    watched = Watched(served.address, [], [])
+    pages: list[Page] = []
+
+    def open_page(path: str = "/", *, user: str = "owner") -> Page:
+        page = contexts(user).new_page()
+        pages.append(page)
+        watched.watch(page)
         page.goto(path)
-        page.fill("#token", served.tokens[user])
-        page.keyboard.press("Enter")
-        page.wait_for_selector("[role=tab]")
+        page.wait_for_selector("html[data-ready]")
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert watched.outside == []
     assert watched.errors == []

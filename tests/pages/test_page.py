@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import product
 from pathlib import Path
+from typing import Any, Literal
 
-import pytest
 from playwright.sync_api import Page, expect
 
+from interfaces import threads
+from memory.home import using_home
 from tests.pages.conftest import Served
 
 Open = Callable[..., Page]
@@ -36,6 +42,18 @@ def answered(page: Page, count: int = 1) -> None:
 def thread_of(page: Page) -> str:
     page.wait_for_url(re.compile("thread="))
     return page.url.partition("thread=")[2]
+
+
+def design_of(thread: str, home: Path) -> dict[str, Any]:
+    """Return the design that an investigation asks about."""
+    with using_home(home):
+        context = copy_context()
+    # Playwright has an event loop of its own in this thread.
+    with ThreadPoolExecutor(1) as elsewhere:
+        request = elsewhere.submit(context.run, asyncio.run, threads.waiting(thread)).result()
+    assert request is not None
+    design: dict[str, Any] = request["action_requests"][0]["args"]
+    return design
 
 
 def tab(page: Page, name: str) -> None:
@@ -99,6 +117,7 @@ def test_hostile_texts_are_only_texts(opened: Open) -> None:
         "<img src=x onerror=window.hacked=1> <script>window.hacked=1</script> ![spy](http://127.0.0.2/spy.png) "
         "[a](javascript:window.hacked=1) ![b][c] ${window.hacked=1} {{constructor}} \n\n[c]: http://127.0.0.2/c.png"
     )
+    tab(page, "Chat")
     say(page, f"forget {hostile}")
     answered(page)
     tab(page, "Threads")
@@ -125,7 +144,7 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
     thread = thread_of(page)
     page.get_by_text("Change the design").click()
     editor = page.locator("#inquiry-decide .cm-content")
-    design = json.loads("\n".join(editor.locator(".cm-line").all_inner_texts()))
+    design = design_of(thread, served.home)
 
     editor.fill("{broken")
     page.locator("#inquiry-edit").click()
@@ -227,19 +246,17 @@ def test_two_users_at_once_see_nothing_of_each_other(opened: Open) -> None:
     assert say_in_theirs.status == 200
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/gradio_api/file=/etc/passwd",
-        "/gradio_api/file=../../pyproject.toml",
+def test_gradio_offers_nothing_but_the_page(opened: Open) -> None:
+    page = opened()
+    file = "/gradio_api/file="
+    paths = (
+        f"{file}/etc/passwd",
+        f"{file}../../pyproject.toml",
         "/gradio_api/info",
         "/gradio_api/proxy=http://127.0.0.2/",
-        "/monitoring",
-    ],
-)
-def test_gradio_offers_nothing_but_the_page(opened: Open, path: str) -> None:
-    page = opened()
-    assert page.request.get(path).status in {404, 403}
+    )
+    assert {path: page.request.get(path).status for path in paths} == dict.fromkeys(paths, 404)
+    assert page.request.get("/monitoring").status == 403
 
 
 def test_without_a_mouse(opened: Open) -> None:
@@ -252,10 +269,13 @@ def test_without_a_mouse(opened: Open) -> None:
     for _ in range(8):
         page.keyboard.press("Tab")
         seen: str = page.evaluate(
-            """() => { const one = document.activeElement; const look = getComputedStyle(one);
-            const ring = look.outlineStyle !== 'none' || getComputedStyle(one.closest('label') || one).outlineStyle !== 'none'
-              || getComputedStyle(one.closest('#chat-box') || one).boxShadow !== 'none';
-            return (ring || one === document.body ? '' : 'INVISIBLE ') + (one.ariaLabel || one.innerText || one.labels?.[0]?.innerText || one.tagName) }"""
+            """() => {
+              const one = document.activeElement, ringed = [one, one.closest('label'), one.closest('#chat-box')];
+              const seen = one === document.body || ringed.filter(Boolean).map(each => getComputedStyle(each))
+                .some(look => look.outlineStyle !== 'none' || look.boxShadow.includes('3px'));
+              const name = one.ariaLabel || one.innerText || one.labels?.[0]?.innerText || one.tagName;
+              return (seen ? '' : 'INVISIBLE ') + name;
+            }"""
         )
         reached.append(seen)
     assert not [one for one in reached if one.startswith("INVISIBLE")], reached
@@ -272,26 +292,32 @@ def test_every_field_and_button_has_a_name_for_screen_readers(opened: Open) -> N
         tab(page, name)
         page.wait_for_timeout(300)
         nameless = page.evaluate(
-            """() => [...document.querySelectorAll('button, input:not([type=file]), textarea, select, svg[role=img], iframe')]
-            .filter(one => one.offsetParent !== null || one.getClientRects().length)
-            .filter(one => !(one.ariaLabel || one.title || one.innerText?.trim() || one.placeholder || one.labels?.length
-               || one.getAttribute('aria-labelledby')))
+            """() => [...document.querySelectorAll(
+              'button, input:not([type=file]), textarea, select, svg[role=img], iframe')]
+            .filter(one => one.getClientRects().length)
+            .filter(one => !(one.ariaLabel || one.title || one.innerText?.trim() || one.placeholder
+              || one.labels?.length || one.getAttribute('aria-labelledby')))
             .map(one => one.outerHTML.slice(0, 200))"""
         )
         assert nameless == [], name
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_every_tab_fits_and_can_be_read(opened: Open, scheme: str, width: int) -> None:
-    page = opened(color_scheme=scheme, viewport={"width": width, "height": 740})
+def test_every_tab_fits_and_can_be_read(opened: Open) -> None:
+    page = opened()
     expect(page.locator("#chat-box textarea")).to_be_visible()
-    for name in ("Investigations", "Memory", "Threads", "Chat"):
-        tab(page, name)
-        # Gradio's colours change softly.
-        page.wait_for_timeout(300)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        assert page.evaluate(_CONTRAST) == [], name
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme, width in product(schemes, (360, 1280)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 740})
+        page.reload()
+        for name in ("Investigations", "Memory", "Threads", "Chat"):
+            tab(page, name)
+            # Gradio's colours change softly.
+            page.wait_for_timeout(300)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, scheme, width)
+            assert page.evaluate(_CONTRAST) == [], (name, scheme, width)
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g)[0] < 60")
+        assert dark == (scheme == "dark")
 
 
 _CONTRAST = """() => {
@@ -304,7 +330,8 @@ _CONTRAST = """() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), weak = [];
   for (let node; (node = walker.nextNode());) {
     const one = node.parentElement;
-    if (!node.textContent.trim() || !one.getClientRects().length || one.closest('script, style, svg, button[disabled]')) continue;
+    if (!node.textContent.trim() || !one.getClientRects().length) continue;
+    if (one.closest('script, style, svg, button[disabled]')) continue;
     const look = getComputedStyle(one);
     if (look.visibility === 'hidden' || look.opacity < 1) continue;
     const [a, b] = [light(parse(look.color)), light(behind(one))].sort((x, y) => y - x);
