@@ -204,7 +204,8 @@ _MADE: dict[str, Callable[[Scene, str], Example]] = {"CLIP": _crop, "LOC": _aske
 def _named(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
     """Share of crops whose name wins among 16 related ones, and among all known and learned ones."""
     every = [*(each.name for each in vocabulary().share("known")), *learned]
-    few, all_ = [], []
+    few: list[bool] = []
+    all_: list[bool] = []
     for name in asked:
         crops = [each.picture for each in _examples("CLIP", name, tests, "test")]
         for names, right in (([name, *related(name, RIVALS, "test")], few), (every, all_)):
