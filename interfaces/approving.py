@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+
+from interfaces.threads import waiting
+from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     from graphs.states import Json
@@ -29,6 +34,19 @@ def decide(request: Json, *, beforehand: str = "", alone: bool = False) -> Seque
     if alone or not sys.stdin.isatty():
         return None
     return [{"type": "approve" if _agrees(one) else "reject"} for one in actions]
+
+
+def decision_of(options: argparse.Namespace) -> str:
+    """Return the decision that ``resume`` was given for what its thread waits with; empty where it was given none.
+
+    Raises:
+        BadInput: The thread waits for no decision, or there is no such thread.
+    """
+    decision = "approve" if options.approve else "reject" if options.reject else ""
+    if decision and asyncio.run(waiting(options.thread)) is None:
+        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
+        raise BadInput(msg)
+    return decision
 
 
 def tell_how_to_decide(thread: str) -> None:

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from interfaces import sessions, threads
-from interfaces.approving import tell_how_to_decide
+from interfaces import sessions
+from interfaces.approving import decision_of, tell_how_to_decide
 from interfaces.display import console, print_json
 from interfaces.follower import Follower
 from interfaces.run_display import RunDisplay, doing_after
@@ -68,10 +68,7 @@ def correct(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with a run where it stopped."""
-    decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(threads.waiting(options.thread)) is None:
-        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
-        raise BadInput(msg)
+    decision = decision_of(options)
     _prepare_outputs(options)
     follower = _follower(options, decision=decision)
     events = sessions.ASK.resume(options.thread, profile=options.profile, decide=follower.asked)

@@ -363,7 +363,7 @@ def _declare_memory(parser: argparse.ArgumentParser) -> None:
     _declare_json(parser)
 
 
-def _declare_chat(parser: argparse.ArgumentParser) -> None:
+def _declare_address(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host",
         default="127.0.0.1",
@@ -371,6 +371,10 @@ def _declare_chat(parser: argparse.ArgumentParser) -> None:
         help="the address to listen on; beyond this machine only with tokens",
     )
     parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
+
+
+def _declare_chat(parser: argparse.ArgumentParser) -> None:
+    _declare_address(parser)
     parser.add_argument("--no-browser", dest="browser", action="store_false", help="open no browser")
     _declare_profile(parser)
 
@@ -392,13 +396,7 @@ def _declare_studio(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_serve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--host",
-        default="127.0.0.1",
-        metavar="H",
-        help="the address to listen on; beyond this machine only with tokens",
-    )
-    parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
+    _declare_address(parser)
     parser.add_argument(
         "--profile", action="append", default=[], metavar="P",
         help="a profile that is offered, by name or path; repeat it for more (embedded)",

@@ -6,8 +6,8 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from interfaces import following, threads
-from interfaces.approving import tell_how_to_decide
+from interfaces import following
+from interfaces.approving import decision_of, tell_how_to_decide
 from interfaces.bar_display import BarDisplay
 from interfaces.chats import CHAT
 from interfaces.display import clean, print_json
@@ -37,10 +37,7 @@ def resume(options: argparse.Namespace) -> int:
     if options.out or options.html:
         msg = f"The thread {options.thread!r} is a conversation: `snellen report` writes what it found out."
         raise BadInput(msg)
-    decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(threads.waiting(options.thread)) is None:
-        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
-        raise BadInput(msg)
+    decision = decision_of(options)
     follower: Follower[ChatState] = Follower(ChatDisplay(), _doing, quiet=options.json, decision=decision)
     with resumable(lambda: follower.thread):
         run(follower.follow(CHAT.resume(options.thread, profile=options.profile, decide=follower.asked)))

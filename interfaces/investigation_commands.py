@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from interfaces import directory, following, investigations, threads
-from interfaces.approving import tell_how_to_decide
+from interfaces.approving import decision_of, tell_how_to_decide
 from interfaces.display import console, print_json, print_table
 from interfaces.follower import Follower
 from interfaces.investigation_display import InvestigationDisplay, doing, state_json
@@ -61,10 +61,7 @@ def correct(options: argparse.Namespace) -> int:
 
 def resume(options: argparse.Namespace) -> int:
     """Go on with an investigation; no trial is measured twice."""
-    decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(threads.waiting(options.thread)) is None:
-        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
-        raise BadInput(msg)
+    decision = decision_of(options)
     _check_outputs(options)
     follower = _follower(options, decision=decision)
     events = investigations.INVESTIGATE.resume(options.thread, profile=options.profile, decide=follower.asked)

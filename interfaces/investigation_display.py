@@ -12,12 +12,12 @@ from interfaces.bar_display import BarDisplay
 from interfaces.following import Finished, InvestigationProgress, NodeFinished, Started, Waits
 from interfaces.investigations import Found, InvestigationEvent, found_in
 from interfaces.learning_display import Line, print_line
+from nodes.reasoning.inquiry import VERDICTS as VERDICTS
 
 if TYPE_CHECKING:
     from graphs.states import InvestigateState, Json
     from nodes.reasoning.inquiry import Experiment, Finding, Report
 
-VERDICTS: Final = {"yes": "yes", "no": "no", "open": "not decided"}
 _COLOURS: Final = {"yes": "green", "no": "red", "open": "yellow"}
 _EVERY: Final = 15.0
 """Seconds between two lines about measuring, where no terminal shows a bar."""

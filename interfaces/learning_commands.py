@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from interfaces import following, learning, threads
-from interfaces.approving import tell_how_to_decide
+from interfaces import following, learning
+from interfaces.approving import decision_of, tell_how_to_decide
 from interfaces.display import print_json
 from interfaces.follower import Follower
 from interfaces.learning_display import LearningDisplay, Line, phase_in_words, print_line, state_json, trouble
@@ -76,10 +76,7 @@ def resume(options: argparse.Namespace) -> int:
     if options.out or options.html:
         msg = f"The thread {options.thread!r} learns and has no result pictures: leave out --out and --html."
         raise BadInput(msg)
-    decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(threads.waiting(options.thread)) is None:
-        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
-        raise BadInput(msg)
+    decision = decision_of(options)
     follower = _follower(options, decision=decision)
     events = learning.LEARN.resume(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events)

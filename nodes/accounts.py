@@ -10,6 +10,7 @@ from memory.prompt_rows import Selection
 from nodes.lessons import Learned
 from nodes.reasoning.critique import Critique
 from nodes.reasoning.inflection import singular
+from nodes.reasoning.inquiry import VERDICTS
 from nodes.telling import fault_in_words, in_words, notices_of, outcome, steps_of
 from tools.values import Picture, from_json
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _MOST_STEPS: Final = 12
 """Steps of a program that an explanation tells."""
-_VERDICTS: Final = {"yes": "yes", "no": "no", "open": "not decided"}
 
 
 def answer_in_words(ended: AskState, remark: Remark) -> str:
@@ -79,7 +79,7 @@ def evidence_in_words(report: Report) -> str:
     for number, experiment in enumerate(report.experiments, 1):
         lines.append(f"{number}. {experiment.design.purpose}")
         for one in experiment.findings:
-            verdict = _VERDICTS[one.verdict]
+            verdict = VERDICTS[one.verdict]
             low, high = one.interval
             told = one.trouble or f"{verdict} ({one.mean:.2f}, between {low:.2f} and {high:.2f}; {one.n} pictures)"
             lines.append(f"   - {one.claim.stated(experiment.design)}? {told}")

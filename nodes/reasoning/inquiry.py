@@ -45,6 +45,8 @@ _COMPARED: Final = {
 }
 Verdict = Literal["yes", "no", "open"]
 """Whether a claim holds; "open" while the evidence does not say."""
+VERDICTS: Final[dict[Verdict, str]] = {"yes": "yes", "no": "no", "open": "not decided"}
+"""What each verdict is called for people."""
 
 IDENTITY: Final = Call(name="Identity")
 
