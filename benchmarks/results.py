@@ -1,11 +1,12 @@
-"""Tables and a plot of what learning is worth, out of the reports that ``snellen evaluate learning --out`` left.
+"""The tables of ``docs/results/README.md``, and a plot of what learning is worth, out of the reports of the runs.
 
     python -m benchmarks.results docs/results
 
 Reads ``FOLDER/*/report.json`` (families, offline and online) and ``FOLDER/ablations/*/report.json`` (table 4 of the
 CLOVA paper: the same run with one part left out), and writes the tables into ``FOLDER/README.md`` between its marks
 ``<!-- families -->``, ``<!-- online -->``, ``<!-- ablations -->`` and the next ``<!-- end -->``; the plot becomes
-``FOLDER/ablations.png``.
+``FOLDER/ablations.png``. ``FOLDER/serve/report.json`` (``benchmarks.serve``) and ``FOLDER/threats/report.json``
+(``benchmarks.threats``) are told at ``<!-- load -->`` and ``<!-- threats -->``.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def main() -> None:
         ("families", LEARNING, [one for one in runs if one["setting"] == "offline"]),
         ("online", STREAM, [one for one in runs if one["setting"] == "online"]),
         ("ablations", ABLATION, ablations),
+        ("load", LOAD, load(read(folder / "serve" / "report.json"))),
+        ("threats", THREATS, read(folder / "threats" / "report.json").get("threats", [])),
     ):
         text = put(text, mark, table(columns, rows) + (PLOT if mark == "ablations" and rows else ""))
     page.write_text(text, encoding="utf-8")
@@ -44,9 +47,24 @@ def main() -> None:
 
 
 def reports(folder: Path) -> list[Report]:
-    """Read the reports in the folders of a folder: families in their order, the whole run before its ablations."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*/report.json"))]
+    """Read the reports of learning below a folder: families in their order, the whole run before its ablations."""
+    found = [one for path in sorted(folder.glob("*/report.json")) if "family" in (one := read(path))]
     return sorted(found, key=lambda one: (FAMILIES.index(one["family"]), one["without"]))
+
+
+def read(path: Path) -> Report:
+    """Read a report; an empty one where there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def load(report: Report) -> list[Report]:
+    """Return a row for each kind of request that a server was loaded with, and one for the probes beside them."""
+    if not report:
+        return []
+    kinds = report["latency_seconds"] | {"health": report["health_seconds"]}
+    return [
+        {"kind": LOADED[kind], "failed": sum(report["errors"].get(kind, {}).values())} | kinds[kind] for kind in LOADED
+    ]
 
 
 def figure(report: Report, key: str) -> str:
@@ -96,6 +114,29 @@ ABLATION: Sequence[Column] = (
     ("known, points", lambda one: gained(one, "known")),
     ("mended", lambda one: f"{one['lessons']['mended']} of {one['lessons']['wrong']}"),
     ("prompts kept / discarded", lambda one: f"{one['prompts_kept']} / {one['prompts_discarded']}"),
+)
+LOADED = {
+    "ask": "a question about a picture",
+    "why": "“why?”",
+    "page": "the page",
+    "threads": "the list of threads",
+    "picture": "a picture",
+    "upload": "a picture sent",
+    "health": "`/health`",
+}
+LOAD: Sequence[Column] = (
+    ("", lambda one: one["kind"]),
+    ("requests", lambda one: f"{one['count']:,}"),
+    ("failed", lambda one: str(one["failed"])),
+    ("p50, s", lambda one: f"{one['p50']:.3f}"),
+    ("p95, s", lambda one: f"{one['p95']:.3f}"),
+    ("most, s", lambda one: f"{one['most']:.3f}"),
+)
+THREATS: Sequence[Column] = (
+    ("threat", lambda one: one["threat"]),
+    ("tests", lambda one: str(len(one["tests"]))),
+    ("cases", lambda one: str(one["cases"])),
+    ("held", lambda one: str(one["held"])),
 )
 
 

@@ -2,12 +2,14 @@
 
     python -m benchmarks.serve                       # 50 users for 2 minutes
     python -m benchmarks.serve --users 5 --seconds 20 --json
+    python -m benchmarks.serve --out docs/results/serve   # also write report.json and load.png there
 
 The server is `snellen serve` in a process of its own, with a new home, on a free port of this machine. Each user does
 one thing after the other, waits a moment in between, and draws what to do: ask about a picture (OpenAI's form, half of
 them as streams), ask why, list threads, fetch a picture, open the page. Beside them `/health` is probed ten times a
 second. What is measured: requests, errors by status, seconds by kind, the answers to the probes, and the memory of the
-server before, at the end, and when it has been left alone for a while. Statuses 429 and 503 are the limits' own.
+server before, meanwhile, at the end, and when it has been left alone for a while. Statuses 429 and 503 are the limits'
+own.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import base64
+import itertools
 import json
 import os
 import platform
@@ -29,7 +32,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -48,6 +51,22 @@ LIMITS = frozenset({429, 503})
 PAUSE_SECONDS = 2.0
 PROBE_SECONDS = 0.1
 REST_SECONDS = 10.0
+SPAN_SECONDS = 10.0
+"""How far the rows of what was seen over time lie apart."""
+
+
+class Probe(NamedTuple):
+    """One request for ``/health``.
+
+    Attributes:
+        at: Seconds since the load began.
+        seconds: How long the answer took.
+        memory: What the server held then, in bytes.
+    """
+
+    at: float
+    seconds: float
+    memory: int
 
 
 @dataclass
@@ -56,7 +75,7 @@ class Seen:
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     statuses: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    probes: list[float] = field(default_factory=list)
+    probes: list[Probe] = field(default_factory=list)
     memory: dict[str, int] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
 
@@ -74,6 +93,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120, metavar="S", help="for how long (120)")
     parser.add_argument("--no-page", dest="page", action="store_false", help="leave the page out")
     parser.add_argument("--json", action="store_true", help="print the measurements as JSON")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write them and a plot here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="snellen-load-") as folder:
         tokens = made_tokens(Path(folder), options.users)
@@ -85,6 +105,10 @@ def main() -> None:
             told = report(seen, options.users, options.seconds) | {
                 "stopped": {"status": status, "seconds": round(time.monotonic() - began, 1)}
             }
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "report.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        plot(seen, options.out / "load.png")
     print(json.dumps(told, indent=2) if options.json else in_words(told))
 
 
@@ -129,7 +153,7 @@ async def loaded(url: str, tokens: Sequence[str], pid: int, seconds: float, *, p
     seen = Seen(memory={"before": resident(pid)})
     end = time.monotonic() + seconds
     await asyncio.gather(
-        asyncio.to_thread(probed, url, seen, end),
+        asyncio.to_thread(probed, url, pid, seen, end),
         *(visit(url, one, seen, number, end, page=page) for number, one in enumerate(tokens)),
     )
     seen.memory["end"] = resident(pid)
@@ -138,13 +162,14 @@ async def loaded(url: str, tokens: Sequence[str], pid: int, seconds: float, *, p
     return seen
 
 
-def probed(url: str, seen: Seen, end: float) -> None:
+def probed(url: str, pid: int, seen: Seen, end: float) -> None:
     """Ask whether the server is alive, again and again; in a thread of its own, which nothing here holds up."""
+    start = time.monotonic()
     with httpx.Client(base_url=url, timeout=10, verify=False) as client:  # noqa: S501 - plain HTTP on loopback
         while time.monotonic() < end:
             began = time.monotonic()
             answer = client.get("/health")
-            seen.probes.append(time.monotonic() - began)
+            seen.probes.append(Probe(began - start, time.monotonic() - began, resident(pid)))
             seen.statuses["health"][str(answer.status_code)] += 1
             time.sleep(PROBE_SECONDS)
 
@@ -272,9 +297,42 @@ def report(seen: Seen, users: int, seconds: float) -> dict[str, Any]:
         "errors": errors,
         "troubles": sorted(set(seen.troubles))[:5],
         "latency_seconds": {kind: quantiles(found) for kind, found in sorted(seen.seconds.items())},
-        "health_seconds": quantiles(seen.probes) | {"over_200_ms": sum(one > 0.2 for one in seen.probes)},  # noqa: PLR2004
+        "health_seconds": quantiles([one.seconds for one in seen.probes])
+        | {"over_200_ms": sum(one.seconds > 0.2 for one in seen.probes)},  # noqa: PLR2004
         "memory_megabytes": {name: round(held / 2**20) for name, held in seen.memory.items()},
+        "over_time": list(over_time(seen.probes)),
     }
+
+
+def over_time(probes: Sequence[Probe]) -> Iterator[dict[str, float]]:
+    """Yield for each span of time what the server held at its end, and the slowest answer of its ``/health``."""
+    for span, found in itertools.groupby(probes, lambda one: int(one.at // SPAN_SECONDS)):
+        several = list(found)
+        yield {
+            "until_seconds": (span + 1) * SPAN_SECONDS,
+            "memory_megabytes": round(several[-1].memory / 2**20),
+            "health_most_seconds": round(max(one.seconds for one in several), 4),
+        }
+
+
+def plot(seen: Seen, path: Path) -> None:
+    """Draw the memory of the server and the answers of its ``/health`` over time."""
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(6.4, 4.4), layout="constrained")
+    memory, health = drawing.subplots(2, sharex=True)
+    at = [one.at for one in seen.probes]
+    memory.plot(at, [one.memory / 2**20 for one in seen.probes], color="#2f6db5")
+    memory.set_ylim(0)
+    memory.set_ylabel("memory, MB")
+    health.plot(at, [1000 * one.seconds for one in seen.probes], ".", markersize=2, color="#2f6db5")
+    health.axhline(200, color="#b5442f", linewidth=0.8)
+    health.set_ylim(0, max(220, *(1050 * one.seconds for one in seen.probes)))
+    health.set_ylabel("/health, ms (limit 200)")
+    health.set_xlabel("seconds under load")
+    for axes in (memory, health):
+        axes.spines[["top", "right"]].set_visible(False)
+    drawing.savefig(path, dpi=120, metadata={"Software": None})
 
 
 def not_a_limit(status: str) -> bool:
