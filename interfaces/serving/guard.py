@@ -87,9 +87,12 @@ class Guard:
         if scope["path"] != READY:
             self._refuse_when_stopping()
         self._refuse_foreign(scope, headers)
-        _refuse_often(self._addresses, address_key(_client(scope)))
+        address = address_key(_client(scope))
+        _refuse_often(self._addresses, address)
         user = self._user(scope, headers)
         if user is not None:
+            # Many users may come from one address, such as an office's: only strangers use it up.
+            self._addresses.give_back(address)
             _refuse_often(self._users, user.name)
         return user
 

@@ -32,6 +32,12 @@ class Buckets:
         """Return how many keys are remembered."""
         return len(self._levels)
 
+    def give_back(self, key: str) -> None:
+        """Put back into the bucket of ``key`` what was taken from it just now."""
+        if key in self._levels:
+            level, since = self._levels[key]
+            self._levels[key] = (min(float(self._burst), level + 1), since)
+
     def take(self, key: str) -> float:
         """Take one from the bucket of ``key``: 0.0, or the seconds until there is one again."""
         now = self._clock()

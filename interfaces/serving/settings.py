@@ -27,8 +27,8 @@ class Settings:
         request_seconds: How long an answer may take to begin; a stream that has begun may last.
         send_seconds: How long a client may leave a part of an answer unread.
         stop_seconds: How long work under way may take to be saved when the server is told to stop.
-        requests_per_second: Requests of a user, and of an address, in the long run.
-        burst: Requests of a user, and of an address, at once.
+        requests_per_second: Requests of a user, and of strangers from one address, in the long run.
+        burst: Requests of a user, and of strangers from one address, at once.
         requests_each: Requests of a user that may be under way.
         requests_total: Requests that may be under way.
         connections: Connections that may be open.

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from graphs.states import STATE_TYPES, AskState, ChatState, InvestigateState, LearnState
+from interfaces.directory import KINDS
 from interfaces.serving.refusals import Refusal, tell
 from interfaces.serving.settings import Settings
 from interfaces.serving.uploads import Uploads
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from graphs.states import Json
 
-_STATES: Final = {"ask": AskState, "learn": LearnState, "investigate": InvestigateState, "chat": ChatState}
+_STATES: Final[dict[str, type]] = {name: kind.state() for name, kind in KINDS.items()}
 _THREAD: Final = re.compile(r"/threads/(?P<thread>[0-9a-f-]{36})(?:/|$)")
 _RUNS: Final = re.compile(r"^(?:/threads/[0-9a-f-]{36})?/runs(?:/(?:stream|wait|batch))?$")
 _STATE: Final = re.compile(r"^/threads/[0-9a-f-]{36}/state$")
@@ -92,7 +92,7 @@ async def _check_values(values: Json, graph: str, scope: Scope) -> None:
         raise BadInput(msg)
     if isinstance(values.get("messages"), list):
         await _store_pictures(values["messages"], scope)
-    kinds = [_STATES[graph]] if graph in _STATES else list(STATE_TYPES)
+    kinds = [_STATES[graph]] if graph in _STATES else list(_STATES.values())
     others = {name: value for name, value in values.items() if name != "messages"}
     for kind in kinds:
         try:

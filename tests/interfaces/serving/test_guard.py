@@ -178,6 +178,14 @@ async def test_too_many_requests_are_told_when_to_come_again(home: Path) -> None
     assert 1 <= int(refused.headers["retry-after"]) <= 10
 
 
+async def test_users_behind_one_address_do_not_use_it_up_and_strangers_do(home: Path) -> None:
+    tokens, (anns, bobs) = tokens_of(home, "ann", "bob")
+    app = _app(Settings(burst=3, requests_per_second=0.1), tokens=tokens)
+    async with asked(app, token=anns) as ann, asked(app, token=bobs) as bob, asked(app) as stranger:
+        assert [(await one.get("/who")).status_code for one in (ann, bob) for _ in range(3)] == [200] * 6
+        assert [(await stranger.get("/who")).status_code for _ in range(4)] == [401, 401, 401, 429]
+
+
 async def test_guessing_tokens_is_limited_by_address(home: Path) -> None:
     tokens, _ = tokens_of(home, "ann")
     app = _app(Settings(burst=3, requests_per_second=0.1), tokens=tokens)

@@ -10,6 +10,10 @@ from interfaces.serving import Refusal
 from interfaces.serving.limiting import Buckets, Places, address_key
 
 _steps = st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 3)), max_size=80)
+# Without rounding, so that two ways to one level can be compared.
+_exact_steps = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 24).map(lambda eighths: eighths / 8)), max_size=80
+)
 
 
 @given(_steps, st.floats(0.1, 5), st.integers(1, 5))
@@ -40,6 +44,17 @@ def test_whoever_waits_as_told_is_let_through(steps: list[tuple[str, float]], ra
         if wait:
             now += wait + 1e-6
             assert buckets.take(key) == 0
+
+
+@given(_exact_steps, st.sampled_from([0.25, 0.5, 1.0, 2.0]), st.integers(1, 5))
+def test_what_is_given_back_was_never_taken(steps: list[tuple[str, float]], rate: float, burst: int) -> None:
+    now = 0.0
+    once, twice = (Buckets(rate=rate, burst=burst, clock=lambda: now) for _ in range(2))
+    for key, pause in steps:
+        now += pause
+        if not twice.take(key):
+            twice.give_back(key)
+            assert once.take(key) == twice.take(key)
 
 
 def test_one_user_does_not_use_up_anothers() -> None:

@@ -66,7 +66,7 @@ async def test_refusals_are_counted_by_what_refused(home: Path) -> None:
         await client.post("/work", headers={"host": "evil.example"})
         await client.post("/work", headers={"origin": "http://evil.example"})
         await client.post("/work", headers={"authorization": "Bearer x"})
-        for _ in range(2):
+        for _ in range(3):
             await client.post("/work")
 
     for limit in ("body_bytes", "host", "origin", "token", "rate"):
