@@ -35,6 +35,7 @@ from nodes.conversation import (
     task_of,
     task_told,
 )
+from nodes.reasoning.protocol import TaskRefused
 from nodes.settings import Given, InvestigationSettings
 from profiles.errors import BadInput
 
@@ -49,7 +50,10 @@ Json = dict[str, Any]
 
 async def ask(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Have the ask graph do a visual task, or think again about the last one."""
-    ended = AskState(**await answering.ainvoke(AskState(**task_of(state)), context=runtime.context))
+    try:
+        ended = AskState(**await answering.ainvoke(AskState(**task_of(state)), context=runtime.context))
+    except TaskRefused as error:
+        return {"said": str(error)}
     return await asyncio.to_thread(task_told, state, ended, await context_of(runtime, state))
 
 

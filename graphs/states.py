@@ -10,11 +10,20 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
+from pydantic import AfterValidator
 
+from nodes.lessons import checked_need
 from nodes.messages import bounded
+from tools.values import checked_reference
 
 Json = dict[str, Any]
 """A JSON object, as ``tools.values.to_json`` and ``StepRecord.to_json`` write them."""
+
+PictureJson = Annotated[Json, AfterValidator(checked_reference)]
+"""A ``Picture`` in JSON form; looked at where a person sets it, not at every step."""
+
+NeedJson = Annotated[Json, AfterValidator(checked_need)]
+"""A ``nodes.lessons.Need`` in JSON form."""
 
 Ruling = Literal["right", "wrong", "unjudged"]
 
@@ -26,7 +35,7 @@ class AskState:
     instruction: str = ""
     """What the user asked for, in their words."""
 
-    pictures: list[Json] = field(default_factory=list)
+    pictures: list[PictureJson] = field(default_factory=list)
     """The input pictures as artifact references (``Picture`` in JSON form), in the user's order."""
 
     family: str | None = None
@@ -94,7 +103,7 @@ class AskState:
     """Plans and programs that reflection found wrong (``Demonstration`` in JSON form), the latest first. They are shown
     to the Reasoner in this run, and remembered once the answer is right."""
 
-    needs: list[Json] = field(default_factory=list)
+    needs: list[NeedJson] = field(default_factory=list)
     """What the tools at fault should learn (``nodes.lessons.Need`` in JSON form), for the learn graph."""
 
     seed: int = 0
@@ -114,7 +123,7 @@ class LearnState:
     profile: str = "embedded"
     """The profile the thread was begun with."""
 
-    needs: list[Json] = field(default_factory=list)
+    needs: list[NeedJson] = field(default_factory=list)
     """What should be learned (``nodes.lessons.Need`` in JSON form)."""
 
     seed: int = 0
@@ -220,7 +229,7 @@ class ChatState:
     began: str = ""
     """When the last one came (ISO 8601, UTC)."""
 
-    pictures: list[Json] = field(default_factory=list)
+    pictures: list[PictureJson] = field(default_factory=list)
     """The pictures that are spoken of (``Picture`` in JSON form): of the last message that had any."""
 
     fresh: bool = False
@@ -241,7 +250,7 @@ class ChatState:
     said: str = ""
     """The reply that is being made (Markdown)."""
 
-    shown: list[Json] = field(default_factory=list)
+    shown: list[PictureJson] = field(default_factory=list)
     """The pictures of the reply (``Picture`` in JSON form)."""
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from typing import TYPE_CHECKING, Final
 
+from pydantic_core import from_json
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -94,7 +94,7 @@ async def _upload(request: Request, settings: Settings) -> Response:
     body = await request.body()
     if request.headers.get("content-type", "").startswith("application/json"):
         try:
-            said = json.loads(body)["picture"]
+            said = from_json(body)["picture"]
         except (ValueError, KeyError, TypeError) as error:
             msg = 'Send a picture file, or JSON {"picture": "data:image/png;base64,…"}.'
             raise BadInput(msg) from error

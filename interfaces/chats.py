@@ -186,7 +186,7 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
     """Return the line of a conversation, in the list of threads: how it began, and what was said last."""
     from nodes.messages import text_of
 
-    snapshot = await graph.aget_state(CHAT.address(thread))
+    snapshot = await graph.aget_state(CHAT.address(thread), subgraphs=True)
     messages = CHAT.values(snapshot).messages
     first = next((text_of(one) for one in messages if one.type == "human"), "")
     last = next((text_of(one) for one in reversed(messages) if one.type == "ai"), "")

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import StateSnapshot
 
     from graphs.states import Json
     from nodes.context import Context
@@ -117,8 +118,21 @@ async def followed(
 
 async def request_of(graph: Graph, address: RunnableConfig) -> Json | None:
     """Return the request that a thread waits with; None where it waits for nobody."""
-    interrupts = (await graph.aget_state(address)).interrupts
-    return cast("Json", interrupts[0].value) if interrupts else None
+    return next(requests_in(await graph.aget_state(address, subgraphs=True)), None)
+
+
+def requests_in(snapshot: StateSnapshot) -> Iterator[Json]:
+    """Yield the requests that nobody has decided yet, of a snapshot with its subgraphs.
+
+    A node that runs a graph keeps the request of that graph until it has ended itself, also when it was decided, and
+    the process then stopped. The graph inside knows better.
+    """
+    for task in snapshot.tasks:
+        # Of a graph that has not begun there is only its address, and of a node that runs none, nothing.
+        if task.state is not None and not isinstance(task.state, dict):
+            yield from requests_in(task.state)
+        else:
+            yield from (cast("Json", one.value) for one in task.interrupts)
 
 
 async def _streamed(

@@ -180,7 +180,7 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
     """Return the line of an investigation, in the list of threads."""
     from graphs.states import InvestigateState
 
-    snapshot = await graph.aget_state(INVESTIGATE.address(thread))
+    snapshot = await graph.aget_state(INVESTIGATE.address(thread), subgraphs=True)
     state = threads.state_from(cast("Json", snapshot.values), InvestigateState)
     return ThreadSummary(
         thread=thread,

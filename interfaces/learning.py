@@ -133,7 +133,7 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
     """Return the line of a thread that learns, in the list of threads."""
     from graphs.states import LearnState
 
-    snapshot = await graph.aget_state(LEARN.address(thread))
+    snapshot = await graph.aget_state(LEARN.address(thread), subgraphs=True)
     state = threads.state_from(cast("Json", snapshot.values), LearnState)
     return ThreadSummary(
         thread=thread,

@@ -293,7 +293,7 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
     """Return the line of a run, in the list of threads."""
     from graphs.states import AskState
 
-    snapshot = await graph.aget_state(ASK.address(thread))
+    snapshot = await graph.aget_state(ASK.address(thread), subgraphs=True)
     state = threads.state_from(snapshot.values, AskState)
     return ThreadSummary(
         thread=thread,

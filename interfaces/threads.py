@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
-from interfaces.following import State, request_of
+from interfaces.following import State, request_of, requests_in
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -218,8 +218,13 @@ async def copied(
     await saver.aput(cast("Any", begun), checkpoint, cast("Any", metadata), checkpoint["channel_versions"])
 
 
-def checked_values(values: Json, kind: type[Any]) -> Json:
+def checked_values(values: Json, kind: type[Any], *, whole: str = "state") -> Json:
     """Return fields of a state as their types want them.
+
+    Args:
+        values: Some of its fields.
+        kind: Its class.
+        whole: What it is called in errors, if it is no state.
 
     Raises:
         BadInput: There is no such field, or a value is of another type.
@@ -229,13 +234,15 @@ def checked_values(values: Json, kind: type[Any]) -> Json:
     known = {one.name for one in fields(kind)}
     strange = [name for name in values if name not in known]
     if strange:
-        msg = f"The state has no field {strange[0][:40]!r}: it has {', '.join(sorted(known))}."
+        msg = f"The {whole} has no field {strange[0][:40]!r}: it has {', '.join(sorted(known))}."
         raise BadInput(msg)
     try:
         made = TypeAdapter(kind).validate_python(values)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
-        msg = f"The field {'.'.join(map(str, wrong['loc']))!r} cannot be set so: {wrong['msg'].lower()}."
+        # What our own checks say is quoted as it is; what pydantic says begins like a sentence.
+        reason = wrong["ctx"]["error"] if wrong["type"] == "value_error" else wrong["msg"].lower()
+        msg = f"The field {'.'.join(map(str, wrong['loc']))!r} cannot be set so: {reason}."
         raise BadInput(msg) from error
     return {name: getattr(made, name) for name in values}
 
@@ -261,7 +268,7 @@ def has_ended(snapshot: StateSnapshot) -> bool:
 
 
 async def status(snapshot: StateSnapshot, thread: str) -> str:
-    """Say how far a thread is, as ``ThreadSummary.status`` describes it."""
+    """Say how far a thread is, as ``ThreadSummary.status`` describes it, by a snapshot with its subgraphs."""
     from memory.running import is_running
 
     if has_ended(snapshot):
@@ -269,7 +276,7 @@ async def status(snapshot: StateSnapshot, thread: str) -> str:
     node = snapshot.tasks[0].name
     if await asyncio.to_thread(is_running, thread):
         return f"running {node}"
-    if snapshot.interrupts:
+    if any(requests_in(snapshot)):
         return WAITING
     return f"stopped {'before' if snapshot.next else 'after'} {node}"
 

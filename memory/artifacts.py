@@ -145,8 +145,11 @@ def read_picture(content: bytes, name: str) -> PIL.Image.Image:
     Raises:
         BadInput: it is empty, cut short, too large or not a picture.
     """
-    if not content or len(content) > MAX_BYTES:
-        msg = f"The picture {name} has {len(content):,} bytes; it must have at least one and at most {MAX_BYTES:,}."
+    if not content:
+        msg = f"The picture {name} is empty; give a file that holds a picture."
+        raise BadInput(msg)
+    if len(content) > MAX_BYTES:
+        msg = f"The picture {name} has {len(content):,} bytes; at most {MAX_BYTES:,} are read."
         raise BadInput(msg)
     return _eight_bit(_upright(_decode(content, name)))
 

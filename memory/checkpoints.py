@@ -110,14 +110,24 @@ def thread_graphs(folder: Path | None = None) -> dict[str, str]:
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the database is damaged or out of reach.
     """
+    return {thread: graph for thread, (graph, _) in thread_heads(folder).items()}
+
+
+def thread_heads(folder: Path | None = None) -> dict[str, tuple[str, str]]:
+    """Return what ``thread_graphs`` does, with the id of the latest checkpoint of each thread beside its graph.
+
+    Raises:
+        BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
+        MemoryTrouble: the database is damaged or out of reach.
+    """
     place, server = folder or home(), postgres.server()
     if server is not None:
-        return postgres.thread_graphs(server, place)
+        return postgres.thread_heads(server, place)
     return sqlite_threads(place / DATABASE)
 
 
-def sqlite_threads(database: Path) -> dict[str, str]:
-    """Return what ``thread_graphs`` does, of one SQLite file; nothing where it is missing."""
+def sqlite_threads(database: Path) -> dict[str, tuple[str, str]]:
+    """Return what ``thread_heads`` does, of one SQLite file; nothing where it is missing."""
     if not database.exists():
         return {}
     with storing(database), closing(connect(database)) as connection:
@@ -128,7 +138,7 @@ def sqlite_threads(database: Path) -> dict[str, str]:
             "SELECT thread_id, metadata, MAX(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = '' "
             "GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
         ).fetchall()
-    return {thread: _graph(metadata) for thread, metadata, _ in rows}
+    return {thread: (_graph(metadata), checkpoint) for thread, metadata, checkpoint in rows}
 
 
 def _graph(metadata: bytes | str | None) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memory.demonstrations import SEED, Demonstration, DemonstrationPool, again
-from memory.home import storing
+from memory.home import MemoryTrouble, storing
 from memory.prompt_blocks import MAX_BLOCK_BYTES, BlockDamaged, block_path, decode, name_of
 from profiles.errors import BadInput, SnellenError
 
@@ -123,6 +123,8 @@ def import_memory(pool: PromptPool, path: Path) -> Exchanged:
             before = {one.id for one in DemonstrationPool(pool.folder).all()}
             # Read and checked a second time, block by block, now to be stored: the archive need not fit in memory.
             added = pool.add_batches(_checked_blocks(archive, described), demonstrations)
+    except (BadInput, MemoryTrouble):
+        raise
     except (BlockDamaged, *_UNREADABLE) as error:
         msg = f"{source} cannot be imported: {str(error).rstrip('.')}; nothing was changed, export it again."
         raise BadInput(msg) from error

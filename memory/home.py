@@ -63,7 +63,8 @@ def home() -> Path:
     """
     folder = home_folder()
     with storing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        # Pictures and conversations are nobody else's.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Permission bits lie (root, network and read-only mounts): only a written file proves a writable folder.
         with tempfile.TemporaryFile(dir=folder):
             pass

@@ -200,20 +200,20 @@ def connected(server: Server, folder: Path) -> Iterator[Connection[DictRow]]:
         yield connection
 
 
-def thread_graphs(server: Server, folder: Path) -> dict[str, str]:
-    """Return all threads of a home and the name of the graph of each, the one written to last first.
+def thread_heads(server: Server, folder: Path) -> dict[str, tuple[str, str]]:
+    """Return all threads of a home, the one written to last first: the graph of each, and its latest checkpoint's id.
 
     Raises:
         MemoryTrouble: the server cannot be reached, or refuses.
     """
     with connected(server, folder) as connection:
         rows = connection.execute(
-            "SELECT thread_id, graph FROM ("
+            "SELECT thread_id, graph, checkpoint_id FROM ("
             "SELECT DISTINCT ON (thread_id) thread_id, checkpoint_id, coalesce(metadata ->> 'graph', '') AS graph "
             "FROM checkpoints WHERE checkpoint_ns = '' ORDER BY thread_id, checkpoint_id DESC"
             ") AS newest ORDER BY checkpoint_id DESC"
         ).fetchall()
-    return {row["thread_id"]: row["graph"] for row in rows}
+    return {row["thread_id"]: (row["graph"], row["checkpoint_id"]) for row in rows}
 
 
 def prepared(server: Server, folder: Path) -> str:

@@ -35,6 +35,10 @@ _LOOKING_SECONDS: Final = 0.5
 _UNITS: Final = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
+class BeingRun(BadInput):
+    """Somebody else runs the thread at the moment."""
+
+
 @dataclass(frozen=True)
 class Holder:
     """Who runs a thread.
@@ -84,7 +88,7 @@ async def running(thread: str, folder: Path | None = None) -> AsyncIterator[None
         folder: The memory's home; None takes ``home()``.
 
     Raises:
-        BadInput: somebody else is running the thread; the sentence says who, and since when.
+        BeingRun: somebody else is running the thread; the sentence says who, and since when.
         MemoryTrouble: the lock's file cannot be made, or Postgres cannot be reached.
     """
     place, server = folder or home(), postgres.server()
@@ -99,7 +103,7 @@ async def running(thread: str, folder: Path | None = None) -> AsyncIterator[None
         if not held:
             other = await asyncio.to_thread(holder_of, thread, place) or Holder()
             msg = f"The thread {thread!r} is being run by {other}; wait for it, or begin another thread."
-            raise BadInput(msg)
+            raise BeingRun(msg)
         yield
 
 

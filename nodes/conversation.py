@@ -61,7 +61,7 @@ _MOST_READ: Final = 300
 _SEARCHES: Final = ("LOC", "FACEDET", "SEG", "SELECT", "CLASSIFY")
 
 _GREETING: Final = (
-    "Show me pictures and say what to do with them (“How many dogs are there?”, “Blur the background”), say what was "
+    "Show me pictures and say what to do with them (“How many dogs are there?”, “Blur all but the dog”), say what was "
     "wrong with an answer, ask what models can see (“Are the models robust to rotation?”), or have me learn something "
     "(“learn what a penguin is”). “Why?” explains the last answer, “forget it” takes back what I learned from it."
 )

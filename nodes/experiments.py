@@ -134,7 +134,8 @@ async def design(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     try:
         made = await investigator.design_experiment(report_of(state), state.refusals)
     except BadInput as error:
-        return {"design": None, "refusals": [*state.refusals, _sentence(error)]}
+        # One that does not design anew says once more what was wrong.
+        return {"design": None, "refusals": list(dict.fromkeys([*state.refusals, _sentence(error)]))}
     return {
         "design": None if made is None else made.model_dump(mode="json"),
         "usage": used(state.usage, before, investigator.usage),

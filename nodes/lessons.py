@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from tools.tuning import Example
+from profiles.errors import BadInput
+from tools.tuning import POOL_OF_TOOL, Example
 from tools.values import Picture, PictureStore, from_json, to_json
 
 if TYPE_CHECKING:
@@ -53,6 +54,23 @@ class Need:
     def __str__(self) -> str:
         """Name it for people: ``LOC: flamingo``."""
         return f"{self.tool}: {self.concept or self.question}"
+
+
+def checked_need(data: Json) -> Json:
+    """Return a need in JSON form, as it was given.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        need = Need.from_json(data)
+    except (BadInput, TypeError, KeyError) as error:
+        msg = 'it is no need: {"tool": "LOC", "concept": "penguin"} is one, or a question and an answer for VQA'
+        raise ValueError(msg) from error
+    if need.tool not in POOL_OF_TOOL:
+        msg = f"{str(need.tool)[:40]!r} cannot be taught: {', '.join(POOL_OF_TOOL)} can"
+        raise ValueError(msg)
+    return data
 
 
 @dataclass(frozen=True)
@@ -196,4 +214,4 @@ class Learned:
         if self.trouble:
             return f"{self.need}: nothing was learned. {self.trouble}"
         before = f", {self.already} known before" if self.already else ""
-        return f"{self.need}: {self.kept} prompts kept, {self.discarded} discarded{before}."
+        return f"{self.need}: {self.kept} prompt{'s' * (self.kept != 1)} kept, {self.discarded} discarded{before}."

@@ -69,7 +69,7 @@ def bounded(known: Sequence[AnyMessage], new: Any) -> list[AnyMessage]:  # noqa:
 
 def text_of(message: BaseMessage) -> str:
     """Return the words of a message."""
-    return " ".join(part for part in _texts(message.content) if part).strip()[:MAX_TEXT]
+    return _words(message)[:MAX_TEXT]
 
 
 def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
@@ -87,11 +87,13 @@ def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
     blocks = [block for block in _blocks(message.content) if block.get("type") in PICTURE_TYPES]
     for place, block in enumerate(blocks[:MAX_PICTURES], 1):
         try:
-            pictures.append(_stored(block, f"picture {place}", store))
+            pictures.append(_stored(block, str(place), store))
         except BadInput as error:
             troubles.append(str(error))
     if len(blocks) > MAX_PICTURES:
         troubles.append(f"There are {len(blocks)} pictures; at most {MAX_PICTURES} are looked at together.")
+    if (length := len(_words(message))) > MAX_TEXT:
+        troubles.append(f"That has {length:,} characters; at most {MAX_TEXT:,} are read: say it in fewer words.")
     kept = HumanMessage(content=_content(text, pictures), id=message.id)
     return Read(kept, text, tuple(pictures), tuple(troubles))
 
@@ -132,6 +134,10 @@ def _content(text: str, pictures: Sequence[Picture]) -> str | list[str | Block]:
     return [*([{"type": "text", "text": text}] if text else []), *map(reference, pictures)]
 
 
+def _words(message: BaseMessage) -> str:
+    return " ".join(part for part in _texts(message.content) if part).strip()
+
+
 def _texts(content: str | Sequence[str | Block]) -> Iterator[str]:
     if isinstance(content, str):
         yield content
@@ -144,7 +150,12 @@ def _texts(content: str | Sequence[str | Block]) -> Iterator[str]:
 
 
 def _blocks(content: str | Sequence[str | Block]) -> list[Block]:
-    return [] if isinstance(content, str) else [block for block in content if isinstance(block, dict)]
+    return [] if isinstance(content, str) else [_block(block) for block in content if isinstance(block, dict)]
+
+
+def _block(block: Block) -> Block:
+    """Return a block; a stored picture's reference, as states and servers write it, as the block that names it."""
+    return {"type": "image", "file_id": block.get("id")} if block.get("type") == "Picture" else block
 
 
 def _carries_pictures(message: BaseMessage) -> bool:
@@ -162,12 +173,12 @@ def _stored(block: Block, name: str, store: ArtifactStore) -> Picture:
         return known_picture(str(block["file_id"]), store)
     encoded = encoded_picture(block)
     if len(encoded) > MAX_BYTES * 4 // 3 + 4:
-        msg = f"The {name} has more than {MAX_BYTES:,} bytes; give a smaller one."
+        msg = f"The picture {name} has more than {MAX_BYTES:,} bytes; give a smaller one."
         raise BadInput(msg)
     try:
         content = base64.b64decode("".join(encoded.split()), validate=True)
     except (binascii.Error, ValueError) as error:
-        msg = f"The {name} is not whole: its base64 text cannot be read; send it again."
+        msg = f"The picture {name} is not whole: its base64 text cannot be read; send it again."
         raise BadInput(msg) from error
     return store.put(read_picture(content, name))
 

@@ -7,8 +7,12 @@ exits with ``exit_status``; no traceback reaches a user.
 from __future__ import annotations
 
 
-class SnellenError(Exception):
-    """Something failed that the user can do something about, such as a full disk or a missing checkpoint."""
+class SnellenError(RuntimeError):
+    """Something failed that the user can do something about, such as a full disk or a missing checkpoint.
+
+    It is a ``RuntimeError`` because servers, such as LangGraph's, tell their clients the words of that, and hide those
+    of errors that they do not know.
+    """
 
     exit_status = 1
 

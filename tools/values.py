@@ -29,6 +29,8 @@ ANY: Final = "Any"
 TYPE_NAMES: Final = (PICTURE, REGION, REGIONS, TEXT, NUMBER, BOOL, TEXTS, ANY)
 """The type names that the catalogue and the checks of programs use."""
 
+_ID: Final = re.compile(r"[0-9a-f]{64}")
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -273,6 +275,22 @@ def _record_from_json(data: dict[str, Json]) -> Picture | Region | float:
             return float(data["value"])
         case tag:
             raise KeyError(tag)
+
+
+def checked_reference(data: dict[str, Json]) -> dict[str, Json]:
+    """Return the reference to a picture in JSON form, as it was given.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        found = from_json(data)
+    except BadInput:
+        found = None
+    if not isinstance(found, Picture) or not _ID.fullmatch(str(found.id)):
+        msg = 'it refers to no picture: {"type": "Picture", "id": …, "width": …, "height": …} does'
+        raise ValueError(msg)
+    return data
 
 
 def picture_ids(value: Value) -> list[str]:

@@ -89,7 +89,7 @@ class ThreadsTab:
                     correct = gr.Button("Correct it", size="sm", elem_id="thread-correct")
                 messages = gr.Chatbot(
                     label="Conversation", visible=False, latex_delimiters=[], allow_tags=False, buttons=[],
-                    feedback_options=None, height=None, max_height="50vh", elem_id="thread-messages",
+                    feedback_options=None, height=None, max_height=None, elem_id="thread-messages",
                 )  # fmt: skip
                 report = gr.HTML()
                 story = gr.HTML(elem_id="thread-story")

@@ -81,7 +81,7 @@ class ChatTab:
         with gr.Row(elem_classes="sn-two"):
             with gr.Column(scale=3, min_width=320):
                 log = gr.Chatbot(
-                    label="Conversation", show_label=False, height=None, min_height=260, max_height="62vh",
+                    label="Conversation", show_label=False, height=None, min_height=260, max_height=None,
                     placeholder=_WELCOME, latex_delimiters=[], allow_tags=False, feedback_options=None,
                     buttons=[], elem_id="chat-log", layout="bubble",
                 )  # fmt: skip

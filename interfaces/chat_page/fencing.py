@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+from pydantic_core import from_json
 from starlette.responses import PlainTextResponse
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class _Noting:
 
     def _note(self) -> None:
         try:
-            self._uploads.note(self._user, json.loads(self._body))
+            self._uploads.note(self._user, from_json(self._body))
         except ValueError:
             return
 

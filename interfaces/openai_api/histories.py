@@ -108,6 +108,9 @@ async def for_the_graph(messages: Sequence[Message], uploads: Uploads) -> list[B
         elif one.role == "user":
             made.append(HumanMessage(await _content(one.text(), [one] if one is shown else [], uploads)))
     text = "\n".join(one.text() for one in last).strip()
+    if len(text) > MAX_TEXT:
+        msg = f"The message has {len(text):,} characters; at most {MAX_TEXT:,} are read: say it in fewer words."
+        raise BadInput(msg)
     return [*made, HumanMessage(await _content(text, last, uploads))]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from pydantic_core import from_json
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -24,6 +24,7 @@ from interfaces.progress import Progress
 from interfaces.serving.settings import Settings
 from interfaces.serving.uploads import Uploads
 from interfaces.serving.users import OWNER
+from memory.running import BeingRun
 from nodes.resources import open_pictures
 from profiles.errors import BadInput, SnellenError
 
@@ -98,6 +99,8 @@ def _in_their_form(error: ApiError | SnellenError, user: User | None) -> ApiErro
         return error
     if isinstance(error, Busy):
         return ApiError(429 if error.own else 503, str(error), code="jobs", retry_after=_AGAIN_SECONDS)
+    if isinstance(error, BeingRun):
+        return ApiError(409, str(error), code="busy")
     if isinstance(error, BadInput):
         return ApiError(400, str(error))
     _LOG.error("a conversation failed", exc_info=error)
@@ -302,8 +305,8 @@ async def _gone(request: Request) -> None:
 async def _body(request: Request) -> Any:  # noqa: ANN401 - whatever JSON came
     content = await request.body()
     try:
-        return await asyncio.to_thread(json.loads, content)
-    except (ValueError, RecursionError) as error:
+        return await asyncio.to_thread(from_json, content)
+    except ValueError as error:
         msg = "The body is no JSON."
         raise ApiError(400, msg) from error
 

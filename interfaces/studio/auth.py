@@ -43,6 +43,12 @@ async def anybodys_graphs(ctx: Auth.types.AuthContext, value: Auth.types.Assista
     """The graphs are everybody's."""
 
 
+@auth.on.crons
+async def own_times(ctx: Auth.types.AuthContext, value: Any) -> bool:  # noqa: ANN401, ARG001
+    """Nothing is done again and again but for the owner: nobody would see it, or stop it."""
+    return ctx.user.identity == OWNER
+
+
 @auth.on.store
 async def own_store(ctx: Auth.types.AuthContext, value: Any) -> bool:  # noqa: ANN401, ARG001
     """Nothing is kept in the server's own store but by its owner."""

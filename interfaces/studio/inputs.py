@@ -7,6 +7,10 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid5
+
+from langgraph_api.graph import NAMESPACE_GRAPH
+from pydantic_core import from_json
 
 from interfaces.directory import KINDS
 from interfaces.serving.refusals import Refusal, tell
@@ -14,20 +18,34 @@ from interfaces.serving.settings import Settings
 from interfaces.serving.uploads import Uploads
 from interfaces.studio.names import NAMES
 from interfaces.threads import checked_values
-from nodes.messages import PICTURE_TYPES, encoded_picture, reference
+from nodes.messages import PICTURE_TYPES, encoded_picture, known_picture, reference
 from nodes.resources import open_pictures
+from nodes.settings import InvestigationSettings
+from nodes.settings import Settings as RunSettings
 from profiles import profile_names
 from profiles.errors import BadInput
+from tools.values import to_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from graphs.states import Json
 
 _STATES: Final[dict[str, type]] = {name: kind.state() for name, kind in KINDS.items()}
+_SETTINGS: Final[dict[str, type]] = {"ask": RunSettings, "learn": RunSettings}
+"""What a graph is given beside its state, where that is less than an investigation is."""
+_ASSISTANTS: Final = {name: name for name in _STATES} | {str(uuid5(NAMESPACE_GRAPH, name)): name for name in _STATES}
+"""The graph of each assistant, which clients name by its graph or by the UUID that the server makes of that."""
 _THREAD: Final = re.compile(r"/threads/(?P<thread>[0-9a-f-]{36})(?:/|$)")
-_RUNS: Final = re.compile(r"^(?:/threads/[0-9a-f-]{36})?/runs(?:/(?:stream|wait|batch))?$")
-_STATE: Final = re.compile(r"^/threads/[0-9a-f-]{36}/state$")
+_CARRYING: Final = ("/runs", "/threads", "/assistants", "/mcp", "/a2a")
+"""Where the addresses begin by which something can reach a graph."""
+_ASKING: Final = ("/search", "/count")
+"""Where those end that only look for something."""
+_STATE_KEYS: Final = frozenset({"input", "values", "update", "arguments"})
+"""Under what a body carries a state or a part of one, however deep: of runs, batches, crons, supersteps, commands,
+tools of MCP."""
 
 
 @dataclass
@@ -41,48 +59,62 @@ class Checked:
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check one request."""
+        """Check one request. Websockets are not let in: LangGraph's server knows none of our users there."""
         path = scope.get("path", "")
-        if scope["type"] != "http" or scope["method"] != "POST" or not (_RUNS.match(path) or _STATE.match(path)):
+        asks = scope["type"] != "http" or scope["method"] not in {"POST", "PATCH", "PUT"} or path.endswith(_ASKING)
+        if asks or not path.startswith(_CARRYING):
             await self.app(scope, receive, send)
             return
-        body = await _body(receive)
         try:
-            said = json.loads(body)
-        except ValueError:
-            said = None
-        if isinstance(said, dict):
-            try:
-                body = json.dumps(await _checked(said, path, scope)).encode()
-            except BadInput as error:
-                await tell(Refusal(422, "input", str(error)), scope, receive, send)
-                return
+            body = await _checked(await _body(receive), scope)
+        except BadInput as error:
+            await tell(Refusal(422, "input", str(error)), scope, receive, send)
+            return
         await self.app(_sized(scope, len(body)), _replayed(body, receive), send)
 
 
-async def _checked(said: Json, path: str, scope: Scope) -> Json:
-    """Return the body of a request as it may go on.
+async def _checked(body: bytes, scope: Scope) -> bytes:
+    """Return a body as it may go on.
 
     Raises:
-        BadInput: Something in it may not.
+        BadInput: It is no JSON, or something in it may not.
     """
-    graph = await _graph(said, path)
-    for values in (said.get("input"), said.get("values"), (said.get("command") or {}).get("update")):
-        for one in values if isinstance(values, list) else [values]:
-            if isinstance(one, dict):
-                await _check_values(one, graph, scope)
-    for context in (said.get("context"), (said.get("config") or {}).get("configurable")):
-        if isinstance(context, dict):
-            await _check_profile(context.get("profile"))
-    return said
+    if not body.strip():
+        return body
+    try:
+        said = from_json(body)
+    except ValueError as error:
+        # Nothing passes that was not looked at.
+        msg = "The body is no JSON, or too deep."
+        raise BadInput(msg) from error
+    found = _THREAD.match(scope["path"])
+    await _look_over(said, (await NAMES.find(found["thread"])).graph if found else "", scope)
+    return json.dumps(said).encode()
 
 
-async def _graph(said: Json, path: str) -> str:
-    assistant = str(said.get("assistant_id", ""))
-    if assistant in _STATES:
-        return assistant
-    found = _THREAD.match(path)
-    return (await NAMES.find(found["thread"])).graph if found else ""
+async def _look_over(said: Any, graph: str, scope: Scope) -> None:  # noqa: ANN401 - whatever JSON came
+    """Check what a body carries into a graph, wherever in it that stands.
+
+    Raises:
+        BadInput: It may not.
+    """
+    for one in said if isinstance(said, list) else ():
+        await _look_over(one, graph, scope)
+    if not isinstance(said, dict):
+        return
+    graph = _ASSISTANTS.get(str(said.get("assistant_id") or said.get("graph_id") or said.get("name")), graph)
+    for key, value in said.items():
+        if key in _STATE_KEYS:
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, dict):
+                    await _check_values(one, graph, scope)
+        elif key == "context" and isinstance(value, dict):
+            checked_values(value, _SETTINGS.get(graph, InvestigationSettings), whole="context")
+            await _check_profile(value.get("profile"))
+        elif key == "configurable" and isinstance(value, dict):
+            await _check_profile(value.get("profile"))
+        else:
+            await _look_over(value, graph, scope)
 
 
 async def _check_values(values: Json, graph: str, scope: Scope) -> None:
@@ -90,8 +122,8 @@ async def _check_values(values: Json, graph: str, scope: Scope) -> None:
     if values.get("folder"):
         msg = "A folder of this machine is not read for whoever asks over the network: leave folder empty."
         raise BadInput(msg)
-    if isinstance(values.get("messages"), list):
-        await _store_pictures(values["messages"], scope)
+    messages = values.get("messages")
+    await _store_pictures(messages if isinstance(messages, list) else [messages], scope)
     kinds = [_STATES[graph]] if graph in _STATES else list(_STATES.values())
     others = {name: value for name, value in values.items() if name != "messages"}
     for kind in kinds:
@@ -101,7 +133,20 @@ async def _check_values(values: Json, graph: str, scope: Scope) -> None:
             if kind is kinds[-1]:
                 raise
         else:
-            return
+            break
+    for name in ("pictures", "shown"):
+        if values.get(name):
+            values[name] = await asyncio.to_thread(_known_pictures, values[name], scope["state"]["user"].home)
+
+
+def _known_pictures(references: list[Json], home: Path) -> list[Json]:
+    """Return references to pictures with the sizes that the stored ones have.
+
+    Raises:
+        BadInput: One is not there.
+    """
+    store = open_pictures(home)
+    return [to_json(known_picture(one["id"], store)) for one in references]
 
 
 async def _store_pictures(messages: list[Any], scope: Scope) -> None:

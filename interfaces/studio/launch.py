@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from interfaces.jobs import Limits
 from interfaces.serving.users import Tokens, check_listening
-from memory.home import home
+from memory.home import HOME_VARIABLE, home
 from nodes.messages import LINKS_VARIABLE
 from profiles.errors import SnellenError
 
@@ -45,7 +48,7 @@ def launch(host: str, port: int) -> None:
     """Run the server until it is told to stop.
 
     Raises:
-        BadInput: It would be open to others, and nobody has a token.
+        BadInput: It would be open to others, and nobody has a token; or the port cannot be had.
         SnellenError: The server is not installed.
     """
     check_listening(host, Tokens(home()))
@@ -56,6 +59,22 @@ def launch(host: str, port: int) -> None:
     except ImportError as error:
         msg = "LangGraph's server is not installed: `pip install 'snellen[server,serve]'`."
         raise SnellenError(msg) from error
+    from interfaces.serving.listening import listener
+
+    # LangGraph's server would take another port without asking, and whoever was told of this one would find nobody.
+    with listener(host, port) as free:
+        port = free.getsockname()[1]
     os.environ[HOST_VARIABLE] = host
     os.environ.setdefault(LINKS_VARIABLE, f"http://{host}:{port}/artifacts")
-    run_server(host=host, port=port, reload=False, open_browser=False, disable_persistence=True, **configuration())
+    os.environ[HOME_VARIABLE] = str(home().resolve())
+    # Where it stands it leaves what it knows of runs, and would begin those anew that were left. Checkpoints are ours.
+    with tempfile.TemporaryDirectory(prefix="snellen-studio-") as folder, contextlib.chdir(folder):
+        run_server(
+            host=host,
+            port=port,
+            reload=False,
+            open_browser=False,
+            disable_persistence=True,
+            n_jobs_per_worker=Limits().running,
+            **configuration(),
+        )

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from interfaces.serving.users import OWNER, USERS
-from memory.checkpoints import thread_graphs
-from memory.home import home, home_folder
+from memory.checkpoints import thread_heads
+from memory.home import owners_home
 
 _SPACE: Final = uuid.UUID("b7a0b0f6-5d0c-5f43-9c5e-5f6a5e11e100")
 
@@ -28,12 +28,14 @@ class Known:
         home: The home.
         name: What the thread is called there.
         graph: The graph that it belongs to; empty where it does not say.
+        checkpoint: The id of its latest checkpoint; empty where it has none.
     """
 
     user: str
     home: Path
     name: str
     graph: str = ""
+    checkpoint: str = ""
 
     @property
     def uuid(self) -> str:
@@ -51,7 +53,8 @@ def server_id(user: str, name: str) -> str:
 
 def home_of(user: str) -> Path:
     """Return the home that a user works in; that of the owner where nobody is named."""
-    folder = home_folder()
+    # Not home(): who asks may be another user than the one whose home it is.
+    folder = owners_home()
     return folder if user in {"", OWNER} else folder / USERS / user
 
 
@@ -61,15 +64,15 @@ def known_threads() -> list[Known]:
     Raises:
         MemoryTrouble: A home cannot be read.
     """
-    owner = home()
+    owner = owners_home()
     homes = {OWNER: owner}
     users = owner / USERS
     if users.is_dir():
         homes |= {folder.name: folder for folder in sorted(users.iterdir()) if folder.is_dir()}
     return [
-        Known(user, folder, name, graph)
+        Known(user, folder, name, graph, checkpoint)
         for user, folder in homes.items()
-        for name, graph in thread_graphs(folder).items()
+        for name, (graph, checkpoint) in thread_heads(folder).items()
     ]
 
 
@@ -78,6 +81,7 @@ class Names:
 
     def __init__(self) -> None:
         self._found: dict[str, Known] = {}
+        self._written: dict[str, str] = {}
 
     async def find(self, thread: str, *, user: str = "") -> Known:
         """Return the thread of a UUID; a new one is the user's.
@@ -95,9 +99,18 @@ class Names:
         self._found |= {one.uuid: one for one in found}
         return found
 
+    def note_written(self, thread: str, checkpoint: str) -> None:
+        """This process has saved a checkpoint of a thread, whose UUID is given."""
+        self._written[thread] = checkpoint
+
+    def is_ours(self, known: Known) -> bool:
+        """Tell whether the latest checkpoint of a thread was saved by this process."""
+        return self._written.get(known.uuid) == known.checkpoint
+
     def forget(self, thread: str) -> None:
         """A thread was deleted."""
         self._found.pop(thread, None)
+        self._written.pop(thread, None)
 
     def _taken(self, thread: str, user: str) -> Known:
         # A thread without a user is not kept: whoever writes to it first is its user.

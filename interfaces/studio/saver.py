@@ -65,6 +65,8 @@ class HomesSaver(BaseCheckpointSaver[str]):
         graph = config["configurable"].get("graph_id") or known.graph
         told: Any = {**metadata, "thread_id": known.name} | ({"graph": graph} if graph else {})
         saved = await saver.aput(_named(config, known.name), checkpoint, told, new_versions)
+        if not config["configurable"].get("checkpoint_ns"):
+            NAMES.note_written(_thread(config), checkpoint["id"])
         return _named(saved, _thread(config))
 
     async def aput_writes(

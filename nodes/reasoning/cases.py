@@ -30,6 +30,7 @@ from nodes.reasoning.protocol import (
     ReasoningFailed,
     Route,
     Task,
+    TaskRefused,
     Usage,
 )
 from nodes.reasoning.routing import route_of
@@ -47,7 +48,8 @@ MAX_INSTRUCTION: Final = 1000
 _MOST_PICTURES: Final = 2
 ABILITIES: Final = (
     "Ask what there is, how many, where, of which color or size, or about background, weather and style; say something "
-    "of two pictures; blur, color-pop, replace, cover or tag things; or use a profile with a chat model."
+    "of two pictures; “blur all but the cat”, “color-pop the dog”, “replace the dog with a cat”, “hide the cats behind "
+    "a red heart emoji”, “tag the animals”; or use a profile with a chat model."
 )
 
 
@@ -77,7 +79,7 @@ class CaseReasoner:
         """Decompose the instruction into sentences that say what its program does.
 
         Raises:
-            ReasoningFailed: The instruction is outside what the demonstrations cover.
+            TaskRefused: The instruction is outside what the demonstrations cover.
         """
         block = await asyncio.to_thread(self._solved, task, examples)
         return Plan(_sentences(block))
@@ -86,7 +88,7 @@ class CaseReasoner:
         """Write the program of the instruction, checked against the task's inputs and the profile's limits.
 
         Raises:
-            ReasoningFailed: The instruction is outside what the demonstrations cover, or no program of it checks.
+            TaskRefused: The instruction is outside what the demonstrations cover, or no program of it checks.
         """
         block = await asyncio.to_thread(self._solved, task, examples, plan)
         return written(block)
@@ -149,7 +151,7 @@ class CaseReasoner:
 
     def _solved(self, task: Task, examples: Examples, plan: Plan | None = None) -> Block:
         """Solve a task; where its plan was wrong before, or is already made, another way is taken if there is one."""
-        self._check_length(task)
+        self._check_given(task)
         wrong_plans = [one.plan for one in examples.plans_incorrect if _equal_words(one.instruction, task.instruction)]
         block = self._solve(task, examples)
         if plan is not None or _sentences(block) not in wrong_plans:
@@ -159,16 +161,19 @@ class CaseReasoner:
         seeds = [one for one in seed_demonstrations() if one.instruction not in block.sources]
         return self._solve(task, examples, correct=[*without, *seeds])
 
-    def _check_length(self, task: Task) -> None:
+    def _check_given(self, task: Task) -> None:
+        if not task.inputs:
+            msg = "There is no picture to do that with; give at least one."
+            raise TaskRefused(msg)
         if not task.instruction.strip():
             msg = "The instruction is empty; say what to do with the picture."
-            raise ReasoningFailed(msg)
+            raise TaskRefused(msg)
         if len(task.instruction) > MAX_INSTRUCTION:
             msg = (
                 f"The instruction has {len(task.instruction)} characters, and this reasoner reads at most "
                 f"{MAX_INSTRUCTION}; say it in fewer words, or use a profile with a chat model."
             )
-            raise ReasoningFailed(msg)
+            raise TaskRefused(msg)
 
     def _solve(self, task: Task, examples: Examples, *, correct: Sequence[Demonstration] | None = None) -> Block:
         seeds = seed_demonstrations()
@@ -188,8 +193,8 @@ class CaseReasoner:
             if len(task.inputs) > _MOST_PICTURES:
                 given = len(task.inputs)
                 msg = f"This reasoner answers about one picture, or compares two; {given} were given. {ABILITIES}"
-                raise ReasoningFailed(msg) from unsolved
-            raise ReasoningFailed(_out_of_depth(task.instruction, unsolved.part)) from unsolved
+                raise TaskRefused(msg) from unsolved
+            raise TaskRefused(_out_of_depth(task.instruction, unsolved.part)) from unsolved
         self._check(block, task)
         return block
 
@@ -198,7 +203,7 @@ class CaseReasoner:
             load(written(block), task.inputs, self._limits)
         except ProgramError as error:
             msg = f"No valid program was found for this instruction ({error.problems[0]}). {ABILITIES}"
-            raise ReasoningFailed(msg) from error
+            raise TaskRefused(msg) from error
 
 
 def _out_of_depth(instruction: str, part: str) -> str:

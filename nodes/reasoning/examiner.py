@@ -135,7 +135,8 @@ class Examiner:
         wanted = [pair for pair in found if pair[0].verdict == standing.decisive] or found
         # Of what is not decided, the most pictures say most; a few may say anything.
         finding, design = max(wanted, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
-        return figures(finding, design)
+        turned = finding.claim.kind == "better" and standing.says == "no"
+        return figures(finding, design, turned=turned)
 
 
 @dataclass(frozen=True)

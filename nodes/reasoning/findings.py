@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from nodes.reasoning.inquiry import Design, Discussion, Experiment, Finding, Result
+from nodes.reasoning.inquiry import Claim, Design, Discussion, Experiment, Finding, Result
 
 _SHARP: Final = 0.15
 """A class this much below the average of its experiment is worth a word."""
@@ -20,22 +20,29 @@ def discussed(experiment: Experiment) -> Discussion:
     return Discussion(recap=recap, interpretation=" ".join([*shown, *said])[:1_200])
 
 
-def figures(finding: Finding, design: Design) -> str:
-    """Say what was measured of a claim, with its interval."""
-    low, high = finding.interval
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
+    """Say what was measured of a claim, with its interval.
+
+    Args:
+        finding: What was measured.
+        design: Of its experiment.
+        turned: Say of a comparison by how much the second model is better than the first.
+    """
+    mean, (low, high) = finding.mean, finding.interval
+    if turned:
+        mean, low, high = 0 - mean, 0 - high, 0 - low
     if finding.claim.measure:
-        return _measured(finding, low, high)
+        return _measured(finding.claim, mean, low, high)
     if finding.claim.kind in {"drop", "better"}:
-        between = f"{100 * finding.mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+        between = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
         kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
         told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
         return f"{told} in {design.task}"
-    return f"right in {100 * finding.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
+    return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
 
 
-def _measured(finding: Finding, low: float, high: float) -> str:
+def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
     """Say what was measured of free answers or scores."""
-    claim, mean = finding.claim, finding.mean
     if claim.kind == "better":
         return f"a difference of {100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
     if claim.measure == "order":

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from profiles.errors import SnellenError
+from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
     from memory.demonstrations import Demonstration
@@ -31,6 +31,10 @@ MAX_EXAMPLES = 4
 
 class ReasoningFailed(SnellenError):  # noqa: N818 - read aloud as what happened, as its parents are
     """No valid plan, program or answer could be made; the message says why and what to do."""
+
+
+class TaskRefused(ReasoningFailed, BadInput):
+    """The task is none for this Reasoner, however often it is asked: another task, or another Reasoner, is wanted."""
 
 
 @dataclass(frozen=True)

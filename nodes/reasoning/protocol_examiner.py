@@ -167,7 +167,7 @@ def _answer(about: str, found: Sequence[Finding], design: Design, wanted: Wanted
         return Answer(about=about, says="open", sentence=f"{about}: cannot be said, because {troubles[0]}."[:400])
     verdicts = [one.verdict for one in found]
     says: Verdict = "no" if "no" in verdicts else "open" if "open" in verdicts else "yes"
-    told = "; ".join(figures(one, design) for one in found)
+    told = "; ".join(figures(one, design, turned=wanted.compared and says == "no") for one in found)
     if wanted.compared:
         one, _, other = about.partition(" and ")
         better = _WORDS[wanted.measures[0]][1]

@@ -339,7 +339,7 @@ async def follow_in_memory(job: Job, witness: Witness) -> None:
         raise Crash
 
     memory.checkpoints.checkpoints = opened
-    memory.checkpoints.thread_graphs = lambda folder=None: {THREAD: job.graph}
+    memory.checkpoints.thread_heads = lambda folder=None: {THREAD: (job.graph, "")}
     witness.end = crash
     run = asyncio.create_task(follow(job, witness))
     with contextlib.suppress(Crash, asyncio.CancelledError):

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from langgraph_sdk.schema import StreamMode
+from langgraph_sdk.schema import StreamMode, ThreadStatus
 
 from interfaces import cli, directory, sessions
 from interfaces.serving.users import Tokens
@@ -24,6 +24,7 @@ from memory.running import running
 from tests.servers.studio_server import ROOT, Caller, calling, studio
 
 SCENE, BEACH = ROOT / "examples" / "scene.png", ROOT / "examples" / "beach.png"
+_JSON = {"content-type": "application/json"}
 WAVE = "Is there a wave in the picture?"
 MODES: tuple[StreamMode, ...] = (
     "values",
@@ -128,8 +129,19 @@ async def test_whoever_comes_second_to_a_thread_is_told_who_runs_it(client: Call
     async with running(thread, home):
         ended = await client.run(thread, "ask", input=task, raise_error=False)
 
-    assert ended["__error__"]["error"] == "BadInput"
+    assert ended["__error__"]["error"] == "BeingRun"
+    assert "is being run by" in ended["__error__"]["message"]
     assert (await client.run(thread, "ask", input=task))["answer"] == 1
+
+
+async def test_why_a_run_failed_is_told_in_its_sentence(client: Caller) -> None:
+    thread = await client.thread()
+    ended = await client.run(thread, "ask", input={"instruction": "How many dogs are there?"}, raise_error=False)
+
+    assert ended["__error__"] == {
+        "error": "TaskRefused",
+        "message": "There is no picture to do that with; give at least one.",
+    }
 
 
 async def test_one_goes_back_to_any_step_changes_it_and_goes_on_from_there(client: Caller) -> None:
@@ -155,6 +167,17 @@ async def test_one_goes_back_to_any_step_changes_it_and_goes_on_from_there(clien
         ({"strange": 1}, "no field 'strange'"),
         ({"folder": "/etc"}, "A folder of this machine"),
         ({"profile": "/etc/passwd.toml"}, "There is no profile"),
+        ({"pictures": [{"id": "../../etc/passwd", "width": 1, "height": 1}]}, "it refers to no picture"),
+        (
+            {"pictures": [{"type": "Picture", "id": "../../etc/passwd", "width": 1, "height": 1}]},
+            "refers to no picture",
+        ),
+        (
+            {"pictures": [{"type": "Picture", "id": "0" * 64, "width": 1, "height": 1}]},
+            "There is no picture 000000000000",
+        ),
+        ({"needs": [{"concept": "penguin"}]}, "it is no need"),
+        ({"needs": [{"tool": "BLUR", "concept": "penguin"}]}, "'BLUR' cannot be taught"),
     ],
 )
 async def test_what_does_not_fit_a_state_is_refused_before_it_is_saved(
@@ -171,6 +194,52 @@ async def test_what_does_not_fit_a_state_is_refused_before_it_is_saved(
     assert (edited.status_code, begun.status_code) == (422, 422)
     assert why in edited.json()["error"]["message"]
     assert await client.sdk.threads.get_history(thread, limit=50) == before
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/runs/batch", [{"assistant_id": "ask"}, {"assistant_id": "investigate", "input": "BAD"}]),
+        ("POST", "/runs/crons", {"assistant_id": "investigate", "schedule": "* * * * *", "input": "BAD"}),
+        ("POST", "/threads", {"supersteps": [{"updates": [{"values": "BAD", "as_node": "__start__"}]}]}),
+        ("POST", "/threads/THREAD/commands", {"id": 1, "method": "run.start", "params": {"input": "BAD"}}),
+        ("POST", "/assistants", {"graph_id": "ask", "context": {"profile": "/etc/passwd.toml"}}),
+        ("POST", "/runs/wait", {"assistant_id": "investigate", "input": {}, "context": {"images": -1}}),
+        ("POST", "/runs/wait", {"assistant_id": "ask", "input": {}, "context": {"images": 10}}),
+        ("POST", "/runs/wait", {"assistant_id": "chat", "config": {"configurable": {"profile": "../x.toml"}}}),
+        ("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "params": {"name": "investigate", "arguments": "BAD"}}),
+    ],
+)  # fmt: skip
+async def test_no_other_way_leads_around_what_is_checked(client: Caller, method: str, path: str, body: object) -> None:
+    said = json.dumps(body).replace('"BAD"', '{"query": "Can clip recognize birds?", "folder": "/etc"}')
+    address = path.replace("THREAD", await client.thread())
+    answer = await client.http.request(method, address, content=said, headers={"content-type": "application/json"})
+
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "input"
+
+
+async def test_a_body_that_cannot_be_read_goes_no_further(client: Caller) -> None:
+    deep = '{"assistant_id": "ask", "input": ' + "[" * 900 + "]" * 900 + "}"
+
+    assert (await client.http.post("/runs/wait", content=deep)).status_code == 422
+    assert (await client.http.post("/artifacts", content="[" * 9_000, headers=_JSON)).status_code == 400
+
+
+async def test_nothing_comes_over_a_websocket(client: Caller, address: str) -> None:
+    from websockets.asyncio.client import connect
+    from websockets.exceptions import InvalidStatus
+
+    place = f"{address.replace('http', 'ws')}/threads/{await client.thread()}/stream/events"
+    with pytest.raises(InvalidStatus, match="403"):
+        await connect(place)
+
+
+async def test_a_reference_to_a_stored_picture_shows_it_in_a_message(client: Caller) -> None:
+    content = [{"type": "text", "text": "How many dogs are there?"}, await client.upload(SCENE)]
+    ended = await client.run(await client.thread(), "chat", input={"messages": {"type": "human", "content": content}})
+
+    assert said(ended["messages"][-1]["content"]) == "1"
 
 
 async def test_a_conversation_keeps_references_and_no_pictures(client: Caller, home: Path) -> None:
@@ -238,6 +307,23 @@ async def test_a_thread_of_the_command_line_is_taken_up_on_the_server_and_back(
     assert (await client.values(thread))["expected"] == "no"
 
 
+async def test_a_thread_of_the_command_line_is_found_among_those_that_wait(client: Caller) -> None:
+    thread = server_id("owner", "waits")
+
+    async def listed(status: str) -> dict[str, Any]:
+        found = await client.sdk.threads.search(limit=100, status=cast("ThreadStatus", status))
+        return {str(one["thread_id"]): one for one in found}
+
+    waits = ["investigate", "Can clip recognize fruit?", "--budget", "images=40", "--approve", "--thread", "waits"]
+    assert await asyncio.to_thread(cli.main, waits) == 0
+    ((request,),) = (await listed("interrupted"))[thread]["interrupts"].values()
+    assert [one["name"] for one in request["value"]["action_requests"]] == ["experiment"]
+    assert (await client.sdk.threads.get(thread))["status"] == "interrupted"
+    assert await asyncio.to_thread(cli.main, ["resume", "waits", "--reject"]) == 0
+    assert thread not in await listed("interrupted")
+    assert "A person refused it" in str((await listed("idle"))[thread]["values"]["report"]["notes"])
+
+
 async def test_its_mcp_endpoint_lists_the_graphs_and_calls_them(client: Caller) -> None:
     headers = {"accept": "application/json, text/event-stream"}
 
@@ -294,6 +380,33 @@ async def test_users_see_their_own_threads_and_pictures_alone(tmp_path: Path) ->
             assert (await nobody.http.post("/threads/search", json={})).status_code == 401
     assert (home / "users" / "ann" / DATABASE).exists()
     assert not (home / DATABASE).exists()
+
+
+async def test_with_tokens_too_a_user_finds_what_was_begun_elsewhere_and_nothing_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    tokens = {name: Tokens(home).add(name) for name in ("owner", "ann")}
+    for folder in (home, home / "users" / "ann"):
+        folder.mkdir(parents=True, exist_ok=True)
+        monkeypatch.setenv("SNELLEN_HOME", str(folder))
+        ask = ["ask", str(SCENE), "How many dogs are there?", "--thread", f"of-{folder.name}", "--json"]
+        assert await asyncio.to_thread(cli.main, ask) == 0
+    with studio(home, tmp_path / "log") as address:
+        async with calling(address, tokens["owner"]) as owner, calling(address, tokens["ann"]) as ann:
+            for caller, name in ((owner, "of-home"), (ann, "of-ann")):
+                found = [dict(one["metadata"] or {})["name"] for one in await caller.sdk.threads.search()]
+                assert found == [name]
+            task = {
+                "name": "ask",
+                "arguments": {"instruction": "Is there a dog?", "pictures": [await ann.upload(SCENE)]},
+            }
+            call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": task}
+            accept = {"accept": "application/json, text/event-stream"}
+            assert "'answer': 'yes'" in (await ann.http.post("/mcp", json=call, headers=accept)).text
+            hourly = {"assistant_id": "ask", "schedule": "0 * * * *", "input": {}}
+            assert (await ann.http.post("/runs/crons", json=hourly)).status_code == 403
 
 
 @pytest.mark.slow

@@ -6,9 +6,11 @@ import pytest
 
 from nodes.reasoning.examiner import Examiner
 from nodes.reasoning.inquiry import Experiment, Finding, Report, Verdict
+from nodes.reasoning.protocol_examiner import ProtocolExaminer
 from profiles import load_profile
 
-EXAMINER = Examiner(load_profile("embedded"))
+PROFILE = load_profile("embedded")
+EXAMINER = Examiner(PROFILE)
 
 
 def climbed(query: str, rungs: list[tuple[Verdict, ...]]) -> Report:
@@ -81,3 +83,27 @@ async def test_what_is_not_decided_is_told_by_the_experiment_with_the_most_pictu
     ]
     concluded = await EXAMINER.conclude(report.model_copy(update={"experiments": told}))
     assert "it loses 6 points" in concluded.conclusion
+
+
+@pytest.mark.parametrize(("verdict", "mean", "interval"), [("yes", 0.3, (0.1, 0.5)), ("no", -0.3, (-0.5, -0.1))])
+@pytest.mark.parametrize(
+    ("examiner", "query"),
+    [
+        (EXAMINER, "Is llava-upright or blip better at recognizing birds?"),
+        (ProtocolExaminer(PROFILE, "freeform"), "Which of llava-upright and blip tells the truth more often?"),
+    ],
+)
+async def test_whoever_is_said_to_be_better_is_so_by_a_difference_above_zero(
+    examiner: Examiner | ProtocolExaminer, query: str, verdict: Verdict, mean: float, interval: tuple[float, float]
+) -> None:
+    report = Report(query=query, models=["llava-upright", "blip"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    (claim,) = (one for one in design.claims if one.kind == "better")
+    found = Finding(claim=claim, n=40, mean=mean, interval=interval, verdict=verdict, logarithm=5.0)
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=20, findings=[found])]})
+    (answer,) = (await examiner.conclude(done)).answers
+    first, second = (claim.model, claim.other) if verdict == "yes" else (claim.other, claim.model)
+    assert answer.sentence.startswith(f"{first} ")
+    assert f"than {second}" in answer.sentence
+    assert "a difference of +30 points (+10 to +50)" in answer.sentence
