@@ -59,6 +59,8 @@ demo: $(SETUP) ## answer a question about a shipped picture, learn from a wrong 
 	@echo
 	@echo "A question about models becomes experiments with made pictures, until the evidence suffices."
 	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli investigate "$(ABOUT)" --budget images=400 --html out/investigation.html
+	@echo
+	@echo "Both have a memory of their own: SNELLEN_HOME=out/home .venv/bin/snellen memory list, … threads, … reports"
 
 studio: $(SETUP) ## run LangGraph's server, for Studio
 	@$(PY) -m interfaces.cli studio

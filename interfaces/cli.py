@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from interfaces.installed import installed_version
+
 DEBUG_VARIABLE: Final = "SNELLEN_DEBUG"
 MAX_INSTRUCTION_BYTES: Final = 4096
 
@@ -618,7 +620,7 @@ def _run(words: list[str]) -> int:
         sys.stdout.write(_about())
         return 0
     if words[0] in {"-V", "--version"}:
-        sys.stdout.write(f"snellen {_version()}\n")
+        sys.stdout.write(f"snellen {installed_version()}\n")
         return 0
     command = _COMMANDS.get(words[0])
     if command is None:
@@ -658,15 +660,6 @@ def _parser(name: str, command: _Command) -> _Parser:
 
 def _about() -> str:
     return _ABOUT.format(commands="\n".join(f"  {name:15} {command.summary}" for name, command in _COMMANDS.items()))
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("snellen")
-    except PackageNotFoundError:
-        return "(not installed: run from its folder)"
 
 
 def _unknown_command(name: str) -> str:

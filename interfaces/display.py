@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _EVERY: Final = 20
 """Tasks between two lines about an evaluation, where no terminal shows a bar."""
 
@@ -50,7 +50,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, tit
 
 
 def clean(text: str) -> str:
-    """Replace control characters, so that no text from a file or a model commands the terminal."""
+    """Replace characters that control, so that no text from a file or a model commands the terminal or reorders it."""
     printable = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
     return printable.encode(errors="replace").decode()
 

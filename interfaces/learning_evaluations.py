@@ -36,6 +36,7 @@ from nodes.learning_evaluation import (
     LessonResult,
     learn_from_tasks,
 )
+from nodes.telling import counted
 from profiles import ModelKey, Profile, load_profile
 from profiles.errors import BadInput
 from tools.values import Region, to_json
@@ -203,7 +204,9 @@ class _Laboratory:
         request = self.request
 
         def told(now: LessonProgress) -> None:
-            self.progress(Stage(name, now.done, now.total, f"{now.kept} prompts kept, {now.discarded} discarded"))
+            self.progress(
+                Stage(name, now.done, now.total, f"{counted(now.kept, 'prompt')} kept, {now.discarded} discarded")
+            )
 
         tasks = await asyncio.to_thread(self.world.sample_tasks, request.family, split, request.share, n, request.seed)
         return await learn_from_tasks(

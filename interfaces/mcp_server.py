@@ -28,7 +28,8 @@ from starlette.types import Receive, Scope, Send
 
 from interfaces import directory, investigations, learning, report_text, sessions
 from interfaces.artifact_routes import found_of
-from interfaces.investigation_display import figures
+from interfaces.installed import installed_version
+from interfaces.investigation_display import VERDICTS, figures
 from interfaces.jobs import Events, Job, Jobs
 from interfaces.progress import Progress
 from interfaces.serving.settings import Settings
@@ -40,7 +41,7 @@ from memory.home import home, using_home
 from nodes.messages import known_picture
 from nodes.orders import Order
 from nodes.resources import open_pictures, resources
-from nodes.telling import drawn, in_words, notices_of, outcome, steps_of
+from nodes.telling import counted, drawn, in_words, notices_of, outcome, steps_of
 from profiles.errors import BadInput, SnellenError
 from tools.values import Picture, from_json
 
@@ -246,7 +247,7 @@ class _Tools:
     ) -> Annotated[CallToolResult, Remembered]:
         """Look up what was learned of a concept, and the examples nearest to an instruction."""
         told = await asyncio.to_thread(_searched, query, self._profile(profile), home())
-        lines = [f"{one.pool} has {one.prompts} prompts of {one.concept!r}." for one in told.concepts]
+        lines = [f"{one.pool} has {counted(one.prompts, 'prompt')} of {one.concept!r}." for one in told.concepts]
         lines += [f"{one.instruction} → {' '.join(one.plan)}" for one in told.examples]
         return _result(told, "\n".join(lines) or "Nothing is known about that.")
 
@@ -329,7 +330,11 @@ class _Tools:
                 trials=0, report="",
             )  # fmt: skip
         report = found.report
-        findings = [f"{one.claim}: {figures(one)}" for one in report.findings]
+        findings = [
+            f"{one.claim.stated(experiment.design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one)}'}"
+            for experiment in report.experiments
+            for one in experiment.findings
+        ]
         return Investigation(
             thread=thread, status=status, conclusion=report.conclusion or "Nothing was concluded yet.",
             findings=findings, pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
@@ -348,7 +353,9 @@ def mcp_server(
         roots: Folders whose pictures clients may name by their paths: for clients of this machine alone.
     """
     tools = _Tools(jobs, profiles, settings or Settings(), roots)
-    server: MCPServer[Any] = MCPServer("snellen", title="Snellen", instructions=_INSTRUCTIONS, log_level="WARNING")
+    server: MCPServer[Any] = MCPServer(
+        "snellen", title="Snellen", version=installed_version(), instructions=_INSTRUCTIONS, log_level="WARNING"
+    )
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     adds = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
     for tool, title, hints in (

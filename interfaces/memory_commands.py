@@ -18,6 +18,7 @@ from memory.demonstrations import SEED, DemonstrationPool
 from memory.home import home
 from memory.prompts import PromptPool, Selection
 from nodes.reasoning.cases import SEEDS
+from nodes.telling import counted
 from profiles.errors import BadInput, SnellenError
 from tools.tuning import POOL_OF_TOOL, POOLS
 
@@ -327,7 +328,7 @@ def _refuse_concept(options: argparse.Namespace) -> None:
 
 
 def _counted(prompts: int, demonstrations: int) -> str:
-    return f"{prompts} prompt{'s' * (prompts != 1)}, {demonstrations} demonstration{'s' * (demonstrations != 1)}"
+    return f"{counted(prompts, 'prompt')}, {counted(demonstrations, 'demonstration')}"
 
 
 def _unknown(ids: list[str]) -> str:

@@ -84,7 +84,8 @@ async def known_thread(thread: str, folder: Path) -> str:
     from memory.checkpoints import thread_ids
 
     if thread not in await asyncio.to_thread(thread_ids, folder):
-        msg = f"There is no thread {thread[:80]!r} in {folder}; `snellen threads` lists them."
+        # Where the memory lies is nobody's business who asks over a network.
+        msg = f"There is no thread {thread[:80]!r} in this memory; `snellen threads` lists them."
         raise BadInput(msg)
     return thread
 

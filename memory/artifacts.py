@@ -146,10 +146,10 @@ def read_picture(content: bytes, name: str) -> PIL.Image.Image:
         BadInput: it is empty, cut short, too large or not a picture.
     """
     if not content:
-        msg = f"The picture {name} is empty; give a file that holds a picture."
+        msg = f"{name} is empty; give a file that holds a picture."
         raise BadInput(msg)
     if len(content) > MAX_BYTES:
-        msg = f"The picture {name} has {len(content):,} bytes; at most {MAX_BYTES:,} are read."
+        msg = f"{name} has {len(content):,} bytes; at most {MAX_BYTES:,} are read."
         raise BadInput(msg)
     return _eight_bit(_upright(_decode(content, name)))
 

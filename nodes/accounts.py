@@ -11,7 +11,7 @@ from nodes.lessons import Learned
 from nodes.reasoning.critique import Critique
 from nodes.reasoning.inflection import singular
 from nodes.reasoning.inquiry import VERDICTS
-from nodes.telling import fault_in_words, in_words, notices_of, outcome, steps_of
+from nodes.telling import counted, fault_in_words, in_words, notices_of, outcome, steps_of
 from tools.values import Picture, from_json
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def knowledge_in_words(named: str, context: Context) -> str:
     ]
     by_pool = {pool: [row for row in rows if row.pool == pool] for pool in sorted({row.pool for row in rows})}
     lines += [
-        f"- {pool}: {len(of)} prompts, learned {max(row.created for row in of)[:10]}" for pool, of in by_pool.items()
+        f"- {pool}: {counted(len(of), 'prompt')}, learned {max(row.created for row in of)[:10]}"
+        for pool, of in by_pool.items()
     ]
     lines += [f"- {len(about)} remembered examples speak of it" for _ in about[:1]]
     return "\n".join(lines if len(lines) > 1 else [*lines, "I have learned nothing else about it."])
@@ -140,8 +141,7 @@ def forget_last(taught: Json, context: Context) -> str:
 
 
 def _forgotten(prompts: int, examples: int, what: str) -> str:
-    parts = [f"{prompts} prompt{'s' * (prompts != 1)}"] * bool(prompts)
-    parts += [f"{examples} example{'s' * (examples != 1)}"] * bool(examples)
+    parts = [counted(prompts, "prompt")] * bool(prompts) + [counted(examples, "example")] * bool(examples)
     return f"Forgotten: {' and '.join(parts)} learned {what}. Everything is as if I had never learned it."
 
 

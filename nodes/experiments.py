@@ -154,7 +154,7 @@ async def check_design(state: InvestigateState, runtime: Runtime[Given]) -> Comm
     except (BadInput, ValidationError) as error:
         return _refused(state, report, _sentence(error))
     if state.approve and not state.after:
-        reviewed, objection = _reviewed(made, report)
+        reviewed, objection = await _reviewed(made, report, context.examiner())
         if reviewed is None:
             return _refused(state, report, objection)
         made = reviewed
@@ -334,8 +334,8 @@ def _given_up(state: InvestigateState, report: Report, objections: Sequence[str]
     return written(state, report.model_copy(update={"notes": notes}))
 
 
-def _reviewed(made: Design, report: Report) -> tuple[Design | None, str]:
-    """Ask a person about a design: approved, edited, or refused with a reason."""
+async def _reviewed(made: Design, report: Report, examination: Examination) -> tuple[Design | None, str]:
+    """Ask a person about a design: approved, edited, or refused with a reason; an edited one must be feasible too."""
     asking: dict[str, Any] = {
         "action_requests": [
             {
@@ -348,7 +348,10 @@ def _reviewed(made: Design, report: Report) -> tuple[Design | None, str]:
     }
     while True:
         try:
-            return _decision(interrupt(asking), made, report)
+            reviewed, objection = _decision(interrupt(asking), made, report)
+            if reviewed is not None and reviewed != made:
+                await asyncio.to_thread(tried, reviewed, report, examination)
+            return reviewed, objection
         except (BadInput, ValidationError) as error:
             asking = {**asking, "error": _sentence(error)}
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from nodes.telling import counted
 from profiles.errors import BadInput
 from tools.tuning import POOL_OF_TOOL, Example
 from tools.values import Picture, PictureStore, from_json, to_json
@@ -214,4 +215,4 @@ class Learned:
         if self.trouble:
             return f"{self.need}: nothing was learned. {self.trouble}"
         before = f", {self.already} known before" if self.already else ""
-        return f"{self.need}: {self.kept} prompt{'s' * (self.kept != 1)} kept, {self.discarded} discarded{before}."
+        return f"{self.need}: {counted(self.kept, 'prompt')} kept, {self.discarded} discarded{before}."

@@ -87,7 +87,7 @@ def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
     blocks = [block for block in _blocks(message.content) if block.get("type") in PICTURE_TYPES]
     for place, block in enumerate(blocks[:MAX_PICTURES], 1):
         try:
-            pictures.append(_stored(block, str(place), store))
+            pictures.append(_stored(block, f"picture {place}", store))
         except BadInput as error:
             troubles.append(str(error))
     if len(blocks) > MAX_PICTURES:
@@ -173,12 +173,12 @@ def _stored(block: Block, name: str, store: ArtifactStore) -> Picture:
         return known_picture(str(block["file_id"]), store)
     encoded = encoded_picture(block)
     if len(encoded) > MAX_BYTES * 4 // 3 + 4:
-        msg = f"The picture {name} has more than {MAX_BYTES:,} bytes; give a smaller one."
+        msg = f"The {name} has more than {MAX_BYTES:,} bytes; give a smaller one."
         raise BadInput(msg)
     try:
         content = base64.b64decode("".join(encoded.split()), validate=True)
     except (binascii.Error, ValueError) as error:
-        msg = f"The picture {name} is not whole: its base64 text cannot be read; send it again."
+        msg = f"The {name} is not whole: its base64 text cannot be read; send it again."
         raise BadInput(msg) from error
     return store.put(read_picture(content, name))
 

@@ -21,6 +21,11 @@ _SURE_AT_ALL: Final = 0.005
 _OUTLINE: Final = (255, 64, 129)
 
 
+def counted(number: int, noun: str) -> str:
+    """Say how many there are of something: ``1 prompt``, ``2 prompts``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
     """Say a value in a line, e.g. ``2 regions: cat 0.97, cat 0.91`` or ``a picture of 128x128``."""
     if isinstance(value, Picture):

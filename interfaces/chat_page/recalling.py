@@ -20,6 +20,7 @@ from memory.prompts import PromptPool
 from nodes.reasoning.cases import SEEDS
 from nodes.resources import open_pictures
 from nodes.teachable import checked_concept
+from nodes.telling import counted
 from profiles.errors import BadInput
 from tools.tuning import POOL_OF_TOOL
 from tools.values import Region
@@ -155,7 +156,7 @@ class MemoryTab:
             added = await asyncio.to_thread(lambda: PromptPool(home).import_(Path(archive)))
             await asyncio.to_thread(Path(archive).unlink, missing_ok=True)
         told(
-            f"Added {added.prompts} prompts and {added.demonstrations} examples; "
+            f"Added {counted(added.prompts, 'prompt')} and {counted(added.demonstrations, 'example')}; "
             f"{added.already_there} were there before."
         )
         return await self._shown(home) | {self.archive: None}
@@ -175,7 +176,7 @@ def _read(home: Path) -> tuple[str, list[tuple[str, str]]]:
         seeds=sum(one.source == SEED for one in examples),
         learned=learned,
     )
-    choices = [(f"{row['concept']}: {row['prompts']} prompts", row["key"]) for row in rows[:_LISTED]]
+    choices = [(f"{row['concept']}: {counted(row['prompts'], 'prompt')}", row["key"]) for row in rows[:_LISTED]]
     choices += [(f"the correction {one.name}", f"{_ADAPTER}:{one.name}") for one in adapters]
     choices += [(f"the {one.kind} of “{one.instruction[:60]}”", f"{_EXAMPLE}:{one.id}") for one in learned]
     return shown, choices
@@ -221,7 +222,7 @@ def _forget(home: Path, chosen: Sequence[str]) -> str:
             # A program whose plan is forgotten would go on teaching it.
             made = [row.id for plan in found if plan.kind == "plan" for row in examples.made_from(plan)]
             forgotten += examples.forget([name, *made]) if found else 0
-    return f"{prompts} prompts, {forgotten} examples, {corrections} corrections"
+    return ", ".join(map(counted, (prompts, forgotten, corrections), ("prompt", "example", "correction")))
 
 
 def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:

@@ -15,6 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
+from interfaces.installed import installed_version
 from interfaces.serving.bounds import Bounded
 from interfaces.serving.credentials import Sessions
 from interfaces.serving.guard import HEALTH, READY, Gate, Guard
@@ -99,7 +100,7 @@ def create_app(
     """
     settings = settings or Settings()
     tokens = tokens or Tokens(home_folder())
-    serving = Serving(settings, tokens, Metrics(version=_version()), on_stop=on_stop)
+    serving = Serving(settings, tokens, Metrics(version=installed_version()), on_stop=on_stop)
     sessions = Sessions(settings.session_seconds)
     readiness = Readiness(usual_checks() if checks is None else checks)
     app = Starlette(
@@ -177,12 +178,3 @@ async def _tell_error(request: Request, error: Exception) -> Response:
 def _error(status: int, message: str) -> Response:
     kind = "invalid_request_error" if status == 400 else "server_error"  # noqa: PLR2004 - the status itself
     return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("snellen")
-    except PackageNotFoundError:
-        return "unknown"

@@ -82,10 +82,7 @@ class Uploads:
             return await self._stored(await self._decoded(_payload(text, name), name), name)
         if kind in {"http:", "https:"}:
             return await self._stored(await self._fetch(read_address(text, self._settings.picture_hosts)), name)
-        msg = (
-            f"The picture {name} is named by a {scheme[0]} address, which is not read; send it as a data: address or "
-            "a file."
-        )
+        msg = f"The {name} is named by a {scheme[0]} address, which is not read; send it as a data: address or a file."
         raise BadInput(msg)
 
     def _next(self) -> str:
@@ -93,7 +90,7 @@ class Uploads:
             msg = f"A request may bring at most {self._settings.pictures} pictures; send fewer."
             raise BadInput(msg)
         self._count += 1
-        return str(self._count)
+        return f"picture {self._count}"
 
     async def _decoded(self, payload: str, name: str) -> bytes:
         # Before anything is copied: four characters carry three bytes.
@@ -109,14 +106,14 @@ class Uploads:
 
     def _refuse_large(self, size: int, name: str) -> None:
         if size > self._settings.picture_bytes:
-            msg = f"The picture {name} is larger than {self._settings.picture_bytes:,} bytes; send a smaller one."
+            msg = f"The {name} is larger than {self._settings.picture_bytes:,} bytes; send a smaller one."
             raise BadInput(msg)
 
 
 def _payload(text: str, name: str) -> str:
     head = _DATA.match(text, 0, _HEAD)
     if head is None:
-        msg = f"The picture {name} is no picture in base64; send data:image/png;base64,… or another kind of picture."
+        msg = f"The {name} is no picture in base64; send data:image/png;base64,… or another kind of picture."
         raise BadInput(msg)
     return text[head.end() :]
 
@@ -125,7 +122,7 @@ def _from_base64(payload: str, name: str) -> bytes:
     try:
         return base64.b64decode(payload, validate=True)
     except (binascii.Error, ValueError) as error:
-        msg = f"The picture {name} is not valid base64; encode the file again, without line breaks."
+        msg = f"The {name} is not valid base64; encode the file again, without line breaks."
         raise BadInput(msg) from error
 
 

@@ -18,6 +18,7 @@ from interfaces.serving.settings import Settings
 from interfaces.serving.uploads import Uploads
 from interfaces.studio.names import NAMES
 from interfaces.threads import checked_values
+from memory.running import is_running
 from nodes.messages import PICTURE_TYPES, encoded_picture, known_picture, reference
 from nodes.resources import open_pictures
 from nodes.settings import InvestigationSettings
@@ -61,6 +62,11 @@ class Checked:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request. Websockets are not let in: LangGraph's server knows none of our users there."""
         path = scope.get("path", "")
+        if scope["type"] == "http" and scope["method"] == "DELETE" and await _is_run(path):
+            # The server would forget a run that goes on, and whoever stops it would find nothing.
+            why = "This thread is being run: cancel its run first, then delete it."
+            await tell(Refusal(409, "busy", why), scope, receive, send)
+            return
         asks = scope["type"] != "http" or scope["method"] not in {"POST", "PATCH", "PUT"} or path.endswith(_ASKING)
         if asks or not path.startswith(_CARRYING):
             await self.app(scope, receive, send)
@@ -71,6 +77,14 @@ class Checked:
             await tell(Refusal(422, "input", str(error)), scope, receive, send)
             return
         await self.app(_sized(scope, len(body)), _replayed(body, receive), send)
+
+
+async def _is_run(path: str) -> bool:
+    found = _THREAD.fullmatch(path)
+    if not found:
+        return False
+    known = await NAMES.find(found["thread"])
+    return await asyncio.to_thread(is_running, known.name, known.home)
 
 
 async def _checked(body: bytes, scope: Scope) -> bytes:

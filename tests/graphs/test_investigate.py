@@ -161,6 +161,22 @@ async def test_a_person_may_edit_or_refuse_a_design(tmp_path: Path) -> None:
     assert report.conclusion
 
 
+async def test_a_person_is_asked_again_about_an_edit_that_cannot_be_done(tmp_path: Path) -> None:
+    graph, resources = builder.compile(checkpointer=InMemorySaver()), context(tmp_path, Oracle({"sound": GOOD}))
+    stopped = await graph.ainvoke(
+        state("Can sound recognize birds?", ["sound"], approve=True), CONFIG, context=resources
+    )
+    args = stopped["__interrupt__"][0].value["action_requests"][0]["args"]
+    args["arms"][0]["select"]["arguments"] = {"class_name": "unicorn"}
+    answer = {"decisions": [{"type": "edit", "edited_action": {"name": "experiment", "args": args}}]}
+    stopped = await graph.ainvoke(Command(resume=answer), CONFIG, context=resources)
+    assert "unicorn" in stopped["__interrupt__"][0].value["error"]
+    approved = {"decisions": [{"type": "approve"}]}
+    assert Report.model_validate(
+        (await graph.ainvoke(Command(resume=approved), CONFIG, context=resources))["report"]
+    ).images
+
+
 async def test_what_cannot_be_examined_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be examined here"):
         await investigated(tmp_path, Oracle({"sound": GOOD}), "Can sound read clocks?")

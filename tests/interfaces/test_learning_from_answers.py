@@ -204,6 +204,22 @@ class TestApproval:
         assert "judged  right, at attempt 2 (expected: 1)" in say("correct", "t1", "--answer", "1")
         assert learned(home) == 3
 
+    def test_what_was_approved_and_then_stopped_goes_on_without_asking_again(
+        self, question: tuple[str, ...], say: Say, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def stopped(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        say(*question, "--approve")
+        with monkeypatch.context() as patch:
+            patch.setattr(nodes, "tune", stopped)
+            assert "`snellen resume t1` goes on" in say("resume", "t1", "--approve", status=130)
+
+        assert status(say) == ("stopped before learn", "wrong")
+        assert "waits for no decision" in say("resume", "t1", "--reject", status=2)
+        assert "judged  right" in say("resume", "t1")
+        assert learned(home) == 3
+
     def test_a_terminal_is_asked(
         self, question: tuple[str, ...], say: Say, home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -375,7 +375,7 @@ async def test_text_that_postgres_does_not_take_is_kept_without_it(in_postgres: 
     assert (await ask("t"))["word"] == "a�b�c \\u0000 \\� 😀"
 
 
-@given(st.text(st.characters()))
+@given(st.text())
 def test_whole_text_stays_as_it_is(text: str) -> None:
     assert json.loads(_dumps(text)) == text.replace("\0", "�")
 

@@ -19,6 +19,7 @@ from nodes.messages import (
     MAX_HISTORY,
     MAX_MESSAGES,
     MAX_PICTURES,
+    MAX_TEXT,
     bounded,
     pictures_in,
     read_message,
@@ -26,6 +27,7 @@ from nodes.messages import (
     reply_message,
     text_of,
 )
+from tools.values import to_json
 
 
 def png(colour: str = "red", size: tuple[int, int] = (8, 6)) -> str:
@@ -100,6 +102,22 @@ def test_what_is_no_picture_is_told_and_the_words_are_read_all_the_same(
 
     assert (read.text, read.pictures) == ("What is it?", ())
     assert said in read.troubles[0]
+
+
+def test_a_reference_as_states_write_it_names_the_stored_picture(store: ArtifactStore) -> None:
+    (known,) = read_message(asking(FORMS["openai"]), store).pictures
+    read = read_message(asking(to_json(known)), store)
+
+    assert (read.text, read.pictures, read.troubles) == ("What is it?", (known,), ())
+    assert "There is no picture 000000000000" in read_message(
+        asking({"type": "Picture", "id": "0" * 64}), store
+    ).troubles[0]  # fmt: skip
+
+
+def test_words_beyond_what_is_read_are_told(store: ArtifactStore) -> None:
+    assert not read_message(asking(text="a" * MAX_TEXT), store).troubles
+    (trouble,) = read_message(asking(text="a" * (MAX_TEXT + 1)), store).troubles
+    assert "4,001 characters; at most 4,000 are read" in trouble
 
 
 def test_more_pictures_than_are_looked_at_together_are_told(store: ArtifactStore) -> None:

@@ -81,6 +81,17 @@ def test_an_example_is_answered_beside_its_steps_and_found_again_after_a_reload(
     expect(page.locator("#chat-log .bot.message").last).to_contain_text("What each step gave")
 
 
+def test_the_newest_message_is_in_sight(opened: Open) -> None:
+    page = opened()
+    say(page, "How many dogs are there?", SCENE)
+    answered(page)
+    for count in (2, 3):
+        say(page, "why?")
+        answered(page, count)
+        expect(page.locator("#chat-log .bot.message").last.locator("p, li").last).to_be_in_viewport()
+    expect(page.locator("#chat-log .user.message").first).not_to_be_in_viewport()
+
+
 def test_several_pictures_are_dropped_and_pasted(opened: Open) -> None:
     page = opened()
     page.locator("#chat-box input[type=file]").first.set_input_files([SCENE, BEACH])

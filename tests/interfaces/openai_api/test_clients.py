@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 
 from interfaces.serving import Tokens
+from memory.running import running
 from tests.servers.chat_server import chat_app, data_url
 from tests.servers.snellen_server import listening
 
@@ -243,6 +245,40 @@ def test_users_do_not_share_threads(server: str, tokens: dict[str, str], client:
         )
 
     assert "nothing to explain" in (reply.choices[0].message.content or "")
+
+
+def test_what_cannot_be_done_is_said_in_words_and_the_conversation_goes_on(client: Client) -> None:
+    asked = [shown("What would the dog like for dinner?", "")]
+    refused = client.chat.completions.create(model="embedded", messages=asked).choices[0].message.content
+    history = [*asked, {"role": "assistant", "content": refused}]
+    follows = {"role": "user", "content": "And how many cats are there?"}
+    answer = client.chat.completions.create(model="embedded", messages=[*history, follows]).choices[0].message.content
+
+    assert "is outside what this reasoner can do" in refused or "do not understand" in refused
+    assert answer.startswith("2")
+
+
+def test_what_cannot_be_read_is_refused_and_not_tried_again(
+    server: str, tokens: dict[str, str], client: Client
+) -> None:
+    with pytest.raises(openai.BadRequestError, match="9,000 characters; at most 4,000"):
+        client.chat.completions.create(model="embedded", messages=[shown("a" * 9_000, "")])
+    headers = {"authorization": f"Bearer {tokens['owner']}", "content-type": "application/json"}
+    half = '{"model": "embedded", "messages": [{"role": "user", "content": "hi \\ud83d"}]}'
+    for body in (half, "[" * 9_000):
+        assert httpx.post(f"{server}/v1/chat/completions", content=body, headers=headers).status_code == 400
+
+
+async def test_a_conversation_that_another_process_holds_is_busy(client: Client, owner: Path) -> None:
+    async with running("held", owner):
+        with pytest.raises(openai.ConflictError, match="is being run by") as busy:
+            await asyncio.to_thread(
+                client.chat.completions.create,
+                model="embedded",
+                messages=[shown("Is there a dog?", "")],
+                extra_headers={"X-Snellen-Thread": "held"},
+            )
+    assert busy.value.code == "busy"
 
 
 def test_errors_are_those_that_the_client_knows(server: str, client: Client) -> None:

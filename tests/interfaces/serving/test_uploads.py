@@ -60,7 +60,7 @@ async def test_one_picture_has_one_id_however_it_comes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "at least one"),
+        ("", "picture 1 is empty"),
         ("not base64!", "not valid base64"),
         ("aGVsbG8=", "not a picture"),
         ("aGVs\nbG8=", "not valid base64"),

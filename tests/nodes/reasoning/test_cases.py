@@ -12,7 +12,7 @@ from benchmarks.oracle import Oracle
 from memory.demonstrations import Demonstration, demonstration
 from microworld.scenes import Scene, SceneObject
 from nodes.reasoning.cases import SEEDS, CaseReasoner, seed_demonstrations
-from nodes.reasoning.protocol import Examples, Plan, Reasoner, ReasoningFailed, Task
+from nodes.reasoning.protocol import Examples, Plan, Reasoner, ReasoningFailed, Task, TaskRefused
 from profiles import load_profile
 from tools.program import inputs_for, load
 
@@ -114,6 +114,8 @@ def test_loops(reasoner: CaseReasoner, instruction: str, picture: Scene, expecte
         ("Do the dog and the banana have the same size?", "yes"),
         ("Are all the cats blue?", "no"),
         ("How many red dogs are there?", 1),
+        ("And how many cats are there?", 2),
+        ("Thanks! OK, now, is there a dog?", "yes"),
     ],
 )
 def test_joints(reasoner: CaseReasoner, instruction: str, expected: object) -> None:
@@ -151,6 +153,15 @@ def test_edits_follow_each_other_on_the_picture_made_before(reasoner: CaseReason
     program = write(reasoner, "First color pop the cat, then blur everything except the cat.")
     assert "COLORPOP(image=IMAGE," in program
     assert "BGBLUR(image=IMAGE0," in program
+
+
+def test_a_color_pop_may_be_a_verb(reasoner: CaseReasoner) -> None:
+    assert write(reasoner, "Color-pop the cat.") == write(reasoner, "Create a color pop of the cat.")
+
+
+def test_without_a_picture_that_is_said(reasoner: CaseReasoner) -> None:
+    with pytest.raises(TaskRefused, match="There is no picture"):
+        write(reasoner, "How many dogs are there?", pictures=0)
 
 
 def test_facts_are_listed_and_classified(reasoner: CaseReasoner) -> None:
