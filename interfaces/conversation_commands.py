@@ -14,6 +14,7 @@ from interfaces.display import clean, print_json
 from interfaces.follower import Follower
 from interfaces.investigation_display import doing
 from interfaces.learning_display import phase_in_words
+from interfaces.progress import Progress
 from interfaces.running import resumable, run
 from profiles.errors import BadInput
 
@@ -75,4 +76,6 @@ def _doing(event: object) -> str:
         case following.Waits():
             return "waiting for a decision"
         case _:
-            return "answering"
+            progress = Progress()
+            progress.take(event)
+            return progress.line or "answering"

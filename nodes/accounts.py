@@ -47,7 +47,8 @@ def _second_answer(ended: AskState, answer: str) -> str:
     lines += [str(Learned.from_json(one)) for one in ended.learned]
     if ended.verdict == "right":
         return "\n\n".join([*lines, f"Now: **{answer}**"])
-    return "\n\n".join([*lines, "I looked again, and still come to another answer than you say.", answer])
+    other = "I looked again, and still come to another answer than you say."
+    return "\n\n".join([*lines, other if ended.expected else "I looked again; this is what I find.", answer])
 
 
 def lessons_in_words(learned: Sequence[Learned], *, reasons: bool = False) -> str:

@@ -66,7 +66,7 @@ class ThreadsTab:
             with gr.Column(scale=2, min_width=300):
                 wanted = gr.Textbox(
                     label="Search",
-                    placeholder="words, a thread’s id, a status",
+                    placeholder="words, a thread’s id, a status; then Enter",
                     max_length=200,
                     elem_id="threads-wanted",
                 )

@@ -127,6 +127,9 @@ class Desk:
         Raises:
             gr.Error: It cannot be.
         """
+        job = self.jobs.find(home, thread)
+        if job is not None and not job.is_over:
+            return  # another window of the page took it up: here it is only followed
         await self.begin(home, lambda: directory.resume(thread))
 
     async def stop(self, home: Path, thread: str) -> None:

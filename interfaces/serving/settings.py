@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from profiles.errors import BadInput
 
 _LARGEST_PORT = 65_535
 _MAY_BE_ZERO = frozenset({"port"})
+
+
+def _is_network(said: str) -> bool:
+    try:
+        ipaddress.ip_network(said, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_host(said: str) -> bool:
+    return re.fullmatch(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?", said) is not None
+
+
+def _is_origin(said: str) -> bool:
+    return re.fullmatch(r"https?://[^\s/?#]+", said) is not None
+
+
+_FORMS: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
+    "names": (_is_host, "a name such as sight.example.org"),
+    "origins": (_is_origin, "an origin such as https://example.org"),
+    "proxies": (_is_network, "an IP address such as 127.0.0.1, or a network such as 172.16.0.0/12"),
+    "picture_hosts": (_is_host, "a name such as pictures.example.org"),
+}
+"""What each of the lists holds: one of another form would never match anything."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +95,10 @@ class Settings:
         for name, value in vars(self).items():
             if isinstance(value, int | float) and name not in _MAY_BE_ZERO and not value > 0:
                 msg = f"The server's {name} is {value}; give a number above zero."
+                raise BadInput(msg)
+        for name, (fits, form) in _FORMS.items():
+            if odd := [one for one in getattr(self, name) if not fits(one)]:
+                msg = f"The server's {name} cannot have {odd[0][:80]!r}; give {form}."
                 raise BadInput(msg)
         if not 0 <= self.port <= _LARGEST_PORT:
             msg = f"{self.port} is no port; give a number from 0 (any that is free) to {_LARGEST_PORT}."

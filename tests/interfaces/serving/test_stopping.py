@@ -142,6 +142,21 @@ def test_limits_that_let_nothing_through_are_refused(limits: dict[str, float]) -
         Settings(**limits)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"origins": ("example.org",)},
+        {"origins": ("https://example.org/page",)},
+        {"names": ("https://example.org",)},
+        {"picture_hosts": ("http://pictures.example",)},
+        {"proxies": ("nonsense",)},
+    ],
+)
+def test_what_would_never_match_is_refused(lists: dict[str, tuple[str, ...]]) -> None:
+    with pytest.raises(BadInput, match=f"The server's {next(iter(lists))} cannot have"):
+        Settings(**lists)  # type: ignore[arg-type]
+
+
 def test_what_is_mounted_begins_and_ends_with_the_server() -> None:
     from collections.abc import AsyncIterator
     from contextlib import asynccontextmanager
