@@ -18,10 +18,10 @@ from typing import Annotated, Any, Final
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.types import Receive, Scope, Send
@@ -341,6 +341,20 @@ class _Tools:
         )  # fmt: skip
 
 
+class _Server(MCPServer[Any]):
+    """The library's server, which tells what is wrong with arguments in one sentence."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:  # noqa: ANN401 - inherited
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = error.__cause__.errors(include_url=False, include_input=False)[0]
+            msg = f"The argument {'.'.join(map(str, wrong['loc']))!r} of {name} cannot be used: {wrong['msg'].lower()}."
+            raise ToolError(msg) from error
+
+
 def mcp_server(
     jobs: Jobs, profiles: Mapping[str, str], settings: Settings | None = None, *, roots: Sequence[Path] = ()
 ) -> MCPServer[Any]:
@@ -353,7 +367,7 @@ def mcp_server(
         roots: Folders whose pictures clients may name by their paths: for clients of this machine alone.
     """
     tools = _Tools(jobs, profiles, settings or Settings(), roots)
-    server: MCPServer[Any] = MCPServer(
+    server = _Server(
         "snellen", title="Snellen", version=installed_version(), instructions=_INSTRUCTIONS, log_level="WARNING"
     )
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)

@@ -119,6 +119,8 @@ async def test_errors_are_sentences(server: str, tokens: dict[str, str]) -> None
             ("investigate", {"query": "Is nosuch robust?", "models": ["nosuch"]}, "nosuch"),
             ("report", {"thread": "none"}, "no thread"),
             ("learn", {"concept": ""}, "concept"),
+            ("learn", {}, "The argument 'concept' of learn cannot be used: field required."),
+            ("investigate", {"query": ["birds"]}, "The argument 'query' of investigate cannot be used"),
         ):
             result = await client.call_tool(name, arguments)
             assert result.is_error, name
