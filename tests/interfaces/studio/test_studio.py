@@ -19,7 +19,7 @@ from interfaces import cli, directory, sessions
 from interfaces.serving.users import Tokens
 from interfaces.studio.launch import ENVIRONMENT, configuration
 from interfaces.studio.names import server_id
-from memory.checkpoints import DATABASE
+from memory.checkpoints import DATABASE, thread_ids
 from memory.running import running
 from tests.servers.studio_server import ROOT, Caller, calling, studio
 
@@ -354,59 +354,61 @@ def test_langgraph_json_says_what_the_command_does() -> None:
     assert written == {"dependencies": ["."], "env": ENVIRONMENT, **configuration("./interfaces/studio")}
 
 
-async def test_users_see_their_own_threads_and_pictures_alone(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path, dict[str, str]]]:
+    home = tmp_path_factory.mktemp("shared") / "home"
     home.mkdir()
-    tokens = {name: Tokens(home).add(name) for name in ("ann", "bob")}
-    with studio(home, tmp_path / "log") as address:
-        async with (
-            calling(address, tokens["ann"]) as ann,
-            calling(address, tokens["bob"]) as bob,
-            calling(address) as nobody,
-        ):
-            picture = await ann.upload(SCENE)
-            thread = await ann.thread()
-            task = {"instruction": "How many dogs are there?", "pictures": [picture]}
-            assert (await ann.run(thread, "ask", input=task))["answer"] == 1
+    tokens = {name: Tokens(home).add(name) for name in ("owner", "ann", "bob", "cleo")}
+    with studio(home, home.parent / "log") as found:
+        yield found, home, tokens
 
-            assert [one["thread_id"] for one in await ann.sdk.threads.search()] == [thread]
-            assert await bob.sdk.threads.search() == []
-            theirs = bob.sdk.threads
-            for refused in (theirs.get(thread), theirs.get_state(thread), theirs.delete(thread)):
-                with pytest.raises(httpx.HTTPStatusError, match="not found"):
-                    await refused
-            link = f"/artifacts/{picture['id']}.png"
-            assert [(await one.http.get(link)).status_code for one in (ann, bob, nobody)] == [200, 404, 401]
-            assert (await nobody.http.post("/threads/search", json={})).status_code == 401
-    assert (home / "users" / "ann" / DATABASE).exists()
-    assert not (home / DATABASE).exists()
+
+async def test_users_see_their_own_threads_and_pictures_alone(
+    shared_server: tuple[str, Path, dict[str, str]],
+) -> None:
+    address, home, tokens = shared_server
+    async with (
+        calling(address, tokens["ann"]) as ann,
+        calling(address, tokens["bob"]) as bob,
+        calling(address) as nobody,
+    ):
+        picture = await ann.upload(SCENE)
+        thread = await ann.thread()
+        task = {"instruction": "How many dogs are there?", "pictures": [picture]}
+        assert (await ann.run(thread, "ask", input=task))["answer"] == 1
+
+        assert [one["thread_id"] for one in await ann.sdk.threads.search()] == [thread]
+        assert await bob.sdk.threads.search() == []
+        theirs = bob.sdk.threads
+        for refused in (theirs.get(thread), theirs.get_state(thread), theirs.delete(thread)):
+            with pytest.raises(httpx.HTTPStatusError, match="not found"):
+                await refused
+        link = f"/artifacts/{picture['id']}.png"
+        assert [(await one.http.get(link)).status_code for one in (ann, bob, nobody)] == [200, 404, 401]
+        assert (await nobody.http.post("/threads/search", json={})).status_code == 401
+    assert thread in thread_ids(home / "users" / "ann")
+    assert thread not in thread_ids(home)
 
 
 async def test_with_tokens_too_a_user_finds_what_was_begun_elsewhere_and_nothing_of_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_server: tuple[str, Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    tokens = {name: Tokens(home).add(name) for name in ("owner", "ann")}
-    for folder in (home, home / "users" / "ann"):
+    address, home, tokens = shared_server
+    for folder in (home, home / "users" / "cleo"):
         folder.mkdir(parents=True, exist_ok=True)
         monkeypatch.setenv("SNELLEN_HOME", str(folder))
         ask = ["ask", str(SCENE), "How many dogs are there?", "--thread", f"of-{folder.name}", "--json"]
         assert await asyncio.to_thread(cli.main, ask) == 0
-    with studio(home, tmp_path / "log") as address:
-        async with calling(address, tokens["owner"]) as owner, calling(address, tokens["ann"]) as ann:
-            for caller, name in ((owner, "of-home"), (ann, "of-ann")):
-                found = [dict(one["metadata"] or {})["name"] for one in await caller.sdk.threads.search()]
-                assert found == [name]
-            task = {
-                "name": "ask",
-                "arguments": {"instruction": "Is there a dog?", "pictures": [await ann.upload(SCENE)]},
-            }
-            call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": task}
-            accept = {"accept": "application/json, text/event-stream"}
-            assert "'answer': 'yes'" in (await ann.http.post("/mcp", json=call, headers=accept)).text
-            hourly = {"assistant_id": "ask", "schedule": "0 * * * *", "input": {}}
-            assert (await ann.http.post("/runs/crons", json=hourly)).status_code == 403
+    async with calling(address, tokens["owner"]) as owner, calling(address, tokens["cleo"]) as cleo:
+        for caller, name in ((owner, "of-home"), (cleo, "of-cleo")):
+            found = [dict(one["metadata"] or {})["name"] for one in await caller.sdk.threads.search()]
+            assert found == [name]
+        task = {"instruction": "Is there a dog?", "pictures": [await cleo.upload(SCENE)]}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": task}}
+        accept = {"accept": "application/json, text/event-stream"}
+        assert "'answer': 'yes'" in (await cleo.http.post("/mcp", json=call, headers=accept)).text
+        hourly = {"assistant_id": "ask", "schedule": "0 * * * *", "input": {}}
+        assert (await cleo.http.post("/runs/crons", json=hourly)).status_code == 403
 
 
 @pytest.mark.slow
