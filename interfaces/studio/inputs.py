@@ -28,6 +28,7 @@ from profiles.errors import BadInput
 from tools.values import to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,9 +45,12 @@ _CARRYING: Final = ("/runs", "/threads", "/assistants", "/mcp", "/a2a")
 """Where the addresses begin by which something can reach a graph."""
 _ASKING: Final = ("/search", "/count")
 """Where those end that only look for something."""
-_STATE_KEYS: Final = frozenset({"input", "values", "update", "arguments"})
-"""Under what a body carries a state or a part of one, however deep: of runs, batches, crons, supersteps, commands,
-tools of MCP."""
+_STATE_KEYS: Final = frozenset({"input", "values", "update"})
+"""Under what a body carries a state or a part of one, however deep: of runs, batches, crons, supersteps, commands."""
+_TOOL_KEYS: Final = frozenset({"arguments"})
+"""The same of tools of MCP; elsewhere, tools of experiments have arguments."""
+_APART: Final = frozenset({"resume", "metadata"})
+"""What reaches no state as it is: decisions, which the nodes that asked for them check, and notes."""
 
 
 @dataclass
@@ -117,11 +121,13 @@ async def _look_over(said: Any, graph: str, scope: Scope) -> None:  # noqa: ANN4
     if not isinstance(said, dict):
         return
     graph = _ASSISTANTS.get(str(said.get("assistant_id") or said.get("graph_id") or said.get("name")), graph)
+    carrying = _TOOL_KEYS if scope["path"].startswith("/mcp") else _STATE_KEYS
     for key, value in said.items():
-        if key in _STATE_KEYS:
-            for one in value if isinstance(value, list) else [value]:
-                if isinstance(one, dict):
-                    await _check_values(one, graph, scope)
+        if key in _APART:
+            continue
+        if key in carrying:
+            for one in _parts(value):
+                await _check_values(one, graph, scope)
         elif key == "context" and isinstance(value, dict):
             checked_values(value, _SETTINGS.get(graph, InvestigationSettings), whole="context")
             await _check_profile(value.get("profile"))
@@ -129,6 +135,20 @@ async def _look_over(said: Any, graph: str, scope: Scope) -> None:  # noqa: ANN4
             await _check_profile(value.get("profile"))
         else:
             await _look_over(value, graph, scope)
+
+
+def _parts(value: Any) -> Iterator[Json]:  # noqa: ANN401 - whatever JSON came
+    """Yield the parts of a state that a value holds: itself, several, or pairs of a field and what it becomes.
+
+    Raises:
+        BadInput: There are pairs: they could not be checked in place.
+    """
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, list):
+            msg = "Give what is to be set as an object with a field for each, not as pairs."
+            raise BadInput(msg)
+        if isinstance(one, dict):
+            yield one
 
 
 async def _check_values(values: Json, graph: str, scope: Scope) -> None:

@@ -17,7 +17,7 @@ def test_tables_are_tab_separated_when_piped(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "name\ttext\na\tone two three\nb\t\n"
 
 
-@pytest.mark.parametrize("character", ["\x1b", "\x00", "\x07", "\x9b", "\r"])
+@pytest.mark.parametrize("character", ["\x1b", "\x00", "\x07", "\x9b", "\r", "\u202e", "\u2066", "\u2028"])
 def test_control_characters_are_replaced(character: str) -> None:
     assert clean(f"a{character}b\nc\td") == "a\N{REPLACEMENT CHARACTER}b\nc\td"
 

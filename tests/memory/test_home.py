@@ -19,6 +19,7 @@ def test_the_variable_chooses_the_home(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert home() == tmp_path / "deep" / "down"
     assert home().is_dir()
+    assert home().stat().st_mode & 0o077 == 0, "what is remembered is nobody else's to read"
 
 
 @pytest.mark.parametrize("chosen", [None, "", "  "])

@@ -203,6 +203,8 @@ async def test_what_does_not_fit_a_state_is_refused_before_it_is_saved(
         ("POST", "/runs/crons", {"assistant_id": "investigate", "schedule": "* * * * *", "input": "BAD"}),
         ("POST", "/threads", {"supersteps": [{"updates": [{"values": "BAD", "as_node": "__start__"}]}]}),
         ("POST", "/threads/THREAD/commands", {"id": 1, "method": "run.start", "params": {"input": "BAD"}}),
+        ("POST", "/runs/wait", {"assistant_id": "investigate", "command": {"update": [["folder", "/etc"]]}}),
+        ("POST", "/runs/wait", {"assistant_id": "investigate", "command": {"goto": {"node": "d", "input": "BAD"}}}),
         ("POST", "/assistants", {"graph_id": "ask", "context": {"profile": "/etc/passwd.toml"}}),
         ("POST", "/runs/wait", {"assistant_id": "investigate", "input": {}, "context": {"images": -1}}),
         ("POST", "/runs/wait", {"assistant_id": "ask", "input": {}, "context": {"images": 10}}),
@@ -322,6 +324,25 @@ async def test_a_thread_of_the_command_line_is_found_among_those_that_wait(clien
     assert await asyncio.to_thread(cli.main, ["resume", "waits", "--reject"]) == 0
     assert thread not in await listed("interrupted")
     assert "A person refused it" in str((await listed("idle"))[thread]["values"]["report"]["notes"])
+
+
+async def test_a_design_is_edited_on_the_server(client: Caller) -> None:
+    thread = await client.thread()
+    question = {"query": "Can clip recognize fruit?", "approve": True, "budget": {"images": 40}}
+    await client.run(thread, "investigate", input=question)
+    ((request,),) = (await client.sdk.threads.get(thread))["interrupts"].values()
+    design = request["value"]["action_requests"][0]["args"] | {"purpose": "As a person wants it."}
+    edit = {"type": "edit", "edited_action": {"name": "experiment", "args": design}}
+    ended = await client.run(thread, "investigate", command={"resume": {"decisions": [edit]}})
+
+    assert ended["report"]["experiments"][0]["design"]["purpose"] == "As a person wants it."
+
+
+async def test_a_thread_that_is_run_is_not_deleted(client: Caller, home: Path) -> None:
+    thread = await client.thread()
+    async with running(thread, home):
+        assert (await client.http.delete(f"/threads/{thread}")).status_code == 409
+    assert (await client.http.delete(f"/threads/{thread}")).status_code == 204
 
 
 async def test_its_mcp_endpoint_lists_the_graphs_and_calls_them(client: Caller) -> None:
