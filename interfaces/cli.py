@@ -511,7 +511,7 @@ _COMMANDS: Final = {
     ),
     "tools": _Command("list what programs may call", "snellen tools", _declare_json),
     "models": _Command(
-        "list the checkpoints of a profile and whether they are there",
+        "list the models of a profile: those that tools use, those that are examined, and whether they are there",
         "snellen models --profile hub",
         _declare_models,
     ),

@@ -211,6 +211,8 @@ class CheckpointUnderTest(ModelSettings):
     """Read the weights in so many bits (with ``bitsandbytes``, on CUDA); without it, as ``dtype`` says."""
     batch: int = Field(default=8, ge=1)
     """Questions that are computed at once, at most."""
+    about: str = Field(default="", max_length=300)
+    """What it is, in a phrase, for people who read its name."""
 
 
 class EndpointUnderTest(_Settings):
@@ -230,6 +232,8 @@ class EndpointUnderTest(_Settings):
     """Requests under way at a time."""
     pictures: int = Field(default=2, ge=1, le=16)
     """How many pictures a question may have."""
+    about: str = Field(default="", max_length=300)
+    """What it is, in a phrase, for people who read its name."""
 
 
 class LimitSettings(_Settings):
