@@ -40,6 +40,7 @@ from memory.artifacts import ArtifactStore
 from memory.home import home, using_home
 from nodes.messages import known_picture
 from nodes.orders import Order
+from nodes.reasoning.inquiry import Answer as AnswerToQuery
 from nodes.resources import open_pictures, resources
 from nodes.telling import counted, drawn, in_words, notices_of, outcome, steps_of
 from profiles.errors import BadInput, SnellenError
@@ -79,6 +80,11 @@ class Investigation(BaseModel):
 
     thread: str
     status: str
+    query: str
+    answers: list[AnswerToQuery]
+    """To the query as it was asked, and whether the property that was examined holds, for each model."""
+    models: dict[str, str]
+    """What each model that was examined is."""
     conclusion: str
     findings: list[str]
     pictures: int
@@ -167,11 +173,16 @@ class _Tools:
         profile: Profile = "",
     ) -> Annotated[CallToolResult, Answer]:
         """Answer a question about pictures, or edit them, by a program of vision models whose steps are told."""
-        shown = await self._stored(pictures)
+        shown, notices = await self._stored(pictures)
         job = await self._followed(
             context,
             lambda: sessions.stream_ask(
-                shown, instruction, expected=expected or None, profile=self._profile(profile), gather=resources
+                shown,
+                instruction,
+                notices=notices,
+                expected=expected or None,
+                profile=self._profile(profile),
+                gather=resources,
             ),
         )
         state, store = job.state, open_pictures(home())
@@ -287,10 +298,12 @@ class _Tools:
             raise BadInput(msg)
         return self.profiles[name]
 
-    async def _stored(self, pictures: Sequence[str]) -> list[Picture | Path | str]:
+    async def _stored(self, pictures: Sequence[str]) -> tuple[list[Picture | Path | str], list[str]]:
+        """Return the pictures that are named, those that were sent stored, with what to know about them."""
         store = open_pictures(home())
         uploads = Uploads(store, self.settings)
-        return [await self._one(text, store, uploads) for text in pictures]
+        stored: list[Picture | Path | str] = [await self._one(text, store, uploads) for text in pictures]
+        return stored, [sentence for each in uploads.notices.values() for sentence in each]
 
     async def _one(self, text: str, store: ArtifactStore, uploads: Uploads) -> Picture | Path:
         if len(text) == _ID and set(text) <= set("0123456789abcdef"):
@@ -326,8 +339,8 @@ class _Tools:
         status = job.status if job is not None else "finished" if found and found.report.answers else "stopped"
         if found is None:
             return Investigation(
-                thread=thread, status=status, conclusion="Nothing was found out yet.", findings=[], pictures=0,
-                trials=0, report="",
+                thread=thread, status=status, query=str(getattr(state, "query", "")), answers=[],
+                models={}, conclusion="Nothing was found out yet.", findings=[], pictures=0, trials=0, report="",
             )  # fmt: skip
         report = found.report
         findings = [
@@ -336,8 +349,9 @@ class _Tools:
             for one in experiment.findings
         ]
         return Investigation(
-            thread=thread, status=status, conclusion=report.conclusion or "Nothing was concluded yet.",
-            findings=findings, pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
+            thread=thread, status=status, query=report.query, answers=list(report.answers),
+            models=dict(found.models), conclusion=report.conclusion or "Nothing was concluded yet.", findings=findings,
+            pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
         )  # fmt: skip
 
 

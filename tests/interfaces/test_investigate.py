@@ -77,7 +77,12 @@ def test_json_says_everything(oracle: Oracle, capsys: pytest.CaptureFixture[str]
     assert main(["investigate", QUERY, "--json", "--thread", "t1"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["status"] == "finished"
-    assert told["report"]["answers"][0]["says"] == "yes"
+    (answer,) = told["report"]["answers"]
+    assert (answer["answer"], answer["property"], answer["holds"]) == (
+        "yes",
+        "good at identifying Gaussian noise",
+        True,
+    )
     assert main(["reports", "--json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)
     assert (listed["id"], listed["status"]) == ("t1", "finished")

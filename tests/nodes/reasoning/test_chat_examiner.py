@@ -118,16 +118,19 @@ async def test_a_conclusion_rests_on_decided_claims() -> None:
         Finding(claim=made.claims[1], n=40, mean=0.7, interval=(0.5, 0.9)),
     ]
     known = report(Experiment(design=made, rounds=20, findings=findings))
-    said = {"about": "alpha", "says": "yes", "sentence": "alpha notices it."}
-    wrong = {"about": "beta", "says": "no", "sentence": "beta does not."}
+    notices = {"property": "notices rotation"}
+    said = {"about": "alpha", **notices, "holds": True, "answer": "yes", "sentence": "alpha notices it."}
+    wrong = {"about": "beta", **notices, "holds": False, "answer": "no", "sentence": "beta does not."}
     replies = [
         {"answers": [said, wrong], "conclusion": "…"},
-        {"answers": [said, {**wrong, "says": "open"}], "conclusion": "so"},
+        {"answers": [said, {**wrong, "holds": None}], "conclusion": "…"},
+        {"answers": [said, {**wrong, "holds": None, "answer": "undecided"}], "conclusion": "so"},
     ]
     with served(replies) as script:
         found = await examiner(script).conclude(known)
-        assert "No claim about 'beta' is decided" in script.said()
-    assert [answer.says for answer in found.answers] == ["yes", "open"]
+        assert "No claim about 'beta' is decided" in script.said(1)
+        assert "`holds` is null and `answer` 'no': they disagree" in script.said()
+    assert [(one.answer, one.holds) for one in found.answers] == [("yes", True), ("undecided", None)]
 
 
 async def test_discussions_are_bounded_and_hostile_reports_are_fenced() -> None:
