@@ -67,7 +67,7 @@ def local_place(text: str) -> str:
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are bad input in one sentence, like everyone else's."""
 
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action:  # type: ignore[override]  # noqa: ANN401
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
         if options.get("metavar") in _PLACES:
             options.setdefault("type", local_place)
         return super().add_argument(*names, **options)

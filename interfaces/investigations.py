@@ -73,9 +73,15 @@ class Found:
         names = dict.fromkeys(name for _, report in self.parts for name in report.models)
         return [(name, _about(name, tested)) for name in names]
 
-    @property
-    def source(self) -> str:
-        """Where pictures came from: "world", "painter", "folder"; empty where the profile does not say any more."""
+    def source_of(self, tool: str) -> str:
+        """Say where the pictures of a select tool came from.
+
+        Args:
+            tool: Its name.
+
+        Returns:
+            "world", "painter" or "folder"; nothing where the profile does not say any more.
+        """
         from profiles import SnellenError, load_profile
 
         if self.pictures:
@@ -84,7 +90,9 @@ class Found:
             samples = load_profile(self.profile).samples
         except SnellenError:
             return ""
-        return samples.generation or {"": "", "world": "world"}.get(samples.retrieval, "folder")
+        retrieved = {"": "", "world": "world"}.get(samples.retrieval, "folder")
+        both = (samples.generation, retrieved)
+        return next((one for one in (both[::-1] if tool == "TextToImageRetrieval" else both) if one), "")
 
     @property
     def parts(self) -> list[tuple[str, Report]]:

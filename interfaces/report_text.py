@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 def markdown(found: Found) -> str:
     """Write the report for people: the answer, the claims, the experiments, what was not tested, what was corrected."""
-    report, source = found.report, found.source
+    report = found.report
     lines = [f"# {report.query}", "", report.conclusion or "Not answered yet.", ""]
     if report.findings:
         lines += [guarantee(report), ""]
     lines += [line for one in found.corrections for line in (str(one), "")]
     lines += ["## Models", "", *(f"- {name}{f': {about}' if about else ''}" for name, about in found.models), ""]
     for number, experiment in enumerate(report.experiments, 1):
-        lines += list(_experiment(number, experiment, source))
+        lines += list(_experiment(number, experiment, found))
     if found.after is not None:
         lines += ["## Measured again, the corrected beside the uncorrected", "", guarantee(found.after), ""]
         for number, experiment in enumerate(found.after.experiments, 1 + len(report.experiments)):
-            lines += list(_experiment(number, experiment, source))
+            lines += list(_experiment(number, experiment, found))
     open_ends = [*report.notes, *report.questions]
     if open_ends:
         lines += ["## What was not tested", "", *(f"- {one}" for one in open_ends), ""]
@@ -59,13 +59,13 @@ def again(found: Found) -> str:
     return shlex.join(words)
 
 
-def _experiment(number: int, experiment: Experiment, source: str) -> Iterator[str]:
+def _experiment(number: int, experiment: Experiment, found: Found) -> Iterator[str]:
     design = experiment.design
     yield from (f"## Experiment {number}: {design.task}", "", design.purpose, "")
     yield from (f"“{design.question}” {' / '.join(design.choices)}", "")
     yield from ("| answer | pictures | transform |", "|---|---|---|")
     for arm in design.arms:
-        yield f"| {arm.answer} | {pictures_in_words(arm, source)} | {_call(arm.transform)} |"
+        yield f"| {arm.answer} | {pictures_in_words(arm, found.source_of(arm.select.name))} | {_call(arm.transform)} |"
     yield from ("", "| claim | holds | mean (interval), n |", "|---|---|---|")
     for finding in experiment.findings:
         told = finding.trouble or figures(finding)

@@ -82,7 +82,7 @@ async def test_of_a_pair_both_pictures_are_shown_and_its_figure_is_one(tmp_path:
 
 def drawn(figure: Figure) -> tuple[list[BboxBase], list[BboxBase]]:
     """Return the places of a figure's legends and of its axes."""
-    FigureCanvasAgg(figure).draw()
+    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
     inside = [axes.get_legend() for axes in figure.axes]
     legends = [one for one in [*figure.legends, *inside] if one is not None]
     return [one.get_window_extent() for one in legends], [axes.get_window_extent() for axes in figure.axes]

@@ -37,7 +37,7 @@ def png(channels: NDArray[np.uint16], kind: int) -> bytes:
 
 def file_of(picture: PIL.Image.Image, form: str = "PNG", **options: object) -> bytes:
     held = BytesIO()
-    picture.save(held, form, **options)  # type: ignore[arg-type]
+    picture.save(held, form, **options)
     return held.getvalue()
 
 

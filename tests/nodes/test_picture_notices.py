@@ -43,7 +43,7 @@ def test_a_message_tells_of_its_own_pictures_and_of_those_that_were_stored_befor
     assert sent.notices == (LAID_ON_WHITE,)
     block: Any = reference(sent.pictures[0], [LAID_ON_WHITE])
     assert read_message(HumanMessage(content=[block]), store).notices == (LAID_ON_WHITE,)
-    assert not read_message(HumanMessage(content=[reference(sent.pictures[0])]), store).notices  # type: ignore[list-item]
+    assert not read_message(HumanMessage(content=[reference(sent.pictures[0])]), store).notices
 
 
 @pytest.mark.parametrize("told", ["no list", [1, None, {}], ["x" * 9_000] * 50, {"a": 1}, None])
