@@ -43,7 +43,7 @@ def test_a_command_of_the_readme_is_understood_and_its_pictures_are_there(words:
     assert not any((word.endswith((".png", ".jpg")) and not (_ROOT / word).exists()) for word in words)
 
 
-@pytest.mark.parametrize(("side", "shown"), [("left", "3 cats"), ("right", "1 cat")])
-def test_the_two_pictures_are_drawn_by_the_microworld(side: str, shown: str) -> None:
+@pytest.mark.parametrize(("side", "shown", "seed"), [("left", "3 cats", "left"), ("right", "1 cat", "right 5")])
+def test_the_two_pictures_are_drawn_by_the_microworld(side: str, shown: str, seed: str) -> None:
     with PIL.Image.open(_ROOT / "examples" / f"{side}.png") as kept:
-        assert np.array_equal(np.asarray(kept.convert("RGB")), np.asarray(portrait(shown, side).picture()))
+        assert np.array_equal(np.asarray(kept.convert("RGB")), np.asarray(portrait(shown, seed).picture()))

@@ -24,7 +24,7 @@ def test_the_models_that_are_examined_are_listed_with_what_they_are(capsys: pyte
     assert main(["models"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "llava-upright" in shown
-    assert "what investigations examine" in shown
+    assert "trained in the microworld with planted weaknesses; not LLaVA" in shown
 
 
 def test_an_endpoint_is_listed_with_both_slashes_of_its_address(
