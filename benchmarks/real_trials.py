@@ -14,27 +14,35 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.samples import Sample
+from memory.trials import Trial, TrialKey
+from nodes import protocols
+from nodes.free_answers import FreelyEvaluated
 from nodes.protocols import Place
-from nodes.reasoning.inquiry import Design, Protocol, Report, checked
+from nodes.reasoning.inquiry import Claim, Design, Protocol, Report, checked
 from nodes.reasoning.ladder import ladder
 from nodes.reasoning.protocol_examiner import ProtocolExaminer
 from nodes.reasoning.queries import read_query
 from nodes.reasoning.subjects import Subjects
 from nodes.resources import examining
+from nodes.scoring_pairs import PairsEvaluated, judged
+from nodes.trials import Evaluated as ChoiceEvaluated
 from nodes.trials import chosen
 from profiles import Profile, load_profile
+from tools.scoring.freeform import Scored
+from tools.scoring.measure import Measure
 from tools.scoring.pairs import parsed_score
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memory.samples import Sample
-    from memory.trials import Trial
     from nodes.examination import Examination
 
 SEED = 20_260
@@ -43,6 +51,10 @@ _ANSWERING = ("llava-upright", "blip2-clean", "idefics3-mirrored")
 _AT_ONCE = 10
 """Rounds that are made and asked about together."""
 DIGITS = 4
+TRIALS: Final = Path(__file__).parents[1] / "docs" / "results" / "nulls" / "trials.json"
+_PAIRS: Final = 3
+"""Arms of a split."""
+_Rows = Mapping[str, Mapping[Sample, Sequence[float | None]]]
 
 
 @dataclass(frozen=True)
@@ -143,6 +155,83 @@ def _kept(model: str, design: Design, samples: Sequence[Sample], examination: Ex
         else:
             right = design.arms[sample.arm].answer
             yield [int(chosen(trial, design.choices) == right) for trial in trials]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Real trials of one experiment.
+
+    Attributes:
+        design: The experiment.
+        numbers: For each model what it got, for each sample (`benchmarks.real_trials`).
+    """
+
+    design: Design
+    numbers: Mapping[str, Sequence[Sequence[float | None]]]
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """The samples, round by round in the order of the arms."""
+        arms = len(self.design.arms)
+        count = len(next(iter(self.numbers.values())))
+        return [
+            Sample("", 0, *divmod(place, arms), "", "", "", "", details='{"template": 0}') for place in range(count)
+        ]
+
+    @cached_property
+    def evaluated(self) -> protocols.Evaluated:
+        """The trials as the protocol reads them."""
+        rows = {model: dict(zip(self.samples, each, strict=True)) for model, each in self.numbers.items()}
+        return {"choice": self._chosen, "freeform": self._answered, "pairs": self._scored}[self.design.protocol](rows)
+
+    def _chosen(self, rows: _Rows) -> protocols.Evaluated:
+        said = {
+            (model, plain): {
+                sample: self.design.arms[sample.arm].answer if row[place] else None for sample, row in each.items()
+            }
+            for model, each in rows.items()
+            for place, plain in enumerate(self.design.conditions)
+        }
+        return ChoiceEvaluated(self.design, self.samples, said)
+
+    def _answered(self, rows: _Rows) -> protocols.Evaluated:
+        scores = {
+            model: {
+                sample: Scored(hscore=Measure(helped, 1), tscore=Measure(truth, 1))
+                for sample, (truth, helped) in each.items()
+            }
+            for model, each in rows.items()
+        }
+        return FreelyEvaluated(self.design, scores)
+
+    def _scored(self, rows: _Rows) -> protocols.Evaluated:
+        def trial(score: float | None) -> Trial:
+            return Trial(TrialKey("", (), "", ()), (), said="" if score is None else f"Score: {score:g}")
+
+        said = {model: {sample: list(map(trial, row)) for sample, row in each.items()} for model, each in rows.items()}
+        return PairsEvaluated(self.design, {model: judged(self.design, each) for model, each in said.items()})
+
+    def population(self, claim: Claim) -> NDArray[np.float64]:
+        """Return what a claim's units are drawn from: their values, shape (units of a round, rounds)."""
+        seen = self.evaluated.observations(claim)
+        return np.asarray(seen.values).reshape(-1, self.design.units).T
+
+    def splits(self, claim: Claim) -> NDArray[np.float64]:
+        """Return the values of each split by itself, shape (splits, rounds)."""
+        arms = self.design.arms
+        values = []
+        for begun in range(0, len(arms), _PAIRS):
+            alone = self.design.model_copy(update={"arms": arms[begun : begun + _PAIRS]})
+            chosen = [place for place, sample in enumerate(self.samples) if begun <= sample.arm < begun + _PAIRS]
+            numbers = {model: [rows[place] for place in chosen] for model, rows in self.numbers.items()}
+            values.append(Trials(alone, numbers).population(claim)[0])
+        return np.stack(values)
+
+
+def real_trials(path: Path = TRIALS) -> dict[str, Trials]:
+    """Return the trials of each collection by its name."""
+    found = json.loads(path.read_text("utf-8"))
+    return {name: Trials(Design.model_validate(one["design"]), one["models"]) for name, one in found.items()}
 
 
 if __name__ == "__main__":
