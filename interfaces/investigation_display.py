@@ -55,7 +55,7 @@ def guarantee(report: Report) -> str:
     return (
         f"On average at most {100 * report.alpha:g} % of such verdicts are wrong, whenever one stops "
         f"(e-BH over {claims}); {report.images:,} pictures, {report.trials:,} questions to models, "
-        f"{report.seconds:.0f} s. In brackets: {intervals(report.findings)}."
+        f"{report.seconds:.0f} s. Intervals: {intervals(report.findings)}."
     )
 
 
