@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -18,7 +18,19 @@ from nodes.deciding import next_rounds, with_intervals
 from nodes.examination import protocols
 from nodes.protocols import Evaluated, Part, Place, observed
 from nodes.reasoning.findings import discussed, interval_name, sample_size
-from nodes.reasoning.inquiry import UNITS, Arm, Budget, Claim, Design, Experiment, Finding, Protocol, Report, Result
+from nodes.reasoning.inquiry import (
+    UNITS,
+    Arm,
+    Budget,
+    Claim,
+    Design,
+    Experiment,
+    Finding,
+    Measured,
+    Protocol,
+    Report,
+    Result,
+)
 from nodes.scoring_pairs import PairsEvaluated, judged
 from nodes.trials import Evaluated as ChoiceEvaluated
 from tests.nodes.investigating import Oracle, watched
@@ -31,8 +43,8 @@ ROUNDS = st.dictionaries(
 )
 
 
-def pairs_design(splits: Sequence[str], *measures: str) -> Design:
-    claims = [Claim(kind="ability", measure=one, model="judge", threshold=0.5) for one in measures or ("symmetry",)]  # type: ignore[arg-type]
+def pairs_design(splits: Sequence[str], *measures: Measured) -> Design:
+    claims = [Claim(kind="ability", measure=one, model="judge", threshold=0.5) for one in measures or ("symmetry",)]
     return Design(
         protocol="pairs", difficulty=3, purpose="p", skill="judging", question="How alike?", claims=claims,
         arms=[
@@ -52,7 +64,7 @@ def choice_design(*, paired: bool = False) -> Design:
     )  # fmt: skip
 
 
-def scored(design: Design, scores: dict[tuple[int, str], Sequence[int]]) -> PairsEvaluated:
+def scored(design: Design, scores: Mapping[tuple[int, str], Sequence[int]]) -> PairsEvaluated:
     """Have a judge say four scores of each pair of a round and split, the same of all three kinds."""
     said = {}
     for (number, split), row in scores.items():
@@ -63,8 +75,9 @@ def scored(design: Design, scores: dict[tuple[int, str], Sequence[int]]) -> Pair
     return PairsEvaluated(design, {"judge": judged(design, said)})
 
 
-def report_of(design: Design, *, images: int = 2_000, rounds: int = 0, **known: object) -> Report:
-    findings = [Finding(claim=claim).model_copy(update=known) for claim in design.claims]
+def report_of(design: Design, *, images: int = 2_000, rounds: int = 0, mean: float = 0.0) -> Report:
+    seen = {"n": rounds * design.units, "mean": mean, "spread": 0.3}
+    findings = [Finding(claim=claim).model_copy(update=seen) for claim in design.claims]
     begun = Experiment(design=design, rounds=rounds, findings=findings)
     return Report(query="q", models=["judge"], alpha=0.05, seed=0, budget=Budget(images=images), experiments=[begun])
 
@@ -137,13 +150,12 @@ def test_arms_draw_for_themselves_where_a_picture_is_the_unit_and_together_where
 
 def test_experiments_are_sized_by_units_not_by_pictures() -> None:
     five = pairs_design(["CJ", "R", "GB", "PS", "ET"])
-    seen = {"n": 12, "mean": 0.8, "spread": 0.3}
     assert next_rounds(report_of(five)) == 12, "twelve originals, of fifteen pictures each"
-    assert next_rounds(report_of(five, rounds=12, **seen)) == 8
+    assert next_rounds(report_of(five, rounds=12, mean=0.8)) == 8
     assert next_rounds(report_of(choice_design())) == 6, "two pictures in each round"
     assert next_rounds(report_of(five, images=20)) == 0, "not even one whole original"
     # Of 200 originals many are left; of 20 too few to decide anything.
-    assert next_rounds(report_of(five, images=15 * 2 * 13, rounds=12, n=12, mean=0.55, spread=0.3)) == 0
+    assert next_rounds(report_of(five, images=15 * 2 * 13, rounds=12, mean=0.55)) == 0
 
 
 def test_one_figure_has_one_interval_with_a_name() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Observations:
         by_unit: The value of each unit, by its name, in the order in which they were drawn.
     """
 
-    by_unit: Mapping[Hashable, float]
+    by_unit: Mapping[Any, float]  # any hashable name: mappings are not covariant in their keys
 
     def __post_init__(self) -> None:
         """Keep a copy that nobody changes."""
