@@ -331,8 +331,9 @@ class _Tools:
             )  # fmt: skip
         report = found.report
         findings = [
-            f"{one.claim.stated(experiment.design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one)}'}"
+            f"{one.claim.stated(design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one, design)}'}"
             for experiment in report.experiments
+            for design in (experiment.design,)
             for one in experiment.findings
         ]
         return Investigation(
