@@ -345,6 +345,56 @@ async def test_a_thread_that_is_run_is_not_deleted(client: Caller, home: Path) -
     assert (await client.http.delete(f"/threads/{thread}")).status_code == 204
 
 
+def runs_in(home: Path, thread: str) -> set[str]:
+    """Return the runs that saved something of a thread."""
+    if thread not in thread_ids(home):
+        return set()
+    with closing(sqlite3.connect(home / DATABASE)) as rows:
+        found = rows.execute("SELECT metadata FROM checkpoints WHERE thread_id = ?", [thread]).fetchall()
+    return {json.loads(metadata)["run_id"] for (metadata,) in found}
+
+
+async def test_a_run_that_is_rolled_back_leaves_nothing_behind(client: Caller, home: Path) -> None:
+    thread = await client.thread()
+    question = {"query": "Can the models recognize fruit?", "budget": {"images": 2_000}}
+    first = await client.sdk.runs.create(thread, "investigate", input=question)
+    async with asyncio.timeout(60):
+        while first["run_id"] not in await asyncio.to_thread(runs_in, home, thread):  # noqa: ASYNC110 - elsewhere
+            await asyncio.sleep(0.1)
+    second = {"query": "Can clip recognize fruit?", "budget": {"images": 40}}
+    ended = await client.run(thread, "investigate", input=second, multitask_strategy="rollback")
+    (run,) = await client.sdk.runs.list(thread)
+
+    assert ended["report"]["conclusion"]
+    assert run["run_id"] != first["run_id"]
+    async with asyncio.timeout(10):
+        while await asyncio.to_thread(runs_in, home, thread) != {run["run_id"]}:  # noqa: ASYNC110 - elsewhere
+            await asyncio.sleep(0.1)
+
+
+async def test_a_finished_run_is_deleted_with_what_it_saved_and_nothing_else(client: Caller, home: Path) -> None:
+    thread = await client.thread()
+    for question in ("How many dogs are there?", "Is there a dog?"):
+        await client.run(thread, "ask", input={"instruction": question, "pictures": [await client.upload(SCENE)]})
+    last, first = await client.sdk.runs.list(thread)
+    await client.sdk.runs.delete(thread, last["run_id"])
+
+    assert [one["run_id"] for one in await client.sdk.runs.list(thread)] == [first["run_id"]]
+    assert runs_in(home, thread) == {first["run_id"]}
+    assert (await client.values(thread))["answer"] == 1
+
+
+async def test_a_thread_is_copied_and_goes_its_own_way(client: Caller) -> None:
+    thread = await client.thread()
+    task = {"instruction": "How many dogs are there?", "pictures": [await client.upload(SCENE)]}
+    await client.run(thread, "ask", input=task)
+    copy = str(cast("dict[str, Any]", await client.sdk.threads.copy(thread))["thread_id"])
+    await client.run(copy, "ask", input=task | {"instruction": "Is there a dog?"})
+
+    assert (await client.values(copy))["answer"] == "yes"
+    assert (await client.values(thread))["answer"] == 1
+
+
 async def test_its_mcp_endpoint_lists_the_graphs_and_calls_them(client: Caller) -> None:
     headers = {"accept": "application/json, text/event-stream"}
 
