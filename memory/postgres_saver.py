@@ -53,8 +53,8 @@ _COPYING: Final = (
         "WHERE thread_id = %(source)s ON CONFLICT DO NOTHING"
     ),
     (
-        "INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, "
-        "blob) SELECT %(target)s, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob "
+        "INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, "
+        "type, blob) SELECT %(target)s, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob "
         "FROM checkpoint_writes WHERE thread_id = %(source)s ON CONFLICT DO NOTHING"
     ),
     (

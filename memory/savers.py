@@ -15,7 +15,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from memory.background import blocking, submit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
@@ -37,17 +37,20 @@ _PRUNED: Final = (
     "DELETE FROM {table} WHERE thread_id = ? AND (checkpoint_ns, checkpoint_id) NOT IN "
     "(SELECT checkpoint_ns, MAX(checkpoint_id) FROM checkpoints WHERE thread_id = ? GROUP BY checkpoint_ns)"
 )
-_WITH_DELTAS: Final = "SELECT 1 FROM checkpoints WHERE thread_id = ? AND CAST(metadata AS TEXT) LIKE '%\"counters_since_delta_snapshot\"%'"
+_WITH_DELTAS: Final = (
+    "SELECT 1 FROM checkpoints WHERE thread_id = ? AND "
+    "instr(CAST(metadata AS TEXT), '\"counters_since_delta_snapshot\"')"
+)
 _COPIED: Final = (
     (
         "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, "
-        "checkpoint, metadata) SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata "
-        "FROM checkpoints WHERE thread_id = ?"
+        "checkpoint, metadata) SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
+        "metadata FROM checkpoints WHERE thread_id = ?"
     ),
     (
-        "INSERT OR REPLACE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, "
-        "value) SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value FROM writes "
-        "WHERE thread_id = ?"
+        "INSERT OR REPLACE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, "
+        "type, value) SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value "
+        "FROM writes WHERE thread_id = ?"
     ),
 )
 
@@ -229,6 +232,10 @@ class BlockingSaver(BaseCheckpointSaver[str]):
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
         """Delete threads, or all but the latest checkpoint of each of their namespaces."""
         await asyncio.wrap_future(submit(self._saver.aprune(thread_ids, strategy=strategy)))
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[str]:
+        """Return one that brings back the classes of a graph, too: graphs ask for it when they are compiled."""
+        return BlockingSaver(self._saver.with_allowlist(extra_allowlist))
 
     def get_next_version(self, current: str | None, channel: None) -> str:
         """Return the version of a channel that follows."""

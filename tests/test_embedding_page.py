@@ -27,6 +27,6 @@ async def test_every_block_of_the_page_runs(
             await done
     said = capsys.readouterr().out
 
-    assert len(blocks) == 6
+    assert len(blocks) == 8
     assert "LOC" in said
     assert "measure" in said
