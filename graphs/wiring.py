@@ -13,9 +13,8 @@ import inspect
 from collections.abc import Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from dataclasses import MISSING, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import StateGraph
@@ -32,7 +31,9 @@ from profiles.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-State = TypeVar("State")
+    from _typeshed import DataclassInstance
+
+State = TypeVar("State", bound="DataclassInstance")
 
 _SYNCHRONOUS: Final = ContextVar("_SYNCHRONOUS", default=False)
 """Whether the node at work was called by a synchronous run, whose saver may know nothing else."""
@@ -79,7 +80,7 @@ async def ended(graph: Wired[State], state: State, given: Given | None) -> dict[
     return await graph.ainvoke(cast("Any", state), context=cast("Any", given), output_keys=keys)
 
 
-class Wiring(StateGraph[State, Given, State, Any], Generic[State]):
+class Wiring(StateGraph[State, Any, Any, Any], Generic[State]):
     """A graph under construction.
 
     Args:
@@ -92,6 +93,7 @@ class Wiring(StateGraph[State, Given, State, Any], Generic[State]):
     def __init__(self, state: type[State], *, takes: type[Any], gives: type[Any], settings: type[Given]) -> None:
         super().__init__(state, context_schema=settings, output_schema=gives)
         self.takes = takes
+        self.checks = _checks(takes)
 
     def add_node(self, node: str, action: Any, **options: Any) -> Wiring[State]:  # type: ignore[override]  # noqa: ANN401
         """Add a node: an asynchronous function, or another graph."""
@@ -106,7 +108,7 @@ class Wiring(StateGraph[State, Given, State, Any], Generic[State]):
         return wired
 
 
-class Wired(CompiledStateGraph[State, Given, State, Any], Generic[State]):
+class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
     """A compiled graph."""
 
     def stream(
@@ -168,10 +170,13 @@ class Wired(CompiledStateGraph[State, Given, State, Any], Generic[State]):
 
         A graph around this one may give a state of its own: what it has beside is left alone.
         """
+        if isinstance(given, Command) and given == Command():
+            msg = "The command says nothing: resume with an answer, or give what is to be changed."
+            raise BadInput(msg)
         if given is None or isinstance(given, Command):
             return given
         if isinstance(given, Mapping):
-            _check(given, self._takes)
+            _check(given, cast("Wiring[State]", self.builder).checks)
         pictures = given.get("pictures") if isinstance(given, Mapping) else getattr(given, "pictures", None)
         if not _is_taken(self._takes, "pictures") or not pictures or are_stored(pictures):
             return given
@@ -188,17 +193,15 @@ def _is_taken(takes: type[Any], name: str) -> bool:
     return any(one.name == name for one in fields(takes))
 
 
-@cache
-def _adapters(takes: type[Any]) -> dict[str, TypeAdapter[Any]]:
-    from typing import get_type_hints
-
+def _checks(takes: type[Any]) -> dict[str, TypeAdapter[Any]]:
+    """Return what checks each field; messages come in too many forms, and the channel reads them."""
     hints = get_type_hints(takes, include_extras=True)
-    return {one.name: TypeAdapter(hints[one.name]) for one in fields(takes)}
+    return {one.name: TypeAdapter(hints[one.name]) for one in fields(takes) if one.name != "messages"}
 
 
-def _check(given: Mapping[str, Any], takes: type[Any]) -> None:
-    for name, adapter in _adapters(takes).items():
-        if name not in given or name == "messages":
+def _check(given: Mapping[str, Any], checks: Mapping[str, TypeAdapter[Any]]) -> None:
+    for name, adapter in checks.items():
+        if name not in given:
             continue
         try:
             adapter.validate_python(given[name])
@@ -214,9 +217,6 @@ def _described(name: str, kind: type[Any]) -> dict[str, Any]:
 
 
 def _model(name: str, kind: type[Any]) -> type[BaseModel]:
-    from dataclasses import MISSING
-    from typing import get_type_hints
-
     hints = get_type_hints(kind, include_extras=True)
     defaults: dict[str, Any] = {
         one.name: one.default_factory() if one.default_factory is not MISSING else one.default for one in fields(kind)

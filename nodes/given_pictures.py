@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from nodes.messages import MAX_PICTURES, PICTURE_TYPES, known_picture, stored_picture
 from profiles.errors import BadInput
@@ -76,12 +76,13 @@ def _store(context: object) -> ArtifactStore:
 
 
 def _stored(given: Any, name: str, store: ArtifactStore) -> Json:  # noqa: ANN401 - whatever a caller gives
-    if isinstance(given, Picture):
-        return to_json(given)
+    found: Picture | None = given if isinstance(given, Picture) else None
     if isinstance(given, str | os.PathLike):
-        return to_json(_named(os.fspath(given), name, store))
+        found = _named(os.fspath(given), name, store)
     if isinstance(given, Mapping) and given.get("type") in PICTURE_TYPES:
-        return to_json(stored_picture(dict(given), name, store))
+        found = stored_picture(dict(given), name, store)
+    if found is not None:
+        return cast("Json", to_json(found))
     try:
         return checked_reference(dict(given) if isinstance(given, Mapping) else {})
     except ValueError as error:

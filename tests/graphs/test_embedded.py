@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import base64
 import threading
@@ -23,6 +24,7 @@ from typing_extensions import TypedDict
 
 from graphs import ask, chat, investigate, learn
 from graphs.states import STATE_TYPES, AskState
+from memory.background import blocking
 from memory.checkpoints import blocking_checkpoints, serializer
 from nodes.context import Context
 from nodes.given_pictures import no_paths, stored_pictures
@@ -266,7 +268,7 @@ def test_a_conversation_runs_the_other_graphs_without_await(saving: Saving, tmp_
     picture = {"type": "image", "base64": base64.b64encode(SCENE.read_bytes()).decode(), "mime_type": "image/png"}
     with saving(tmp_path) as saver:
         graph = chat.builder.compile(checkpointer=saver)
-        said = [{"type": "text", "text": "How many dogs are there?"}, picture]
+        said: list[str | dict[Any, Any]] = [{"type": "text", "text": "How many dogs are there?"}, picture]
         first = graph.invoke({"messages": [HumanMessage(said)]}, THREAD)
         why = graph.invoke({"messages": [HumanMessage("why?")]}, THREAD)
 
@@ -301,26 +303,21 @@ def test_learning_runs_without_await(tmp_path: Path) -> None:
 
 
 def test_whoever_interrupts_a_synchronous_run_ends_its_node() -> None:
-    from memory import background
-
-    begun, ended = threading.Event(), threading.Event()
+    ended = threading.Event()
 
     async def endless() -> None:
-        begun.set()
+        asyncio.get_running_loop().call_later(0.1, _thread.interrupt_main)
         try:
             await asyncio.sleep(60)
         finally:
             ended.set()
 
-    waiting = background.submit(endless())
-    assert begun.wait(5)
-    waiting.cancel()
+    with pytest.raises(KeyboardInterrupt):
+        blocking(endless())
     assert ended.wait(5)
 
 
 def test_a_synchronous_call_on_the_background_loop_says_so_and_waits_for_nothing() -> None:
-    from memory.background import blocking
-
     async def inner() -> None:
         blocking(asyncio.sleep(0))
 

@@ -34,7 +34,6 @@ ANSWERS = JSON | st.fixed_dictionaries({"decisions": st.lists(st.fixed_dictionar
 WRONG: list[tuple[Any, str]] = [
     ("yes", "The answer is 'yes', no object."),
     (["approve"], "The answer is a list of 1, no object."),
-    ({}, "The answer has no field 'decisions'."),
     ({"decision": []}, "The answer has no field 'decisions', but 'decision'."),
     ({"decisions": "approve"}, "Its decisions are 'approve', no list."),
     ({"decisions": []}, "0 were decided about, and 1 was asked about."),
@@ -80,6 +79,26 @@ async def test_a_need_is_asked_about_again_with_what_was_wrong(answer: object, w
     assert why in asking["error"]
     assert asking["action_requests"] == first["__interrupt__"][0].value["action_requests"]
     assert ended["learned"][0]["trouble"] == "It was not approved: no."
+
+
+@pytest.mark.parametrize("answer", [{}, {"0" * 32: {"decisions": [{"type": "approve"}]}}])
+async def test_an_answer_to_nobody_leaves_the_question_open(answer: object) -> None:
+    # LangGraph takes these for answers to interrupts by their ids; none is of ours.
+    graph = learn.builder.compile(checkpointer=InMemorySaver(serde=serializer(STATE_TYPES)))
+    begun = {"needs": [{"tool": "LOC", "concept": "dog"}], "approve": True}
+    first = await graph.ainvoke(begun, THREAD)
+    again = await graph.ainvoke(Command(resume=answer), THREAD)
+
+    assert again["__interrupt__"] == first["__interrupt__"]
+
+
+async def test_no_answer_at_all_is_refused_and_the_question_stays_open() -> None:
+    graph = learn.builder.compile(checkpointer=InMemorySaver(serde=serializer(STATE_TYPES)))
+    await graph.ainvoke({"needs": [{"tool": "LOC", "concept": "dog"}], "approve": True}, THREAD)
+    with pytest.raises(BadInput, match="The command says nothing"):
+        await graph.ainvoke(Command(resume=None), THREAD)
+
+    assert (await graph.aget_state(THREAD)).next == ("approve",)
 
 
 @pytest.mark.parametrize(

@@ -406,7 +406,8 @@ def runs_in(home: Path, thread: str) -> set[str]:
 async def test_a_run_that_is_rolled_back_leaves_nothing_behind(client: Caller, home: Path) -> None:
     thread = await client.thread()
     question = {"query": "Can the models recognize fruit?", "budget": {"images": 2_000}}
-    first = await client.sdk.runs.create(thread, "investigate", input=question)
+    runs: Any = client.sdk.runs
+    first = await runs.create(thread, "investigate", input=question)
     async with asyncio.timeout(60):
         while first["run_id"] not in await asyncio.to_thread(runs_in, home, thread):  # noqa: ASYNC110 - elsewhere
             await asyncio.sleep(0.1)
