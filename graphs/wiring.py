@@ -23,7 +23,7 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Command
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
-from memory.background import blocking
+from memory.background import blocking, on_own_thread
 from nodes.given_pictures import are_stored, stored_pictures
 from nodes.settings import Given
 from profiles.errors import BadInput
@@ -76,8 +76,8 @@ async def ended(graph: Wired[State], state: State, given: Given | None) -> dict[
     """
     keys = graph.stream_channels_list
     if _SYNCHRONOUS.get():
-        return await asyncio.to_thread(graph.invoke, cast("Any", state), context=cast("Any", given), output_keys=keys)
-    return await graph.ainvoke(cast("Any", state), context=cast("Any", given), output_keys=keys)
+        return await on_own_thread(lambda: graph.invoke(state, context=given, output_keys=keys))
+    return await graph.ainvoke(state, context=given, output_keys=keys)
 
 
 class Wiring(StateGraph[State, Any, Any, Any], Generic[State]):

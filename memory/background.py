@@ -11,10 +11,11 @@ import atexit
 import os
 import threading
 from concurrent.futures import Future
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
 Result = TypeVar("Result")
 
@@ -62,6 +63,25 @@ atexit.register(_BACKGROUND.stop)
 def submit(work: Coroutine[Any, Any, Result]) -> Future[Result]:
     """Begin work on the background loop, with the caller's context variables."""
     return asyncio.run_coroutine_threadsafe(work, _BACKGROUND.loop())
+
+
+async def on_own_thread(work: Callable[[], Result]) -> Result:
+    """Do long work on a thread of its own, with the caller's context variables.
+
+    Not on the loop's pool (``asyncio.to_thread``): work that waits for other work on that pool could fill it.
+    """
+    done: Future[Result] = Future()
+    variables = copy_context()
+
+    def do() -> None:
+        try:
+            done.set_result(variables.run(work))
+        except BaseException as error:  # noqa: BLE001 - told to whoever waits
+            done.set_exception(error)
+
+    threading.Thread(target=do, name="snellen-run", daemon=True).start()
+    # Whoever gives up waiting leaves the work to its end: a thread cannot be stopped.
+    return await asyncio.shield(asyncio.wrap_future(done))
 
 
 def blocking(work: Coroutine[Any, Any, Result]) -> Result:

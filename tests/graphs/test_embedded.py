@@ -7,11 +7,12 @@ import asyncio
 import base64
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -26,16 +27,17 @@ from graphs import ask, chat, investigate, learn
 from graphs.states import STATE_TYPES, AskState
 from memory.background import blocking
 from memory.checkpoints import blocking_checkpoints, serializer
+from memory.home import home as memory_home
 from nodes.context import Context
 from nodes.given_pictures import no_paths, stored_pictures
-from nodes.messages import text_of
-from nodes.resources import resources
+from nodes.messages import reference, text_of
+from nodes.resources import open_pictures, resources
 from nodes.settings import InvestigationSettings, Settings, given_in
 from profiles.errors import BadInput
 from tests.graphs.scripted import make_context
 from tests.nodes.investigating import Oracle, watched
 from tools.tuning import POOL_OF_TOOL
-from tools.values import from_json
+from tools.values import Picture, from_json
 
 SCENE = Path(__file__).parents[2] / "examples" / "scene.png"
 TASK: dict[str, Any] = {"instruction": "How many dogs are there?", "pictures": [str(SCENE)]}
@@ -274,6 +276,23 @@ def test_a_conversation_runs_the_other_graphs_without_await(saving: Saving, tmp_
 
     assert text_of(first["messages"][-1]) == "1"
     assert "What I planned" in text_of(why["messages"][-1])
+
+
+def test_a_conversation_needs_no_thread_of_the_pool_that_its_nodes_use() -> None:
+    async def use(pool: ThreadPoolExecutor) -> None:
+        asyncio.get_running_loop().set_default_executor(pool)
+
+    content = [{"type": "text", "text": "How many dogs are there?"}, reference(picture())]
+    blocking(use(ThreadPoolExecutor(1)))
+    try:
+        told = chat.graph.invoke({"messages": [HumanMessage(cast("Any", content))]})
+    finally:
+        blocking(use(ThreadPoolExecutor()))
+    assert text_of(told["messages"][-1]) == "1"
+
+
+def picture() -> Picture:
+    return open_pictures(memory_home()).ingest(SCENE)
 
 
 @pytest.mark.parametrize("saving", SAVING)
