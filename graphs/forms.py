@@ -33,7 +33,6 @@ GivenPicture = Annotated[
 """What ``nodes.given_pictures`` reads."""
 
 
-@with_config(extra="forbid")
 class Lesson(TypedDict):
     """What one tool should learn."""
 

@@ -30,6 +30,7 @@ from memory.checkpoints import blocking_checkpoints, serializer
 from memory.home import home as memory_home
 from nodes.context import Context
 from nodes.given_pictures import no_paths, stored_pictures
+from nodes.lessons import Need
 from nodes.messages import reference, text_of
 from nodes.resources import open_pictures, resources
 from nodes.settings import InvestigationSettings, Settings, given_in
@@ -312,7 +313,7 @@ def test_a_person_decides_without_await(saving: Saving, tmp_path: Path) -> None:
 def test_learning_runs_without_await(tmp_path: Path) -> None:
     with in_sqlite(tmp_path) as saver:
         graph = learn.builder.compile(checkpointer=saver)
-        needs = [{"tool": "LOC", "concept": "dog"}]
+        needs = [Need("LOC", "dog").to_json()]
         stopped = graph.invoke({"needs": needs, "approve": True}, THREAD, context={"profile": "embedded"})
         request = stopped["__interrupt__"][0].value
         ended = graph.invoke(Command(resume={"decisions": [{"type": "reject"}]}), THREAD)
