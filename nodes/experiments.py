@@ -18,7 +18,8 @@ from pydantic import ValidationError
 
 from memory.home import MemoryTrouble
 from memory.samples import Sample
-from nodes.context import Context, context_of, thread_name
+from nodes.approval import decisions_in
+from nodes.context import Context, context_of, given_of, thread_name
 from nodes.deciding import asked_now, judged, next_rounds, why_stopped, with_intervals
 from nodes.inference import used
 from nodes.orders import ordered_by
@@ -45,6 +46,7 @@ MAX_DESIGNS: Final = 2
 _WAY: Final = "~"
 """Between an investigation's name and the number of another way that it went; no thread's name has one."""
 _ACTION: Final = "experiment"
+_DECISIONS: Final = ("approve", "edit", "reject")
 """What the requested action is called."""
 
 Next = Literal["design", "build_benchmark", "conclude"]
@@ -101,7 +103,7 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     What was begun without an interface that checks orders is checked here.
     """
     context = await context_of(runtime, state)
-    ordered = await asyncio.to_thread(ordered_by, state, runtime.context, thread_name())
+    ordered = await asyncio.to_thread(ordered_by, state, given_of(runtime), thread_name())
     state = replace(state, **ordered)
     investigator = investigator_of(state, context)
     before = investigator.usage
@@ -266,7 +268,7 @@ async def _reviewed(made: Design, report: Report, examination: Examination) -> t
                 "description": f"Experiment {len(report.experiments) + 1}: {made.purpose} “{made.question}”",
             }
         ],
-        "review_configs": [{"action_name": _ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
+        "review_configs": [{"action_name": _ACTION, "allowed_decisions": list(_DECISIONS)}],
     }
     while True:
         try:
@@ -279,23 +281,20 @@ async def _reviewed(made: Design, report: Report, examination: Examination) -> t
 
 
 def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None, str]:  # noqa: ANN401 - of whoever answers
-    decisions = answer.get("decisions") if isinstance(answer, dict) else None
-    if not isinstance(decisions, list) or len(decisions) != 1 or not isinstance(decisions[0], dict):
-        msg = 'The answer must be {"decisions": [{"type": "approve", "edit" or "reject", …}]}.'
-        raise BadInput(msg)
-    decision = decisions[0]
-    if decision.get("type") == "approve":
+    (decision,) = decisions_in(answer, 1, _DECISIONS)
+    if decision["type"] == "approve":
         return made, ""
-    if decision.get("type") == "edit":
-        edited = decision.get("edited_action", {})
-        return checked(
-            Design.model_validate(edited.get("args", {}) if isinstance(edited, dict) else {}), report.models
-        ), ""
-    if decision.get("type") == "reject":
+    if decision["type"] == "reject":
         said = " ".join(str(decision.get("message") or "").split())[:300]
         return None, f"A person refused it: {said or 'no reason was given'}"
-    msg = "A design is approved, edited or rejected."
-    raise BadInput(msg)
+    edited = decision.get("edited_action")
+    arguments = edited.get("args") if isinstance(edited, dict) else None
+    if not isinstance(arguments, dict):
+        msg = (
+            'The edit has no "edited_action" with "args": give the whole design there, as it was asked about, changed.'
+        )
+        raise BadInput(msg)
+    return checked(Design.model_validate(arguments), report.models), ""
 
 
 def tried(made: Design, report: Report, examination: Examination) -> None:
