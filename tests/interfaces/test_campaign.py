@@ -24,7 +24,7 @@ MINE = """
 title = "Some groups"
 query = "Can models recognize {row}?"
 rows = ["birds", "clocks", "vehicles"]
-images = 60
+images = 120
 [groups]
 living = ["birds"]
 [paper]

@@ -13,6 +13,7 @@ import PIL.Image
 
 import microworld
 from memory.artifacts import FOLDER, ArtifactStore
+from memory.ledger import Ledger
 from memory.samples import SampleTable
 from memory.trials import TrialTable
 from nodes.examination import Examination, Made
@@ -103,6 +104,7 @@ def watched(folder: Path, oracle: Oracle, **more: Any) -> Watched:  # noqa: ANN4
         investigator=more.pop("investigator", None) or Examiner(load_profile("embedded")),
         trials=TrialTable(folder),
         samples=SampleTable(folder),
+        ledger=Ledger(folder),
         pictures=ArtifactStore(folder / FOLDER),
         executor=oracle,
         oracle=oracle,
