@@ -172,7 +172,7 @@ def found_in(state: InvestigateState) -> Found | None:
         after,
         state.profile,
         state.folder,
-        state.correct and bool(report.answers),
+        bool(state.correct and report.answers),
     )
 
 

@@ -242,7 +242,8 @@ class Ledger(Table):
             try:
                 yield rows
             except BaseException:
-                rows.execute("ROLLBACK")
+                # A full disk may have ended the transaction already.
+                rows.rollback()
                 raise
             rows.execute("COMMIT")
 

@@ -100,7 +100,7 @@ def investigator_of(state: InvestigateState, context: Context) -> Investigator:
     if state.after:
         return FollowUp([Design.model_validate(one) for one in state.plan])
     examination = context.examiner()
-    return examination.investigators.get(state.protocol, examination.investigator)
+    return examination.investigators.get(state.protocol or "choice", examination.investigator)
 
 
 async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:

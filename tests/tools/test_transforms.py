@@ -143,7 +143,7 @@ def test_jpeg_cannot_spoil_a_flat_picture_nor_keep_all_of_a_busy_one() -> None:
 
 
 def test_blur_cannot_divide_what_nothing_is_left_of() -> None:
-    halves = Image.fromarray(np.repeat(np.uint8([0, 255]), 100)[None, :, None].repeat(200, 0).repeat(3, 2))
+    halves = Image.fromarray(np.repeat(np.array([0, 255], dtype=np.uint8), 100)[None, :, None].repeat(200, 0).repeat(3, 2))
     with pytest.raises(OutOfReach, match="times at most"):
         run("DefocusBlurImage", halves, blur_factor=1e6)
 
@@ -302,7 +302,7 @@ def test_objects_that_are_pasted_can_be_counted(side: int, repeat: int, seed: st
 @given(text=st.text("aWg. 1", min_size=1, max_size=12), font=st.none() | st.integers(4, 90), repeat=st.integers(1, 4))
 def test_all_of_a_text_is_written_as_often_as_asked_for(text: str, font: int | None, repeat: int) -> None:
     def ink(size: tuple[int, int], count: int) -> float:
-        call = {"text": text, "font_size": font or 12, "repeat": count, "font_color": [0, 0, 0]}
+        call: dict[str, Any] = {"text": text, "font_size": font or 12, "repeat": count, "font_color": [0, 0, 0]}
         written = run("PasteTextAtRandomPosition", Image.new("RGB", size, (255, 255, 255)), **call)
         return float((255 - pixels(written).astype(float)).sum())
 
@@ -329,7 +329,7 @@ def measured(name: str, before: Image.Image, after: Image.Image) -> float:
         return psnr(before, after)
     if name == "DefocusBlurImage":
         return sharpness(before) / max(sharpness(after), 1e-9)
-    return float(np.ptp(pixels(before)[..., 0]) / max(np.ptp(pixels(after)[..., 0]), 1e-9))
+    return float(np.ptp(pixels(before)[..., 0])) / max(float(np.ptp(pixels(after)[..., 0])), 1e-9)
 
 
 @settings(max_examples=40, deadline=None)

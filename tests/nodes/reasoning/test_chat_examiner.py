@@ -162,7 +162,7 @@ async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, m
         {**EXPERIMENT, "claims": ["ability"], "arms": [arm("yes", **call(shape, shape="square", size=side)), arm("no")]}
         for side in (60, 160)
     )
-    replies = [
+    replies: list[dict[str, Any]] = [
         OPENING,
         {"experiment": huge},
         {"experiment": fits},
