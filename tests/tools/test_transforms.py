@@ -143,7 +143,9 @@ def test_jpeg_cannot_spoil_a_flat_picture_nor_keep_all_of_a_busy_one() -> None:
 
 
 def test_blur_cannot_divide_what_nothing_is_left_of() -> None:
-    halves = Image.fromarray(np.repeat(np.array([0, 255], dtype=np.uint8), 100)[None, :, None].repeat(200, 0).repeat(3, 2))
+    halves = Image.fromarray(
+        np.repeat(np.array([0, 255], dtype=np.uint8), 100)[None, :, None].repeat(200, 0).repeat(3, 2)
+    )
     with pytest.raises(OutOfReach, match="times at most"):
         run("DefocusBlurImage", halves, blur_factor=1e6)
 
