@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from memory.ledger import Ledger, Question
-from nodes.experiments import FIRST, STEP
 from tools.scoring import evidence, share_errors
 
 MODELS: Final = [f"model-{number}" for number in range(10)]
@@ -17,6 +16,8 @@ ALPHA: Final = 0.05
 RUNS: Final = 400
 OVERVIEW: Final = 100
 """Pictures of the overview."""
+FIRST, STEP = 12, 8
+"""When investigations look at the evidence: after so many pictures first, then after so many more or a sixth."""
 MOST: Final = 200
 """Pictures of the question that it suggests, at most."""
 
