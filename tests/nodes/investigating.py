@@ -108,8 +108,8 @@ def watched(folder: Path, oracle: Oracle, **more: Any) -> Watched:  # noqa: ANN4
         pictures=ArtifactStore(folder / FOLDER),
         executor=oracle,
         oracle=oracle,
-        generation=WORLD,
-        retrieval=WORLD,
+        generation=more.pop("generation", WORLD),
+        retrieval=more.pop("retrieval", WORLD),
         alignment=more.pop("alignment", Alignment(lambda _picture, texts: [1.0] * len(texts))),
         **more,
     )
