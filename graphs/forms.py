@@ -125,9 +125,17 @@ class InvestigateInput:
         default_factory=list
     )
     budget: Annotated[Limits, Field(description="What it may use.")] = field(default_factory=Limits)
-    seed: Seed = 0
-    approve: Approve = False
-    correct: Annotated[bool, Field(description="Teach models what they cannot do, and measure them again.")] = False
+    seed: Annotated[
+        int | None,
+        Field(description="Chooses the pictures. None: those that no other question of this memory has looked at."),
+    ] = None
+    approve: Annotated[
+        bool | None, Field(description="Ask a person before an experiment is run. None: as settings say.")
+    ] = None
+    correct: Annotated[
+        bool | None,
+        Field(description="Teach models what they cannot do, and measure them again. None: as settings say."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +158,9 @@ class ChatInput:
     """A message."""
 
     messages: Annotated[list[AnyMessage], Field(description="What the person says; pictures as parts of a message.")]
-    approve: Approve = False
+    approve: Annotated[
+        bool | None, Field(description="Ask a person before anything is learned or examined. None: as settings say.")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -145,7 +145,10 @@ def _declare_investigate(parser: argparse.ArgumentParser) -> None:
         help="what it may use at most: experiments (5), images (2000), each (images of one of them), trials (40000), "
         "seconds (3600), tokens (200000)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses the pictures (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, metavar="S",
+        help="chooses the pictures (default: the question's own, which no other question looked at)",
+    )  # fmt: skip
     parser.add_argument(
         "--approve", action="store_true", help="ask before an experiment is run; without a terminal, stop there"
     )
@@ -199,9 +202,16 @@ def _declare_campaign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--images", type=int, metavar="N", help="pictures that a cell may use (default: the campaign's)"
     )
-    parser.add_argument("--seed", type=int, metavar="S", help="chooses the pictures (default: the campaign's)")
+    parser.add_argument(
+        "--seed", type=int, metavar="S", help="chooses other pictures, for each cell its own (default: the campaign's)"
+    )
+    parser.add_argument(
+        "--alpha-over", choices=("cell", "table"),
+        help="whose verdicts the error rate is about: each cell's, or those of the whole table, which takes more "
+        "pictures (default: the campaign's)",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="DIR", help="write campaign.html (heat maps), .md and .json there")
-    _declare_profile(parser)
+    parser.add_argument("--profile", metavar="P", help="checkpoints and limits (default: the campaign's)")
     _declare_json(parser)
 
 

@@ -36,7 +36,7 @@ def markdown(found: Found) -> str:
             lines += list(_experiment(number, experiment))
     open_ends = [*report.notes, *report.questions]
     if open_ends:
-        lines += ["## What was not tested", "", *(f"- {one}" for one in open_ends), ""]
+        lines += ["## What to know before relying on it", "", *(f"- {one}" for one in open_ends), ""]
     lines += ["## Again", "", f"    {again(found)}", ""]
     return "\n".join(lines)
 

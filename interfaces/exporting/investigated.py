@@ -231,7 +231,7 @@ def _run(part: _Part, model: str, *, plain: bool) -> Run:
     name = f"{part.number}-before" if plain else str(part.number)
     settings = {
         "investigation": part.found.investigation, "experiment": part.number, "protocol": design.protocol,
-        "alpha": report.alpha, "seed": report.seed, "difficulty": design.difficulty,
+        "alpha": report.alpha, "seed": report.seed_of(part.place), "difficulty": design.difficulty,
     }  # fmt: skip
     facts = {
         "query": report.query, "conclusion": report.conclusion, "interpretation": experiment.interpretation,
