@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from memory.ledger import Ledger, Question
-from tools.scoring import evidence, share_errors
+from tools.scoring import Observations, evidence, share_errors
 
 MODELS: Final = [f"model-{number}" for number in range(10)]
 ALPHA: Final = 0.05
@@ -37,7 +37,7 @@ def looks() -> Iterator[int]:
 
 def is_decided(differences: np.ndarray) -> bool:
     """Tell whether any look at the differences of two equal models says that one is better, which is wrong."""
-    strengths = (evidence(list(differences[:n]), 0.0, low=-1.0).strength for n in looks())
+    strengths = (evidence(Observations.independent(differences[:n]), 0.0, low=-1.0).strength for n in looks())
     return any(share_errors([strength], alpha=ALPHA).decided[0] for strength in strengths)
 
 
