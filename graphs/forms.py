@@ -19,6 +19,10 @@ Json = dict[str, Any]
 
 Seed = Annotated[int, Field(description="Chooses the pictures: another number asks the same of others.")]
 Approve = Annotated[bool, Field(description="Stop and ask a person before anything is learned or examined.")]
+Asking = Annotated[
+    bool | None,
+    Field(description="Stop and ask a person before anything is examined. None: as the run's settings say."),
+]
 Usage = Annotated[dict[str, float], Field(description="What language models used: calls, tokens, cost.")]
 
 
@@ -127,14 +131,12 @@ class InvestigateInput:
     budget: Annotated[Limits, Field(description="What it may use.")] = field(default_factory=Limits)
     seed: Annotated[
         int | None,
-        Field(description="Chooses the pictures. None: those that no other question of this memory has looked at."),
+        Field(description="Chooses the pictures. None: those of the question, that no other had."),
     ] = None
-    approve: Annotated[
-        bool | None, Field(description="Ask a person before an experiment is run. None: as settings say.")
-    ] = None
+    approve: Asking = None
     correct: Annotated[
         bool | None,
-        Field(description="Teach models what they cannot do, and measure them again. None: as settings say."),
+        Field(description="Teach models what they cannot do, and measure them again. None: as the run's settings say."),
     ] = None
 
 
@@ -159,7 +161,8 @@ class ChatInput:
 
     messages: Annotated[list[AnyMessage], Field(description="What the person says; pictures as parts of a message.")]
     approve: Annotated[
-        bool | None, Field(description="Ask a person before anything is learned or examined. None: as settings say.")
+        bool | None,
+        Field(description="Stop and ask a person before anything is learned or examined. None: as the settings say."),
     ] = None
 
 

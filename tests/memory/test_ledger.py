@@ -12,8 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.demonstrations import DemonstrationPool
+from memory.home import MemoryTrouble
 from memory.ledger import DATABASE, Ledger, Question
 from memory.samples import Sample, SampleTable
+from memory.verification import verify_memory
+from tests.graphs.scripted import embed
 
 BIRDS = Question("Can models recognize birds?", {"alpha": "", "beta": ""}, "choice", "world")
 CHANGES = {
@@ -114,6 +118,24 @@ def test_a_lost_ledger_makes_everything_older_and_gives_the_same_pictures(tmp_pa
     assert ledger.open(BIRDS, "t2").seed == first.seed
     assert ledger.open(CHANGES["another query"], "t3", first.seed).informed == ("t2",)
     assert ledger.open(CHANGES["another protocol"], "t4", 5).older == 1
+
+
+def test_a_damaged_ledger_is_moved_away_and_begun_again(tmp_path: Path) -> None:
+    first = Ledger(tmp_path).open(BIRDS, "t1")
+    (tmp_path / DATABASE).write_bytes(b"no database" * 1_000)
+    with pytest.raises(MemoryTrouble, match="snellen memory verify"):
+        Ledger(tmp_path)
+    found = verify_memory(tmp_path, lambda: DemonstrationPool(tmp_path, embed=embed))
+    assert [(one.kind, one.place) for one in found.findings] == [("lost", str(tmp_path / DATABASE))]
+    assert Ledger(tmp_path).open(BIRDS, "t2").seed == first.seed
+
+
+def test_deleting_the_pictures_of_a_thread_makes_nobody_forget_its_answer(tmp_path: Path) -> None:
+    SampleTable(tmp_path).add([Sample("t1", 0, 0, 0, "p", "p", "dog", "world")])
+    seed = Ledger(tmp_path).open(BIRDS, "t1").seed
+    for path in tmp_path.glob("samples.sqlite*"):
+        path.unlink()
+    assert Ledger(tmp_path).open(CHANGES["another query"], "t2", seed).informed == ("t1",)
 
 
 def test_it_holds_no_text_of_a_question(tmp_path: Path) -> None:
