@@ -112,7 +112,7 @@ def measure(pool: str, concepts: Sequence[str], *, profile: str, instances: int,
         )
         reasons += [f"{name}: {verdict.reason}" for verdict in verdicts if not verdict.kept]
         source.add(pool, name, [verdict.tuned for verdict in verdicts if verdict.kept])
-    score = {"CLIP": _named, "LOC": _found, "SEG": _outlined, "REPLACE": _painted}[pool]
+    score = {"CLIP": named_crops, "LOC": found_things, "SEG": _outlined, "REPLACE": _painted}[pool]
     known = sorted({other for name in concepts for other in related(name, 4, "test")})
     return {
         "concepts": list(concepts),
@@ -201,7 +201,7 @@ def _canvas(name: str, index: int) -> Example:
 _MADE: dict[str, Callable[[Scene, str], Example]] = {"CLIP": _crop, "LOC": _asked, "SEG": _masked, "REPLACE": _placed}
 
 
-def _named(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
+def named_crops(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
     """Share of crops whose name wins among 16 related ones, and among all known and learned ones."""
     every = [*(each.name for each in vocabulary().share("known")), *learned]
     few: list[bool] = []
@@ -214,7 +214,7 @@ def _named(models: Models, asked: Sequence[str], learned: Sequence[str], tests: 
     return {"of_16": round(float(np.mean(few)), 3), "of_all": round(float(np.mean(all_)), 3), "n": len(few)}
 
 
-def _found(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
+def found_things(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
     """Recall and precision at IoU 0.5 where the concept is, and boxes a scene where it is not."""
     matched = found = true = false = 0
     for name in asked:

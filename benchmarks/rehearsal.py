@@ -3,8 +3,8 @@
     python -m benchmarks.tuning --rehearse hub --json
 
 The settings are those of the profile that is rehearsed: ``[tuning]``, and of ``[collection]`` what says how much is
-learned from and what must prove it. Checkpoints and pictures are those of the stand-in, because the profile's own may be
-out of reach. Learning goes its usual way: it gathers, tunes and validates as the learn graph does.
+learned from and what must prove it. Checkpoints and pictures are those of the stand-in, because the profile's own may
+be out of reach. Learning goes its usual way: it gathers, tunes and validates as the learn graph does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.novel import questions, sorted_out
+from benchmarks.novel import Learned, found_things, named_crops, questions, sorted_out
 from microworld.concepts import vocabulary
 from nodes.gathering import gather_for
 from nodes.learning import TuningBench
@@ -32,11 +32,26 @@ TOOLS: Final = ("CLASSIFY", "LOC", "SEG", "VQA", "REPLACE")
 """A tool of each pool; SELECT shares CLASSIFY's."""
 _COUNTED: Final = ("found", "held_out_found", "held_out_scenes", "related")
 """What of ``[collection]`` is rehearsed beside the numbers of scenes, which are cut to what a rehearsal can take."""
+_TESTS: Final = 5
+"""Pictures of each concept that a tool is measured on before and after."""
+_MEASURES: Final = {"CLASSIFY": named_crops, "LOC": found_things}
 
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """What came of rehearsing a tool."""
+    """What came of rehearsing a tool.
+
+    Attributes:
+        kept: Prompts that proved themselves.
+        of: Prompts that were tuned.
+        accepted: Prompts with which training ended before its last step.
+        steps: Of a prompt, on average.
+        seconds: That all of it took.
+        reasons: Why prompts were discarded, one for each.
+        before: How well the tool does on other pictures of the concepts without what it kept; empty where the tool has
+            no such measure (`benchmarks.novel`).
+        after: The same with it.
+    """
 
     kept: int
     of: int
@@ -44,6 +59,8 @@ class Rehearsed:
     steps: float
     seconds: float
     reasons: tuple[str, ...]
+    before: dict[str, float]
+    after: dict[str, float]
 
 
 def rehearsal_of(profile: Profile, stand_in: Profile, *, scenes: int) -> Profile:
@@ -82,7 +99,8 @@ def rehearse(
     for tool in tools:
         with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
             made = make_context(stand_in, Path(folder))
-            context = replace(made, profile=rehearsed, models=Models(rehearsed, window=0))
+            kept = Learned()
+            context = replace(made, profile=rehearsed, models=Models(rehearsed, kept, window=0))
             begun = time.monotonic()
             tuner = tuner_of(context.models, POOL_OF_TOOL[tool])
             if tool == "VQA":
@@ -90,7 +108,14 @@ def rehearse(
             else:
                 gathered = [asyncio.run(gather_for(Need(tool, one), context, seed=seed)) for one in chosen]
                 verdicts = [verdict for one in gathered for verdict in _taught(tuner, one, TuningBench(one, context))]
-            found[tool] = _rehearsed(verdicts, time.monotonic() - begun)
+            seconds = time.monotonic() - begun
+            measure = _MEASURES.get(tool)
+            before = measure(context.models, chosen, chosen, _TESTS) if measure else {}
+            for concept in {verdict.tuned.concept for verdict in verdicts}:
+                mine = [one.tuned for one in verdicts if one.kept and one.tuned.concept == concept]
+                kept.add(POOL_OF_TOOL[tool], concept, mine)
+            after = measure(context.models, chosen, chosen, _TESTS) if measure else {}
+            found[tool] = _rehearsed(verdicts, seconds, before, after)
     return found
 
 
@@ -118,7 +143,9 @@ def _taught_questions(tuner: Tuner[Any, Any], concepts: Sequence[str], count: in
     ]
 
 
-def _rehearsed(verdicts: Sequence[Verdict], seconds: float) -> Rehearsed:
+def _rehearsed(
+    verdicts: Sequence[Verdict], seconds: float, before: dict[str, float], after: dict[str, float]
+) -> Rehearsed:
     return Rehearsed(
         kept=sum(one.kept for one in verdicts),
         of=len(verdicts),
@@ -126,4 +153,6 @@ def _rehearsed(verdicts: Sequence[Verdict], seconds: float) -> Rehearsed:
         steps=round(sum(one.tuned.steps for one in verdicts) / max(len(verdicts), 1), 1),
         seconds=round(seconds, 1),
         reasons=tuple(one.reason for one in verdicts if not one.kept),
+        before=before,
+        after=after,
     )

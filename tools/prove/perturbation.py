@@ -246,9 +246,7 @@ def _renamed(name: str, graph: SceneGraph, output: str) -> Change:
 
     facts = [replace(fact, entity=called(fact.entity), target=called(fact.target)) for fact in graph.facts]
     said = _says(output, name)
-    return Change(
-        f"the {name} is a {new}", SceneGraph(facts, caption=graph.caption), said=new * said, gone=name * said
-    )
+    return Change(f"the {name} is a {new}", SceneGraph(facts, caption=graph.caption), said=new * said, gone=name * said)
 
 
 def _mentioned_changes(draft: Draft, graph: SceneGraph) -> list[Change]:
@@ -257,9 +255,11 @@ def _mentioned_changes(draft: Draft, graph: SceneGraph) -> list[Change]:
     names = list(dict.fromkeys(name_of(key) for key in graph.get_entities()))
     named = [name for name in names if _says(said, name) or _says(said, f"{name}s")] or names
     changes = [_without_thing(name, graph) for name in named]
-    for fact in graph.facts:
-        if fact.attribute and name_of(fact.entity) in named:
-            changes.append(_revalued(replace(fact, entity=name_of(fact.entity)), {fact.entity}, graph, ""))
+    changes += [
+        _revalued(replace(fact, entity=name_of(fact.entity)), {fact.entity}, graph, "")
+        for fact in graph.facts
+        if fact.attribute and name_of(fact.entity) in named
+    ]
     return changes[:_MOST]
 
 

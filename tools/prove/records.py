@@ -28,8 +28,8 @@ Caption = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 File = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,80}\.png$")]
 Reason = Literal[
-    "program fails", "program disagrees", "program ignores the scene", "ungrammatical", "incomplete", "taboo words", "ambiguous", "trivial",
-    "not entailed", "duplicate",
+    "program fails", "program disagrees", "program ignores the scene", "ungrammatical", "incomplete", "taboo words",
+    "ambiguous", "trivial", "not entailed", "duplicate",
 ]  # fmt: skip
 """Why a question was rejected: the first three by its program (filter one), the others by its text (filter two)."""
 
