@@ -52,6 +52,11 @@ class Writer(Protocol):
 class Reader(Protocol):
     """Reads the tuples of texts: `nodes.reasoning.statements.Statements`, or a chat model."""
 
+    @property
+    def unreadable(self) -> int:
+        """How many tuples that somebody read were none, and were left out."""
+        ...
+
     async def read_all(self, texts: Sequence[tuple[str, str]]) -> list[list[Fact]]:
         """Return the tuples of each text, which answers the question beside it, if there is one."""
         ...
@@ -176,14 +181,14 @@ def objections(
 
 async def _made(scene: Pictured, folder: Path, workshop: Workshop, number: int, seed: int) -> dict[str, Any]:
     """Store a picture, and write and judge the questions about it."""
-    facts = scene.facts
+    facts, before = scene.facts, workshop.reader.unreadable
     if not facts:
         (facts,) = await workshop.reader.read_all([(scene.caption, "")])
     content = io.BytesIO()
     scene.picture.convert("RGB").save(content, "PNG")
     name = f"{number}.png"
     store(folder / PICTURES / name, content.getvalue())
-    counted = {"unreadable": scene.unreadable}
+    counted = {"unreadable": scene.unreadable + workshop.reader.unreadable - before}
     if not facts:
         said = f"Nothing can be read from the description of {scene.name!r}: nothing is asked about its picture."
         return {"scene": None, "items": [], "left_out": said, **counted}
