@@ -170,8 +170,14 @@ def objections(
         for draft, answer, reading in zip(drafts, verified, readings, strict=True)
     ]
     kept = [place for place, objection in enumerate(found) if objection is None]
-    rows = ([each[place] for place in kept] for each in (drafts, verified, readings))
-    for place, objection in zip(kept, blindness(*rows, graph, verifier), strict=True):
+    blind = blindness(
+        [drafts[place] for place in kept],
+        [verified[place] for place in kept],
+        [readings[place] for place in kept],
+        graph,
+        verifier,
+    )
+    for place, objection in zip(kept, blind, strict=True):
         found[place] = objection
     kept = [place for place in kept if found[place] is None]
     for place in duplicates([f"{drafts[place].question} {drafts[place].answer}" for place in kept], embed):

@@ -41,7 +41,7 @@ class Change:
     Attributes:
         about: What was changed, in words.
         graph: The changed graph.
-        said: What the output must say now; empty where only the difference counts.
+        said: What the output must say now; empty where only the difference counts, and failing is one.
         gone: What it may no longer say.
         harmless: Whether nothing was changed that the answer needs: the output must stay.
     """
@@ -61,7 +61,7 @@ class Change:
         if said == before:
             return f"It says {before[:80]!r} all the same where {self.about}."
         if after.answer is None:
-            return ""
+            return f"Where {self.about}, it fails: {after.trouble}" if self.said else ""
         if (self.said and not _says(said, self.said)) or (self.gone and _says(said, self.gone)):
             return f"Where {self.about}, it says {said[:80]!r}."
         return ""
