@@ -115,6 +115,9 @@ class AskState:
     approve: bool = False
     """Whether a person is asked before anything is learned."""
 
+    insist: bool = False
+    """Whether what is said of the right answer is learned from without a question, however doubtful it looks."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearnState:

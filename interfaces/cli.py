@@ -65,6 +65,9 @@ class _Command:
     declare: Callable[[argparse.ArgumentParser], None]
 
 
+_INSIST = "learn from what you say even where the answer looks right; else it asks first"
+
+
 def _declare_ask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="PICTURE… INSTRUCTION", help="picture files, then what to do")
     parser.add_argument(
@@ -73,6 +76,7 @@ def _declare_ask(parser: argparse.ArgumentParser) -> None:
         help="the right answer, if you know it: a wrong one is looked into, learned from, and tried again",
     )
     parser.add_argument("--approve", action="store_true", help="ask before anything is learned")
+    parser.add_argument("--insist", action="store_true", help=_INSIST)
     parser.add_argument("--no-learn", action="store_true", help="only judge by --answer, learn nothing from it")
     parser.add_argument("--thread", metavar="ID", help="a name for this run, to resume it by (made up if left out)")
     _declare_profile(parser)
@@ -92,6 +96,7 @@ def _declare_correct(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--label", metavar="NAME", help="what the thing in the region is called")
     parser.add_argument("--approve", action="store_true", help="ask before anything is learned")
+    parser.add_argument("--insist", action="store_true", help=_INSIST)
     parser.add_argument("--profile", metavar="P", help="go on with another profile than the run began with")
     _declare_outputs(parser)
 

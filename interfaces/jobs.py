@@ -101,6 +101,11 @@ class Job:
         """Whether nothing more happens in it until somebody takes the thread up again."""
         return self.status not in {"queued", "running"}
 
+    @property
+    def asks(self) -> str:
+        """What a person must decide about, in sentences; empty where nobody has to."""
+        return " ".join(one["description"] for one in (self.request or {}).get("action_requests", []))
+
     async def events(self, *, since: int | None = 0) -> AsyncGenerator[tuple[int, Any]]:
         """Yield its events with their numbers: those so far, as far as they are kept, and those to come.
 
