@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from profiles.errors import SnellenError
 from tools.pairs import TEMPLATES, Benchmark, Pair, asked, truth
+from tools.scoring.judge_replies import parsed_score
 from tools.scoring.measure import Measure
 from tools.scoring.pairs import (
     Condition,
@@ -22,7 +23,6 @@ from tools.scoring.pairs import (
     invalid_rate,
     mmscore,
     mutual_information,
-    parsed_score,
     relaxed_symmetry,
     smoothness,
     spearman,

@@ -21,7 +21,8 @@ from nodes.reasoning.inquiry import Claim, Design, Result
 from profiles.errors import BadInput, SnellenError
 from tools.pairs import TEMPLATES, Pair, WorldOriginals, asked, second_of, truth
 from tools.scoring import bootstrap_interval
-from tools.scoring.pairs import INVALID, Judged, parsed_score
+from tools.scoring.judge_replies import parsed_score
+from tools.scoring.pairs import INVALID, Judged
 
 if TYPE_CHECKING:
     from memory.trials import Trial
