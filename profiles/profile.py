@@ -230,6 +230,12 @@ class EndpointUnderTest(_Settings):
     """Requests under way at a time."""
     pictures: int = Field(default=2, ge=1, le=16)
     """How many pictures a question may have."""
+    picture_side: int = Field(default=2_048, ge=32)
+    """Pixels of the longest side; larger pictures are scaled down before they are sent."""
+    picture_bytes: int = Field(default=1_000_000, ge=10_000)
+    """Bytes up to which a picture is sent as PNG; one that takes more is sent as a JPEG of at most that size."""
+    picture_quality: int = Field(default=90, ge=1, le=95)
+    """Of such a JPEG."""
 
 
 class LimitSettings(_Settings):

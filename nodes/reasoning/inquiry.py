@@ -250,6 +250,8 @@ class Result(_Record):
     abstention: float | None
     invalid: float
     informedness: float | None
+    not_understood: list[str] = []
+    """A few answers of which no score could be read, quoted."""
 
 
 class Finding(_Record):

@@ -215,6 +215,7 @@ INVALID = [
     "[" * 30_000,
     # Written after the parser.
     "So I would go with a 6.",
+    "7 or\n8",
     "Score: 7+",
     "Score: 6-7/10",
     "between 6 and 7 out of 10",

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 LOWEST: Final = 1.0
 HIGHEST: Final = 10.0
 
+_QUOTED: Final = 120
+"""Characters of a reply that is quoted."""
 _MOST_READ: Final = 20_000
 """Characters of a reply in which a score is looked for."""
 _MOST_OBJECTS: Final = 20
@@ -51,7 +53,7 @@ _UNCLEAR_AFTER: Final = re.compile(
 )
 """Follows a number that is not all that was stated: a range, another number, a unit."""
 _UNCLEAR_BEFORE: Final = re.compile(
-    rf"(?:[\w.,/-]|{_NUMBER}\s*(?:[-–—~,/]|\b(?:or|to|and)\b)\s*"
+    rf"(?:{_NUMBER}\s*(?:[-–—~,/]|\b(?:or|to|and)\b)\s*"
     r"|(?:\b(?:at (?:least|most)|(?:more|less|higher|lower) than|over|under|above|below)|[<>≤≥])\s*)$",
     re.IGNORECASE,
 )
@@ -153,6 +155,33 @@ def parsed_score(text: str) -> float | None:
     return found.score()
 
 
+def not_understood(replies: Iterable[str], *, most: int = 3) -> list[str]:
+    """Quote replies in which no score could be read, for people to see why.
+
+    Args:
+        replies: What a model wrote.
+        most: Replies that are quoted.
+
+    Returns:
+        Different ones, each on one line, shortened, with escapes for whatever cannot be printed.
+    """
+    found: dict[str, None] = {}
+    for reply in replies:
+        if len(found) == most:
+            break
+        if parsed_score(reply) is None:
+            found[_quoted(reply)] = None
+    return list(found)
+
+
+def _quoted(reply: str) -> str:
+    line = " ".join(reply[: 4 * _QUOTED].split())
+    shown = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in line
+    )
+    return shown if len(shown) <= _QUOTED else shown[: _QUOTED - 1] + "…"
+
+
 class _Object(list[tuple[str, Any]]):
     """A JSON object with every key, also one that it has twice."""
 
@@ -252,11 +281,13 @@ def _after_label(text: str, label: re.Match[str]) -> _Number | None:
 
 
 def _read_bare_lines(text: str, found: _Statements) -> None:
-    for line in text.splitlines():
+    before = ""
+    for line in filter(str.strip, text.splitlines()):
         begin = _BEFORE_BARE.match(line)
         score = _whole(line[begin.end() :] if begin else line)
         if score is not None:
-            found.bare.append(score)
+            found.bare.append(None if _UNCLEAR_BEFORE.search(before[-_REACH:]) else score)
+        before = line
 
 
 def _read_sentences(text: str, found: _Statements) -> None:
@@ -266,7 +297,7 @@ def _read_sentences(text: str, found: _Statements) -> None:
         before = text[max(said.end() - _REACH, 0) : said.end()]
         if number is None or _EXPLAINS_AFTER.match(number.after) or _DENIES_BEFORE.search(before):
             continue
-        if _UNCLEAR_BEFORE.search(before):
+        if _UNCLEAR_BEFORE.search(before) or re.search(r"[\w.,/-]$", before):
             found.mentioned.append(None)
         elif number.score is None or _ENDS_AFTER.match(number.after):
             found.mentioned.append(number.score)
