@@ -18,7 +18,7 @@ from starlette.routing import Mount, Route
 from interfaces.installed import installed_version
 from interfaces.serving.bounds import Bounded
 from interfaces.serving.credentials import Sessions
-from interfaces.serving.guard import HEALTH, READY, Gate, Guard
+from interfaces.serving.guard import HEALTH, METRICS, READY, Gate, Guard
 from interfaces.serving.health import Check, Readiness, usual_checks
 from interfaces.serving.login import login_routes
 from interfaces.serving.metrics import Metrics
@@ -141,7 +141,7 @@ def _own_routes(serving: Serving, readiness: Readiness) -> list[Route]:
         content, kind = serving.metrics.page()
         return Response(content, media_type=kind)
 
-    return [Route(HEALTH, health), Route(READY, ready), Route("/metrics", metrics)]
+    return [Route(HEALTH, health), Route(READY, ready), Route(METRICS, metrics)]
 
 
 def _lifespan(serving: Serving, readiness: Readiness, mounts: Sequence[Mount]) -> Callable[[Starlette], Any]:
