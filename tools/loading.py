@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _LOADING = threading.RLock()
 """transformers keeps its verbosity in globals: one checkpoint is read at a time."""
 
+_BEING_LOADED: list[object] = []
+"""One for each thread that loads something."""
+
 _WEIGHTS_OR_SHAPE = re.compile(
     r"(config|model_index)\.json|(diffusion_pytorch_)?model(-.*)?\.safetensors|pytorch_model(-.*)?\.bin"
 )
@@ -215,6 +218,22 @@ def _options(source: Source) -> tuple[str, dict[str, Any]]:
     return source.location, {"revision": source.revision, "local_files_only": only_cached(source)}
 
 
+def is_loading() -> bool:
+    """Tell whether models are being loaded, for which whoever asks something now may have to wait."""
+    return bool(_BEING_LOADED)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Have it known that models are being loaded."""
+    token = object()
+    _BEING_LOADED.append(token)
+    try:
+        yield
+    finally:
+        _BEING_LOADED.remove(token)
+
+
 @contextmanager
 def reading(profile: Profile, key: str, source: Source) -> Iterator[None]:
     """Read one checkpoint at a time, and turn whatever goes wrong into one sentence for the user."""
@@ -225,7 +244,7 @@ def reading(profile: Profile, key: str, source: Source) -> Iterator[None]:
         )
         raise SnellenError(msg)
     try:
-        with _LOADING, quietly():
+        with loading(), _LOADING, quietly():
             yield
     except SnellenError:
         raise
