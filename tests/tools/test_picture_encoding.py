@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from io import BytesIO
 
 import numpy as np
@@ -57,30 +58,36 @@ def test_every_picture_fits_its_form(size: tuple[int, int], form: PictureForm, m
     assert shown.mode == "RGB"
 
 
+class Counted:
+    """Pictures of noise, and which of them were read."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def noise(self, number: int) -> Image.Image:
+        self.read.append(number)
+        return noise(100, 100, number)
+
+
 def test_threads_that_want_one_picture_encode_it_once() -> None:
-    read, start = [], threading.Barrier(6)
-    pictures, picture = EncodedPictures(), noise(300, 200)
+    counted, start, pictures = Counted(), threading.Barrier(6), EncodedPictures()
 
     def asked(_: int) -> bytes:
         start.wait()
-        return pictures.get("one", PictureForm(), lambda: read.append(1) or picture).content  # type: ignore[func-returns-value]
+        return pictures.get("one", PictureForm(), lambda: counted.noise(1)).content
 
     with ThreadPoolExecutor(6) as workers:
         assert len(set(workers.map(asked, range(6)))) == 1
-    assert len(read) == 1
+    assert counted.read == [1]
 
 
 def test_what_is_kept_is_bounded_and_failures_are_not_kept() -> None:
-    pictures, form, read = EncodedPictures(most=100_000), PictureForm(most=45_000), []
-
-    def get(number: int) -> None:
-        pictures.get(str(number), form, lambda: read.append(number) or noise(100, 100, number))  # type: ignore[func-returns-value]
-
+    counted, pictures, form = Counted(), EncodedPictures(most=100_000), PictureForm(most=45_000)
     for number in (1, 2, 3, 4, 4, 3):
-        get(number)
-    assert read == [1, 2, 3, 4]
-    get(1)
-    assert read == [1, 2, 3, 4, 1], "the oldest was dropped"
+        pictures.get(str(number), form, partial(counted.noise, number))
+    assert counted.read == [1, 2, 3, 4]
+    pictures.get("1", form, partial(counted.noise, 1))
+    assert counted.read == [1, 2, 3, 4, 1], "the oldest was dropped"
 
     def fails() -> Image.Image:
         msg = "gone"

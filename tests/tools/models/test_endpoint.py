@@ -174,12 +174,14 @@ def test_a_fingerprint_names_the_endpoint_and_not_the_key() -> None:
 
 
 def test_large_pictures_are_sent_small_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoded, written = [], picture_encoding.encoded
-    monkeypatch.setattr(
-        picture_encoding,
-        "encoded",
-        lambda *given: encoded.append(given) or written(*given),  # type: ignore[func-returns-value]
-    )
+    encoded = []
+
+    def counted(picture: Image.Image, form: PictureForm) -> picture_encoding.EncodedPicture:
+        encoded.append(form)
+        return plainly(picture, form)
+
+    plainly = picture_encoding.encoded
+    monkeypatch.setattr(picture_encoding, "encoded", counted)
     pixels = np.random.default_rng(7).integers(0, 255, (1_500, 2_000, 3), dtype=np.uint8)
     question = replace(QUESTION, pictures=(Image.fromarray(pixels),))
     with vision_server("vllm") as served:
