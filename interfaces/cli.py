@@ -388,6 +388,10 @@ def _declare_address(parser: argparse.ArgumentParser) -> None:
         help="the address to listen on; beyond this machine only with tokens",
     )
     parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
+    parser.add_argument(
+        "--no-warm-up", dest="warm_up", action="store_false",
+        help="load models when they are first used, instead of from the start on",
+    )  # fmt: skip
 
 
 def _declare_chat(parser: argparse.ArgumentParser) -> None:

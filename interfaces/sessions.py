@@ -14,8 +14,9 @@ from interfaces.following import Decide, Event, Finished, Started
 from interfaces.kinds import Kind
 from interfaces.threads import ThreadSummary
 from nodes.resources import make_context as make_context
-from profiles import lasting
+from profiles import lasting, load_profile
 from profiles.errors import BadInput
+from profiles.hub_access import check_reachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -99,6 +100,7 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
     _check(pictures, instruction, expected, family)
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     folder = await asyncio.to_thread(home)
+    await asyncio.to_thread(lambda: check_reachable(load_profile(profile)))
     context = await asyncio.to_thread(gather or make_context, profile, folder)
     values = await asyncio.to_thread(_beginning, pictures, context)
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}

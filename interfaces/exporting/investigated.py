@@ -327,7 +327,7 @@ def _likelihoods(row: Mapping[str, Any]) -> dict[str, Any]:
 def _scores(protocol: str, row: Mapping[str, Any]) -> dict[str, bool | float]:
     if protocol == "choice":
         return {"choice": row["right"]}
-    from tools.scoring.pairs import parsed_score
+    from tools.scoring.judge_replies import parsed_score
 
     score = parsed_score(row["text"])
     return {"right": row["right"], **({} if score is None else {"score": score})}

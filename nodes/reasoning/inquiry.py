@@ -310,6 +310,8 @@ class Result(_Figure):
     abstention: float | None
     invalid: float
     informedness: float | None
+    not_understood: list[str] = []
+    """A few answers of which no score could be read, quoted."""
 
 
 class Finding(_Figure):
