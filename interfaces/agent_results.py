@@ -101,8 +101,9 @@ def investigation_of(thread: str, status: str, found: Found) -> Investigation:
     """Tell what an investigation has found."""
     report = found.report
     findings = [
-        f"{one.claim.stated(experiment.design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one)}'}"
+        f"{one.claim.stated(design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one, design)}'}"
         for experiment in report.experiments
+        for design in (experiment.design,)
         for one in experiment.findings
     ]
     return Investigation(
