@@ -114,12 +114,13 @@ class ArtifactStore:
             raise BadInput(msg)
         return self.folder / picture_id[:2] / f"{picture_id}.png"
 
-    def ingest(self, path: Path | str, *, notice: Notice = _silent) -> Picture:
+    def ingest(self, path: Path | str, *, notice: Notice | None = None) -> Picture:
         """Read a user's picture file and store what it shows, upright and in 8-bit colour.
 
         Args:
             path: A PNG, JPEG, GIF, BMP, WebP, TIFF, PPM or AVIF file of at most ``MAX_BYTES`` and ``MAX_PIXELS``.
-            notice: Called with a sentence when the user should know about a change, e.g. only the first frame kept.
+            notice: Called with a sentence when the user should know about a change, e.g. only the first frame kept;
+                None logs it.
 
         Returns:
             The reference to the stored picture.
@@ -128,7 +129,7 @@ class ArtifactStore:
             BadInput: the file is missing, empty, cut short, too large or not a picture.
             MemoryTrouble: the disk is full or not writable.
         """
-        return self.put(_read(_read_file(path), path, notice))
+        return self.put(_read(_read_file(path), path, notice or _logged(str(path))))
 
 
 def read_picture(content: bytes, name: str, *, notice: Notice | None = None) -> PIL.Image.Image:

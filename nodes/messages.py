@@ -94,7 +94,7 @@ def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
     blocks = [block for block in _blocks(message.content) if block.get("type") in PICTURE_TYPES]
     for place, block in enumerate(blocks[:MAX_PICTURES], 1):
         try:
-            pictures.append(_stored(block, f"picture {place}", store, notices))
+            pictures.append(stored_picture(block, f"picture {place}", store, notices))
         except BadInput as error:
             troubles.append(str(error))
     if len(blocks) > MAX_PICTURES:
@@ -176,14 +176,21 @@ def _carries_pictures(message: BaseMessage) -> bool:
     return any(block.get("type") in PICTURE_TYPES and not block.get("file_id") for block in _blocks(message.content))
 
 
-def _stored(block: Block, name: str, store: ArtifactStore, notices: list[str]) -> Picture:
-    """Store the picture of a block, or find the one that it refers to; what to know about it is added to notices.
+def stored_picture(block: Block, name: str, store: ArtifactStore, notices: list[str] | None = None) -> Picture:
+    """Store the picture of a block, or find the one that it refers to.
+
+    Args:
+        block: In any form that pages send.
+        name: What to call it in errors.
+        store: Where it goes.
+        notices: What to know about the picture is added to them; None logs it.
 
     Raises:
         BadInput: It is none, too large, or lies elsewhere.
     """
     if block.get("file_id"):
-        notices += _told_before(block)
+        if notices is not None:
+            notices += _told_before(block)
         return known_picture(str(block["file_id"]), store)
     encoded = encoded_picture(block)
     if len(encoded) > MAX_BYTES * 4 // 3 + 4:
@@ -194,8 +201,10 @@ def _stored(block: Block, name: str, store: ArtifactStore, notices: list[str]) -
     except (binascii.Error, ValueError) as error:
         msg = f"The {name} is not whole: its base64 text cannot be read; send it again."
         raise BadInput(msg) from error
-    picture = read_picture(content, name, notice=lambda said: notices.append(said[:1].upper() + said[1:]))
-    return store.put(picture)
+    if notices is None:
+        return store.put(read_picture(content, name))
+    known = notices
+    return store.put(read_picture(content, name, notice=lambda said: known.append(said[:1].upper() + said[1:])))
 
 
 def _told_before(block: Block) -> list[str]:
