@@ -165,13 +165,15 @@ async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, m
         {**EXPERIMENT, "claims": ["ability"], "arms": [arm("yes", **call(shape, shape="square", size=side)), arm("no")]}
         for side in (60, 160)
     )
+    said = {"about": "alpha", "property": "notices it", "holds": True, "answer": "yes", "sentence": "alpha does."}
     replies: list[dict[str, Any]] = [
         OPENING,
         {"experiment": huge},
         {"experiment": fits},
         {"recap": "r", "interpretation": "i"},
         {"sufficient": True, "questions": []},
-        {"answers": [{"about": "alpha", "says": "yes", "sentence": "alpha notices it."}], "conclusion": "so"},
+        {"answers": [{"about": "alpha", "property": "notices it", "holds": True, "answer": "yes", "sentence": "so"}]}
+        | {"conclusion": "so"},
     ]
     with served(replies) as script:
         chat = examiner(script)
@@ -186,7 +188,7 @@ async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, m
         order = investigations.Order(query="Does alpha notice shapes?", budget={"images": 60})
         async with aclosing(investigations.stream_investigate(order, thread="t")) as events:
             ended = [one async for one in events if isinstance(one, Finished)]
-    assert ended[0].state.report["answers"][0]["says"] == "yes"
+    assert ended[0].state.report["answers"][0]["holds"] is True
     assert ended[0].state.usage["calls"] == len(script.requests) == len(replies)
     assert len({script.said(number) for number in range(len(replies))}) == len(replies), "nothing is asked twice"
     assert "size=160 does not fit into a picture of 128 × 128: at most 128" in script.said(2)
