@@ -243,6 +243,9 @@ class ChatState:
     fresh: bool = False
     """Whether they came with the last message."""
 
+    notices: list[str] = field(default_factory=list)
+    """What to know about them: where they look otherwise than their files."""
+
     route: str = ""
     """Which part of Snellen the last message was for."""
 

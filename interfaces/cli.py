@@ -48,8 +48,29 @@ resume THREAD`. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
 """
 
 
+_PLACES: Final = frozenset({"DIR", "FILE", "PLACE", "FOLDER", "DATA"})
+"""What options are called that name a file or a folder."""
+
+
+def local_place(text: str) -> str:
+    """Return a path of this machine, as it was given.
+
+    Raises:
+        argparse.ArgumentTypeError: It is an address of the web, which would name nothing here, and lose a slash.
+    """
+    if text.lower().startswith(("http://", "https://")):
+        msg = f"{text[:200]} is an address, and nothing is fetched: give a file or a folder of this machine"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are bad input in one sentence, like everyone else's."""
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
+        if options.get("metavar") in _PLACES:
+            options.setdefault("type", local_place)
+        return super().add_argument(*names, **options)
 
     def error(self, message: str) -> NoReturn:
         msg = f"{message.rstrip('.')} (see `{self.prog} --help`)."
@@ -353,7 +374,9 @@ def _declare_learning_evaluation(group: argparse._ArgumentGroup) -> None:
         metavar="PART",
         help="leave out a part, for what it is worth: local, global, results, plan, validation, correct or incorrect",
     )
-    group.add_argument("--out", metavar="DIR", help="write report.json, a table (table.md) and plots (PNG) there")
+    group.add_argument(
+        "--out", type=local_place, metavar="DIR", help="write report.json, a table (table.md) and plots (PNG) there"
+    )
 
 
 def _declare_memory(parser: argparse.ArgumentParser) -> None:
@@ -530,7 +553,7 @@ _COMMANDS: Final = {
     ),
     "tools": _Command("list what programs may call", "snellen tools", _declare_json),
     "models": _Command(
-        "list the checkpoints of a profile and whether they are there",
+        "list the models of a profile: those that tools use, those that are examined, and whether they are there",
         "snellen models --profile hub",
         _declare_models,
     ),

@@ -16,7 +16,7 @@ from interfaces.display import console, print_json, print_table
 from interfaces.threads import graph_of
 from memory.home import home
 from nodes.telling import in_words
-from profiles import Profile, load_profile
+from profiles import EndpointUnderTest, Profile, load_profile
 from profiles.errors import SnellenError
 from tools.values import from_json
 
@@ -187,14 +187,20 @@ def tools(options: argparse.Namespace) -> int:
 
 
 def models(options: argparse.Namespace) -> int:
-    """List the checkpoints of a profile and whether they are there."""
+    """List the checkpoints that tools use and those that are examined, and whether they are there."""
     profile = load_profile(options.profile)
     found = [_model_json(profile, key) for key in type(profile.models).model_fields]
+    tested = [_tested_json(profile, name) for name in profile.tested]
     if options.json:
-        print_json({"profile": profile.name, "device": profile.device, "dtype": profile.dtype, "models": found})
+        told = {"profile": profile.name, "device": profile.device, "dtype": profile.dtype}
+        print_json({**told, "models": found, "tested": tested})
         return 0
     rows = [(one["key"], one["class"], one["source"], one["state"]) for one in found]
-    print_table(("key", "class", "folder or id", "state"), rows, title=f"profile {profile.name}")
+    title = f"profile {profile.name}: what tools use"
+    print_table(("key", "class", "folder or id", "state"), rows, title=title)
+    rows = [(one["name"], one["about"], one["source"], one["state"]) for one in tested]
+    title = "what investigations examine (`snellen investigate … --models NAME`)"
+    print_table(("name", "what it is", "folder, id or address", "state"), rows, title=title)
     return 0
 
 
@@ -255,6 +261,17 @@ def _model_json(profile: Profile, key: str) -> dict[str, str]:
         "source": f"{package}: {source or '.'}" if package else source,
         "state": _model_state(profile, key),
     }
+
+
+def _tested_json(profile: Profile, name: str) -> dict[str, str]:
+    settings = profile.tested[name]
+    told = {"name": name, "about": settings.about}
+    if isinstance(settings, EndpointUnderTest):
+        return {**told, "class": "", "source": f"{settings.model} at {settings.url}", "state": "an endpoint"}
+    source = settings.folder or settings.id or ""
+    adapted = f" with {settings.adapter}" if settings.adapter else ""
+    key = f"tested.{name}"
+    return {**told, "class": settings.class_name, "source": source + adapted, "state": _model_state(profile, key)}
 
 
 def _model_state(profile: Profile, key: Any) -> str:  # noqa: ANN401 - one of the fields of the profile's table

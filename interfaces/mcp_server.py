@@ -119,11 +119,16 @@ class _Tools:
         profile: Profile = "",
     ) -> Annotated[CallToolResult, Answer]:
         """Answer a question about pictures, or edit them, by a program of vision models whose steps are told."""
-        shown = await self._stored(pictures)
+        shown, notices = await self._stored(pictures)
         job = await self._followed(
             context,
             lambda: sessions.stream_ask(
-                shown, instruction, expected=expected or None, profile=self._profile(profile), gather=resources
+                shown,
+                instruction,
+                notices=notices,
+                expected=expected or None,
+                profile=self._profile(profile),
+                gather=resources,
             ),
         )
         store = open_pictures(home())
@@ -229,10 +234,12 @@ class _Tools:
             raise BadInput(msg)
         return self.profiles[name]
 
-    async def _stored(self, pictures: Sequence[str]) -> list[Picture | Path | str]:
+    async def _stored(self, pictures: Sequence[str]) -> tuple[list[Picture | Path | str], list[str]]:
+        """Return the pictures that are named, those that were sent stored, with what to know about them."""
         store = open_pictures(home())
         uploads = Uploads(store, self.settings)
-        return [await self._one(text, store, uploads) for text in pictures]
+        stored: list[Picture | Path | str] = [await self._one(text, store, uploads) for text in pictures]
+        return stored, [sentence for each in uploads.notices.values() for sentence in each]
 
     async def _one(self, text: str, store: ArtifactStore, uploads: Uploads) -> Picture | Path:
         if len(text) == _ID and set(text) <= set("0123456789abcdef"):
@@ -269,8 +276,8 @@ class _Tools:
         status = job.status if job is not None else "finished" if found and found.report.answers else "stopped"
         if found is None:
             return Investigation(
-                thread=thread, status=status, conclusion="Nothing was found out yet.", findings=[], pictures=0,
-                trials=0, report="",
+                thread=thread, status=status, query=str(getattr(state, "query", "")), answers=[],
+                models={}, conclusion="Nothing was found out yet.", findings=[], pictures=0, trials=0, report="",
             )  # fmt: skip
         return investigation_of(thread, status, found)
 

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from interfaces.cli import local_place
 from interfaces.display import console, print_json, print_table
 from memory.adapters import AdapterStore
 from memory.demonstrations import SEED, DemonstrationPool
@@ -291,7 +292,11 @@ def _one_file(options: argparse.Namespace) -> Path:
     if len(options.names) != 1:
         msg = f"`snellen memory {options.action}` takes one file, as in `snellen memory {options.action} learned.zip`."
         raise BadInput(msg)
-    return Path(options.names[0])
+    try:
+        return Path(local_place(options.names[0]))
+    except argparse.ArgumentTypeError as error:
+        msg = f"{str(error).rstrip('.')}."
+        raise BadInput(msg) from error
 
 
 def _refuse_stray_options(options: argparse.Namespace) -> None:

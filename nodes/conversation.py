@@ -99,7 +99,8 @@ async def receive(state: ChatState, runtime: Runtime[Given]) -> Json:
     if last is None:
         return {"said": _GREETING, "began": _now()}
     read = await asyncio.to_thread(read_message, last, context.pictures)
-    fresh = {"pictures": [to_json(one) for one in read.pictures]} if read.pictures else {}
+    known = [to_json(one) for one in read.pictures]
+    fresh = {"pictures": known, "notices": list(read.notices)} if known else {}
     return {
         "messages": [read.message],
         "turn": state.turn + 1,
@@ -175,7 +176,8 @@ def task_of(state: ChatState) -> Json:
     if not remark:
         text = text_of(cast("HumanMessage", _last_said(state)))
         pictures = state.pictures[-MAX_PICTURES:]
-        return {"instruction": text, "pictures": pictures, "profile": state.profile or "embedded"} | _approving(state)
+        begun: Json = {"instruction": text, "pictures": pictures, "warnings": list(state.notices)}
+        return begun | {"profile": state.profile or "embedded"} | _approving(state)
     before: Json = state.last["state"]
     right = in_words(from_json(before["answer"])) if remark.right else None
     feedback = Feedback(remark.expected or right, remark.correction or None)

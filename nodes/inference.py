@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from memory.demonstrations import Demonstration
 from memory.home import MemoryTrouble
+from memory.picture_modes import is_grey
 from nodes.context import Context, context_of
 from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed, Task
 from nodes.records import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     from nodes.reasoning.protocol import Reasoner, Usage
     from nodes.settings import Given
     from tools.program import StepRecord
+
+
+_GREY: Final = (
+    "The picture has no colors, and the models were trained on pictures with colors: they miss more in it, and what "
+    "they say about colors means nothing."
+)
 
 
 async def recall(state: AskState, runtime: Runtime[Given]) -> Json:
@@ -176,12 +183,13 @@ def _execution(
 
 
 def _unfamiliar(state: AskState, context: Context) -> list[str]:
-    """Say where the answer is a guess: pictures unlike all that the profile's models have seen."""
+    """Say where the answer is a guess: pictures without colours, or unlike all that the profile's models have seen."""
     if context.models is None:
         return []
     references = [from_json(picture) for picture in state.pictures]
     shown = [context.pictures.get(one.id) for one in references if isinstance(one, Picture)]
-    return [said for picture in shown if (said := context.models.warning(picture))]
+    grey = [_GREY] if any(map(is_grey, shown)) else []
+    return [*grey, *(said for picture in shown if (said := context.models.warning(picture)))]
 
 
 def _knowledge(reasoner: Reasoner, loop: asyncio.AbstractEventLoop) -> Callable[[str, int, Sequence[str]], list[str]]:

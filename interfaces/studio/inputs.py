@@ -234,7 +234,8 @@ async def _store_pictures(messages: list[Any], scope: Scope) -> None:
             continue
         for place, block in enumerate(content):
             if isinstance(block, dict) and block.get("type") in PICTURE_TYPES and not block.get("file_id"):
-                content[place] = reference(await uploads.add_reference(encoded_picture(block)))
+                stored = await uploads.add_reference(encoded_picture(block))
+                content[place] = reference(stored, uploads.notices.get(stored.id, ()))
 
 
 async def _check_profile(profile: object) -> None:

@@ -200,7 +200,7 @@ async def test_an_investigation_is_done_within_the_conversation_and_explained(tm
         evidence = await talk.say("Why?")
         state = await talk.state()
 
-    assert found.startswith("clip is good at recognizing fruit")
+    assert found.startswith("Yes, clip is good at recognizing fruit")
     assert "clip is right in more than" in evidence
     assert state.last["state"]["investigation"] == "talk.1"
     assert found_in_chat(state) is not None

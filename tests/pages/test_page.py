@@ -25,6 +25,14 @@ BEACH = SCENE.with_name("beach.png")
 QUESTION = "Can llava-upright tell left from right?"
 
 
+OPACITY = """one => {
+    let opacity = 1;
+    for (let at = one; at; at = at.parentElement) opacity *= Number(getComputedStyle(at).opacity);
+    return opacity;
+}"""
+"""How opaque an element is drawn, with all that it is in."""
+
+
 def say(page: Page, text: str, *files: Path) -> None:
     if files:
         page.locator("#chat-box input[type=file]").first.set_input_files(files)
@@ -73,6 +81,7 @@ def test_an_example_is_answered_beside_its_steps_and_found_again_after_a_reload(
         assert story.locator("rect title").first.text_content() == "dog 0.87"
         shown = page.locator("#chat-log .user.message img")
         assert shown.evaluate("one => one.complete && one.naturalWidth") == 128
+        assert shown.evaluate(OPACITY) == 1, "a picture is shown as it is"
         page.reload()
 
     answered(page)
@@ -170,7 +179,10 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
 
     story = page.locator("#inquiry-story")
     expect(page.locator("#inquiry-head")).to_contain_text("finished", timeout=60_000)
-    expect(story).to_contain_text("llava-upright is not good at telling where things are")
+    expect(story).to_contain_text("No, llava-upright is not good at telling where things are")
+    expect(story).to_contain_text(
+        "2.3 million parameters, trained in the microworld with planted weaknesses; not LLaVA"
+    )
     expect(story.locator(".sn-claim")).to_have_count(1)
     assert story.locator(".sn-samples image").count() >= 6
     report = page.locator("#inquiry-report")
