@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,12 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from interfaces.installed import installed_version
+from interfaces.termination import INTERRUPTED, TERMINATED, heeding
 
 DEBUG_VARIABLE: Final = "SNELLEN_DEBUG"
 MAX_INSTRUCTION_BYTES: Final = 4096
 
-_INTERRUPTED: Final = 130
-"""What shells expect of a program stopped by Ctrl-C: 128 + SIGINT."""
+_REPEATED: Final = frozenset({"campaign", "evaluate", "export", "pairs", "prove"})
+"""Commands that go on where they were stopped when they are given once more."""
 
 _ABOUT: Final = """\
 usage: snellen COMMAND …
@@ -584,35 +586,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The words after ``snellen``; None takes those of the process.
 
     Returns:
-        The exit status: 0, 2 for bad input, 1 for a failure, 130 when interrupted.
+        The exit status: 0, 2 for bad input, 1 for a failure, 130 when interrupted, 143 when terminated.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    with heeding() as termination:
+        status = termination.status(_told(words))
+    if status in {INTERRUPTED, TERMINATED} and arguments is None:
+        _leave(status)
+    return status
+
+
+def _told(words: list[str]) -> int:
+    """Run one command, tell its errors, and return its status."""
     try:
         status = _run(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        goes_on = (
-            "repeat the command to go on"
-            if words[:1] in (["evaluate"], ["prove"], ["pairs"], ["export"])
-            else "`snellen threads` lists what can be resumed"
-        )
-        status = _tell(f"Interrupted; {goes_on}.", status=_INTERRUPTED)
+        return _tell(f"Interrupted; {_way_on(words)}.", status=INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # noqa: BLE001 - the last door: a user gets a sentence, a developer may ask for more
-        status = _tell_error(error)
-    if status == _INTERRUPTED and arguments is None:
-        _leave()
+        return _tell_error(error)
     return status
 
 
-def _leave() -> NoReturn:
+def _way_on(words: list[str]) -> str:
+    if words[:1] and words[0] in _REPEATED:
+        return f"`{shlex.join(['snellen', *words])}` goes on with what is left"
+    return "`snellen threads` lists what can be resumed"
+
+
+def _leave(status: int) -> NoReturn:
     """End this process at once: a worker thread may be loading a model, which nobody waits for any more."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(_INTERRUPTED)
+    os._exit(status)
 
 
 def _run(words: list[str]) -> int:

@@ -153,7 +153,7 @@ def threads(options: argparse.Namespace) -> int:
             one.status,
             one.verdict,
             _shortened(one.instruction),
-            _shortened(one.outcome) if one.outcome else in_words(from_json(one.answer)),
+            _shortened(one.reason or one.outcome) or in_words(from_json(one.answer)),
         )
         for one in found
     ]

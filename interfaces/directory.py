@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -69,10 +69,16 @@ async def list_threads() -> list[ThreadSummary]:
     folder = await asyncio.to_thread(home)
     found = await asyncio.to_thread(thread_graphs, folder)
     async with threads.reading_all(folder) as graphs:
-        return [
-            await threads.listed(name, of, _SUMMARIES[of](graphs[of], name))
-            for name, of in ((name, threads.known_graph(graph)) for name, graph in found.items())
-        ]
+        return [await summarized(graphs[of], name, of) for name, of in _by_graph(found)]
+
+
+async def summarized(graph: Any, thread: str, of: GraphName) -> ThreadSummary:  # noqa: ANN401 - a compiled graph
+    """Return the line of a thread, read through its graph, of the home at hand."""
+    return await threads.listed(thread, of, _SUMMARIES[of](graph, thread))
+
+
+def _by_graph(found: Mapping[str, str]) -> list[tuple[str, GraphName]]:
+    return [(name, threads.known_graph(graph)) for name, graph in found.items()]
 
 
 async def read_summary(thread: str) -> ThreadSummary:
@@ -85,7 +91,7 @@ async def read_summary(thread: str) -> ThreadSummary:
 
     of = await threads.graph_of(thread)
     async with threads.reading(of, await asyncio.to_thread(home)) as graph:
-        return await threads.listed(thread, of, _SUMMARIES[of](graph, thread))
+        return await summarized(graph, thread, of)
 
 
 async def read_thread(thread: str) -> tuple[GraphName, Any]:

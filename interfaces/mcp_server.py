@@ -36,6 +36,7 @@ from interfaces.serving.settings import Settings
 from interfaces.serving.uploads import Uploads
 from interfaces.serving.users import OWNER, User
 from interfaces.shown import shown_picture
+from interfaces.threads import FAILED
 from memory.artifacts import ArtifactStore
 from memory.home import home, using_home
 from nodes.messages import known_picture
@@ -68,6 +69,8 @@ class Answer(BaseModel):
     """What came of a visual task."""
 
     thread: str
+    status: str
+    """``finished``, or ``failed``: then the answer says why there is none."""
     answer: str
     steps: list[str]
     notices: list[str]
@@ -179,6 +182,7 @@ class _Tools:
         ids = await asyncio.to_thread(_drawn, answer, store)
         told = Answer(
             thread=job.thread,
+            status=FAILED if state.error else "finished",
             answer=state.error or in_words(answer),
             steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
             notices=notices_of(state),
@@ -323,12 +327,14 @@ class _Tools:
         graph, state = await directory.read_thread(thread)
         job = self.jobs.find(home(), thread)
         found = await found_of(thread) if graph != "investigate" or state.report else None
-        status = job.status if job is not None else "finished" if found and found.report.answers else "stopped"
+        summary = await directory.read_summary(thread)
+        # The first word: finished, failed, running, waiting, stopped or damaged.
+        status = job.status if job is not None else summary.status.split()[0]
         if found is None:
+            said = " ".join(filter(None, ("Nothing was found out yet.", job.error if job else summary.reason)))
             return Investigation(
-                thread=thread, status=status, conclusion="Nothing was found out yet.", findings=[], pictures=0,
-                trials=0, report="",
-            )  # fmt: skip
+                thread=thread, status=status, conclusion=said, findings=[], pictures=0, trials=0, report=""
+            )
         report = found.report
         findings = [
             f"{one.claim.stated(experiment.design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one)}'}"

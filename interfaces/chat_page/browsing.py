@@ -146,7 +146,7 @@ class ThreadsTab:
             self.show: gr.update(visible=standing.graph in {"chat", "investigate"}),
             self.stop: gr.update(visible=standing.is_running),
             self.resume: gr.update(visible=known and standing.can_resume),
-            self.correction: gr.update(visible=standing.graph == "ask" and standing.mood == "finished"),
+            self.correction: gr.update(visible=standing.graph == "ask" and standing.has_ended),
             self.right: "",
             self.wrong: "",
             self.messages: gr.update(value=talk, visible=bool(talk)),
@@ -209,7 +209,7 @@ class ThreadsTab:
 
 
 def _line(one: ThreadSummary) -> str:
-    answer = in_words(from_json(one.answer)) if one.answer is not None else one.outcome
+    answer = in_words(from_json(one.answer)) if one.answer is not None else one.reason or one.outcome
     said = f" → {_short(answer, 60)}" if answer else ""
     return f"{one.graph} · {_short(one.instruction, 70) or 'untitled'}{said} · {one.status} · {when(one.updated)}"
 

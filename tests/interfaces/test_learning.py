@@ -16,7 +16,7 @@ import pytest
 
 from interfaces import cli, directory, learning, threads
 from interfaces.following import Finished, LearningProgress, Waits
-from interfaces.learning_display import outcome_lines, phase_in_words, trouble
+from interfaces.learning_display import outcome_lines, phase_in_words
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
 from nodes import learning as nodes
@@ -386,8 +386,8 @@ def test_progress_and_outcome_are_told_in_words() -> None:
         "VQA answers questions like 'is it a bird?' from now on",
         "nothing was learned: Why not.",
     ]
-    assert trouble([Learned(question, trouble="Why not."), Learned(question, kept=1)]) is None
-    assert trouble([Learned(question, trouble="Why not.")]) == "Nothing was learned. Why not."
+    assert learning.trouble([Learned(question, trouble="Why not."), Learned(question, kept=1)]) is None
+    assert learning.trouble([Learned(question, trouble="Why not.")]) == "Nothing was learned. Why not."
 
 
 class TestLora:
