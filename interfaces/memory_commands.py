@@ -203,13 +203,20 @@ def _import(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     from graphs.states import STATE_TYPES
+    from interfaces.redrawing import Redrawing
     from memory.verification import verify_memory
 
+    again = Redrawing(home())
     found = verify_memory(
-        home(), lambda: _searchable(options.profile), repair=not options.dry_run, state_types=STATE_TYPES
+        home(),
+        lambda: _searchable(options.profile),
+        repair=not options.dry_run,
+        state_types=STATE_TYPES,
+        draw=again.draw,
+        complete=again.complete,
     )
     if options.json:
-        print_json(dataclasses.asdict(found) | {"clean": found.clean, "lost": found.lost})
+        print_json(found.to_json())
     else:
         _show_verification(found)
     if found.lost:
@@ -237,8 +244,18 @@ def _copy_threads(options: argparse.Namespace) -> int:
 
 
 def _show_verification(found: Verification) -> None:
-    counts = (found.prompts, found.blocks, found.demonstrations, found.indexes, found.threads)
-    print_table(("prompts", "files of prompts", DEMONSTRATIONS, "search indexes", "threads"), [counts], title="checked")
+    named = {
+        "prompts": found.prompts,
+        "files of prompts": found.blocks,
+        DEMONSTRATIONS: found.demonstrations,
+        "search indexes": found.indexes,
+        "threads": found.threads,
+        "pictures": found.pictures,
+        "trials": found.trials,
+        "samples": found.samples,
+        "adapters": found.adapters,
+    }
+    print_table(tuple(named), [tuple(named.values())], title="checked")
     screen = console()
     if found.clean:
         screen.print("everything is as it was stored")

@@ -31,7 +31,8 @@ class Termination:
         """Return the exit status of a command that would end with ``status``."""
         return TERMINATED if self.received and status == INTERRUPTED else status
 
-    def _receive(self, number: int, frame: FrameType | None) -> None:
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Handle the signal."""
         self.received = True
         # asyncio's handler of Ctrl-C cancels what runs, so that it lets go of its databases and locks. Where Ctrl-C is
         # ignored, as in the background of a shell, there is no such handler, and SIGTERM still counts.
@@ -52,7 +53,7 @@ def heeding() -> Iterator[Termination]:
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
         yield termination
         return
-    before = signal.signal(signal.SIGTERM, termination._receive)
+    before = signal.signal(signal.SIGTERM, termination.receive)
     try:
         yield termination
     finally:

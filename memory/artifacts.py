@@ -54,7 +54,7 @@ class ArtifactStore:
         self.folder = Path(folder)
 
     def put(self, picture: PIL.Image.Image) -> Picture:
-        """Store a picture without its metadata; storing the same one again changes nothing.
+        """Store a picture without its metadata; storing the same one again changes nothing, or mends its file.
 
         Args:
             picture: Any mode; all but L (masks) become RGB, transparent parts white.
@@ -70,7 +70,7 @@ class ArtifactStore:
         identity = hashlib.sha256(content).hexdigest()
         path = self.path(identity)
         with storing(self.folder):
-            if not path.exists():
+            if not _holds(path, content):
                 write_atomically(path, content)
         return Picture(id=identity, width=clean.width, height=clean.height)
 
@@ -80,11 +80,7 @@ class ArtifactStore:
         Raises:
             SnellenError: it is not in this store, or the file has been damaged.
         """
-        content = self.read(picture_id)
-        if hashlib.sha256(content).hexdigest() != picture_id:
-            msg = f"The stored picture {self.path(picture_id)} is damaged; delete the file and give the picture again."
-            raise SnellenError(msg)
-        picture = PIL.Image.open(BytesIO(content), formats=("PNG",))
+        picture = PIL.Image.open(BytesIO(self.read(picture_id)), formats=("PNG",))
         picture.load()
         return picture
 
@@ -92,14 +88,56 @@ class ArtifactStore:
         """Return the stored PNG file of a picture, as it is.
 
         Raises:
-            SnellenError: it is not in this store.
+            SnellenError: it is not in this store, or the file has been damaged.
         """
         path = self.path(picture_id)
         if not path.is_file():
             msg = f"The picture {picture_id[:12]} is not in {self.folder}; give its file again."
             raise SnellenError(msg)
         with storing(path):
-            return path.read_bytes()
+            content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != picture_id:
+            msg = (
+                f"The stored picture {path} is damaged; give the picture again, which mends it, or run "
+                "`snellen memory verify`, which draws it again where that is possible."
+            )
+            raise SnellenError(msg)
+        return content
+
+    def is_whole(self, picture_id: str) -> bool:
+        """Tell whether a picture is stored as it was given."""
+        try:
+            self.read(picture_id)
+        except SnellenError:
+            return False
+        return True
+
+    def ids(self) -> set[str]:
+        """Return the ids of the pictures that there are files of, damaged ones too."""
+        return {path.stem for path in self.folder.glob("*/*.png") if _ID.fullmatch(path.stem)}
+
+    def take(self, picture_id: str, other: ArtifactStore) -> None:
+        """Store a picture as another store has it.
+
+        Raises:
+            MemoryTrouble: the disk is full or not writable.
+            SnellenError: the other store does not have it, or only damaged.
+        """
+        content = other.read(picture_id)
+        with storing(self.folder):
+            write_atomically(self.path(picture_id), content)
+
+    def forget(self, picture_id: str) -> bool:
+        """Delete a picture; say whether it was there.
+
+        Raises:
+            MemoryTrouble: its file cannot be deleted.
+        """
+        path = self.path(picture_id)
+        with storing(path):
+            there = path.exists()
+            path.unlink(missing_ok=True)
+        return there
 
     def path(self, picture_id: str) -> Path:
         """Return where a picture is, or would be, stored.
@@ -130,6 +168,14 @@ class ArtifactStore:
         if picture.format in _ANIMATED_FORMATS and getattr(picture, "n_frames", 1) > 1:
             notice(f"{path} is animated; only its first frame is looked at.")
         return self.put(_upright(picture))
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Tell whether a file is what would be written to it: read at once, as that takes less than making a PNG."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except FileNotFoundError:
+        return False
 
 
 def read_picture(content: bytes, name: str) -> PIL.Image.Image:

@@ -26,6 +26,7 @@ from memory import prompt_rows
 from memory.home import MemoryTrouble, connect, storing, write_atomically
 from memory.prompt_blocks import (
     Block,
+    BlockDamaged,
     BlockMissing,
     batches,
     block_path,
@@ -43,7 +44,7 @@ from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -149,7 +150,14 @@ class PromptPool:
         return count
 
     def candidates(
-        self, pool: str, concept: str, fingerprint: str, feature: Vector | None = None, limit: int | None = None
+        self,
+        pool: str,
+        concept: str,
+        fingerprint: str,
+        feature: Vector | None = None,
+        limit: int | None = None,
+        *,
+        trouble: Callable[[str], None] | None = None,
     ) -> Found:
         """Return the prompts learned for a concept, those of the most similar features first.
 
@@ -159,13 +167,15 @@ class PromptPool:
             fingerprint: Of the checkpoint in use; prompts of another are not seen.
             feature: What is looked at, (d,); None returns the prompts in the order they were learned.
             limit: At most so many; None takes all.
+            trouble: Told why some prompts cannot be read; the others are then found as if those had never been
+                learned, more slowly than otherwise. None raises.
 
         Returns:
             By falling cosine of the features, equal ones by id; without rows where nothing was learned.
 
         Raises:
             MemoryTrouble: the database or a file of tensors cannot be read.
-            BlockDamaged: the tensors of a candidate are not what was stored.
+            BlockDamaged: the tensors of a candidate are not what was stored, and there is no ``trouble``.
             BadInput: the feature has another length than those of the pool, or is not finite.
         """
         selection = Selection(pool=pool, concept=concept, fingerprint=fingerprint)
@@ -174,7 +184,15 @@ class PromptPool:
                 return self._candidates(selection, feature, limit)
             except BlockMissing:  # another process has just forgotten some: look again at what is there now
                 continue
-        return self._candidates(selection, feature, limit)
+            except BlockDamaged:
+                break
+        try:
+            return self._candidates(selection, feature, limit)
+        except BlockDamaged as error:
+            if trouble is None:
+                raise
+            trouble(str(error))
+            return self._whole_candidates(selection, feature, limit)
 
     def concepts(self, pool: str, fingerprint: str) -> frozenset[str]:
         """Return the concepts that a pool has learned for a checkpoint, in lower case."""
@@ -445,6 +463,22 @@ class PromptPool:
             asked = _unit(feature, state.dimension, selection.pool)
             return self._found(rows, self._nearest(rows, selection, asked, limit)[:limit])
 
+    def _whole_candidates(self, selection: Selection, feature: Vector | None, limit: int | None) -> Found:
+        """Return what ``_candidates`` does, of the prompts that can be read: each one is."""
+        with self._reading() as rows:
+            whole = [one for each in prompt_rows.stored_rows(rows, selection) if (one := self._readable(each))]
+            if feature is not None and whole:
+                state = prompt_rows.state_of(rows, selection.pool, selection.fingerprint)
+                asked = _unit(feature, state.dimension, selection.pool)
+                whole.sort(key=lambda one: (-_score(one.feature, asked), one.row.id))
+        return _found(whole[:limit])
+
+    def _readable(self, stored: StoredRow) -> LearnedPrompt | None:
+        try:
+            return self._read(stored)
+        except BlockDamaged:
+            return None
+
     def _nearest(self, rows: Database, selection: Selection, asked: Vector, limit: int | None) -> list[int]:
         """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
         among = prompt_rows.numbers_of(rows, selection) if selection.concept or limit is None else None
@@ -500,6 +534,10 @@ def _found(prompts: Sequence[LearnedPrompt]) -> Found:
         prompts=np.stack([one.prompt for one in prompts]),
         features=np.stack([one.feature for one in prompts]),
     )
+
+
+def _score(feature: Vector, asked: Vector) -> float:
+    return float((feature.astype(np.float64) * asked.astype(np.float64)).sum())
 
 
 def _unit(feature: Vector, dimension: int, pool: str) -> Vector:

@@ -107,6 +107,28 @@ def test_learning_twice_learns_once_and_says_so(say: Say, home: Path) -> None:
     assert PromptPool(home).rows() == before
 
 
+@pytest.mark.parametrize("harm", ["damaged", "missing"])
+def test_a_run_goes_on_without_prompts_that_cannot_be_read_and_warns(
+    say: Say, home: Path, tmp_path: Path, profile: str, harm: str
+) -> None:
+    say("learn", "dog", "--tool", "LOC")
+    for block in (home / "prompts").glob("*/*.safetensors"):
+        if harm == "damaged":
+            content = block.read_bytes()
+            middle = slice(len(content) // 4, len(content) // 2)
+            block.write_bytes(content[: middle.start] + bytes(len(content[middle])) + content[middle.stop :])
+        else:
+            block.unlink()
+    scene = tmp_path / "scene.png"
+    PIL.Image.new("RGB", (64, 48), "olive").save(scene)
+
+    said = json.loads(say("ask", str(scene), "How many dogs are there?", "--profile", profile, "--json"))
+
+    assert (said["status"], said["error"]) == ("finished", None)
+    (warning,) = [one for one in said["warnings"] if "memory verify" in one]
+    assert "what LOC learned of 'dog' is damaged or missing" in warning
+
+
 def test_two_runs_at_once_learn_once(profile: str, home: Path) -> None:
     """Each has its own event loop, context and databases, as two processes have."""
     together, ended = threading.Barrier(2), []
