@@ -259,6 +259,19 @@ def _declare_benchmark(parser: argparse.ArgumentParser, data: str) -> None:
     )  # fmt: skip
 
 
+def _declare_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "delete"), default="list", metavar="ACTION",
+        help="list (default), or delete",
+    )  # fmt: skip
+    parser.add_argument("ids", nargs="*", metavar="ID…", help="delete: these threads")
+    parser.add_argument(
+        "--older-than", default="", metavar="AGE", help="delete: those that nothing was saved to for 12h, 30d or 8w"
+    )
+    parser.add_argument("--yes", action="store_true", help="delete: without being asked")
+    _declare_json(parser)
+
+
 def _declare_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("thread", metavar="THREAD", help="as `snellen threads` lists it")
     decision = parser.add_mutually_exclusive_group()
@@ -505,7 +518,13 @@ _COMMANDS: Final = {
         "snellen pairs run --bench pairs --models llava-judge --table others.csv --json",
         _declare_pairs,
     ),
-    "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
+    "threads": _Command(
+        "list the runs so far, the newest first, or delete some",
+        "snellen threads --json\n"
+        "snellen threads delete ID ID                     # with pictures and trials that nothing else needs\n"
+        "snellen threads delete --older-than 30d --yes",
+        _declare_threads,
+    ),
     "resume": _Command(
         "go on with a run where it stopped",
         "snellen threads\nsnellen resume THREAD --html run.html\nsnellen resume THREAD --approve",

@@ -127,17 +127,28 @@ class ArtifactStore:
         with storing(self.folder):
             write_atomically(self.path(picture_id), content)
 
-    def forget(self, picture_id: str) -> bool:
-        """Delete a picture; say whether it was there.
+    def set_aside(self, picture_id: str) -> None:
+        """Take a picture away, so that whoever is given it stores it anew, until ``settle`` decides about it.
 
         Raises:
-            MemoryTrouble: its file cannot be deleted.
+            MemoryTrouble: its file cannot be moved.
         """
         path = self.path(picture_id)
         with storing(path):
-            there = path.exists()
-            path.unlink(missing_ok=True)
-        return there
+            path.rename(_aside(path))
+
+    def settle(self, picture_id: str, *, keep: bool) -> None:
+        """Put a picture back that was set aside, or delete it.
+
+        Raises:
+            MemoryTrouble: its file cannot be moved or deleted.
+        """
+        path = self.path(picture_id)
+        with storing(path):
+            if keep:
+                _aside(path).replace(path)
+            else:
+                _aside(path).unlink()
 
     def path(self, picture_id: str) -> Path:
         """Return where a picture is, or would be, stored.
@@ -168,6 +179,11 @@ class ArtifactStore:
         if picture.format in _ANIMATED_FORMATS and getattr(picture, "n_frames", 1) > 1:
             notice(f"{path} is animated; only its first frame is looked at.")
         return self.put(_upright(picture))
+
+
+def _aside(path: Path) -> Path:
+    # Hidden: what a process was killed in the midst of is deleted like a file that was never written to its end.
+    return path.with_name(f".{path.name}.aside")
 
 
 def _holds(path: Path, content: bytes) -> bool:

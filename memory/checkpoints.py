@@ -6,7 +6,9 @@ The command line, the server and the pages open the same ones, so a thread begun
 from __future__ import annotations
 
 import json
+import uuid
 from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from memory import postgres
@@ -27,6 +29,10 @@ UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, EOFErro
 """What reading a damaged checkpoint may end in."""
 
 _BUSY_SECONDS: Final = 30.0
+_SORTED_BY_TIME: Final = 6
+"""The version of the UUIDs that LangGraph names checkpoints by."""
+_GREGORIAN: Final = datetime(1582, 10, 15, tzinfo=UTC)
+"""What their time is counted from."""
 
 
 @asynccontextmanager
@@ -124,6 +130,19 @@ def thread_heads(folder: Path | None = None) -> dict[str, tuple[str, str]]:
     if server is not None:
         return postgres.thread_heads(server, place)
     return sqlite_threads(place / DATABASE)
+
+
+def saved_at(checkpoint: str) -> datetime | None:
+    """Return when a checkpoint was saved, in UTC, as its id tells; None where it does not."""
+    try:
+        identity = uuid.UUID(checkpoint)
+    except ValueError:
+        return None
+    if identity.version != _SORTED_BY_TIME:
+        return None
+    # RFC 9562, section 5.6: 60 bits of time, the highest first, around the version.
+    ticks = ((identity.int >> 80) << 12) | ((identity.int >> 64) & 0xFFF)
+    return _GREGORIAN + timedelta(microseconds=ticks // 10)
 
 
 def sqlite_threads(database: Path) -> dict[str, tuple[str, str]]:

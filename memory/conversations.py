@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ from sqlite_utils import Database, Migrations
 from memory.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 DATABASE: Final = "conversations.sqlite"
@@ -57,6 +59,16 @@ class ConversationTable(Table):
         with self._rows() as rows:
             found = rows.conn.execute("SELECT thread, checkpoint FROM turns WHERE history = ?", (history,)).fetchone()
         return Turn(*found) if found else None
+
+    def forget(self, threads: Iterable[str]) -> None:
+        """Forget the turns of some threads.
+
+        Raises:
+            MemoryTrouble: the database cannot be written.
+        """
+        with self._rows() as rows, rows.atomic():
+            query = "DELETE FROM turns WHERE thread IN (SELECT value FROM json_each(?))"
+            rows.conn.execute(query, [json.dumps(list(threads))])
 
     def keep(self, history: str, turn: Turn) -> None:
         """Know a turn again; of two with the same history, the later one counts.

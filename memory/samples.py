@@ -136,6 +136,21 @@ class SampleTable(Table):
         with self._rows() as rows:
             return {str(picture): str(name) for picture, name in rows.conn.execute(query) if picture}
 
+    def albums(self) -> set[str]:
+        """Return the names that samples are kept by."""
+        with self._rows() as rows:
+            return {str(name) for (name,) in rows.conn.execute("SELECT DISTINCT investigation FROM samples")}
+
+    def forget_albums(self, names: Iterable[str]) -> int:
+        """Delete all samples that are kept by some names; return how many there were.
+
+        Raises:
+            MemoryTrouble: the database cannot be written; nothing was deleted.
+        """
+        with self._rows() as rows, rows.atomic():
+            query = "DELETE FROM samples WHERE investigation IN (SELECT value FROM json_each(?))"
+            return int(rows.conn.execute(query, [json.dumps(list(names))]).rowcount)
+
     def count(self) -> int:
         """Return how many samples there are."""
         with self._rows() as rows:

@@ -155,6 +155,23 @@ class TrialTable(Table):
             query = "DELETE FROM trials WHERE id IN (SELECT value FROM json_each(?))"
             return int(rows.conn.execute(query, [json.dumps(list(ids))]).rowcount)
 
+    def forget_about(self, pictures: Iterable[str]) -> int:
+        """Delete the trials about any of some pictures; return how many there were.
+
+        Raises:
+            MemoryTrouble: the database cannot be written; nothing was deleted.
+        """
+        about = "SELECT 1 FROM json_each(trials.pictures) WHERE value IN (SELECT value FROM json_each(?))"
+        with self._rows() as rows, rows.atomic():
+            query = f"DELETE FROM trials WHERE EXISTS ({about})"  # noqa: S608 - our own condition
+            return int(rows.conn.execute(query, [json.dumps(list(pictures))]).rowcount)
+
+    def pictures(self) -> set[str]:
+        """Return the pictures that trials are about."""
+        with self._rows() as rows:
+            query = "SELECT DISTINCT value FROM trials, json_each(trials.pictures)"
+            return {str(one) for (one,) in rows.conn.execute(query)}
+
     def count(self, model: str = "") -> int:
         """Return how many trials there are, of one model or of all."""
         where, values = ("WHERE model = ?", [model]) if model else ("", [])

@@ -431,9 +431,7 @@ def test_a_damaged_prompt_is_not_used(pool: PromptPool) -> None:
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut short", "missing"])
-def test_what_is_damaged_is_found_as_if_it_had_never_been_learned(
-    pool: PromptPool, tmp_path: Path, harm: str
-) -> None:
+def test_what_is_damaged_is_found_as_if_it_had_never_been_learned(pool: PromptPool, tmp_path: Path, harm: str) -> None:
     others = [made(number) for number in range(6) if number != 2]
     pool.add(made(2))
     (path,) = pool.blocks.glob("*/*")
