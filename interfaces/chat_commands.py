@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from profiles.errors import SnellenError
@@ -49,6 +50,7 @@ def page_app(jobs: Jobs, settings: Settings, *, profile: str) -> Starlette:
     """
     from interfaces.artifact_routes import artifact_routes
     from interfaces.chat_page import make_page, mount_page, page_routes
+    from interfaces.retention import watch
     from interfaces.serving.app import create_app
 
     async def stop(seconds: float) -> None:
@@ -56,7 +58,9 @@ def page_app(jobs: Jobs, settings: Settings, *, profile: str) -> Starlette:
 
     page = make_page(jobs, profile=profile, settings=settings)
     routes = [*artifact_routes(settings), *page_routes()]
-    app = create_app(settings, routes=routes, mounts=[mount_page(page)], on_stop=stop)
+    app = create_app(
+        settings, routes=routes, mounts=[mount_page(page)], on_stop=stop, background=[partial(watch, settings)]
+    )
     app.state.serving.metrics.watch_jobs(
         running=lambda: jobs.counts().get("running", 0), waiting=lambda: jobs.counts().get("queued", 0)
     )

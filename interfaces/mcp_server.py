@@ -26,7 +26,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.types import Receive, Scope, Send
 
-from interfaces import directory, investigations, learning, report_text, sessions
+from interfaces import directory, investigations, learning, report_text, retention, sessions
 from interfaces.artifact_routes import found_of
 from interfaces.installed import installed_version
 from interfaces.investigation_display import VERDICTS, figures
@@ -62,6 +62,7 @@ Pictures = Annotated[
     Field(description="Each a data: address, base64, or the 64-digit id of a stored picture.", min_length=1),
 ]
 Profile = Annotated[str, Field(description="Which checkpoints are used, by the name of a profile. Empty: the first.")]
+Keep = Annotated[bool, Field(description="Keep the thread; else it and its pictures are deleted after a while.")]
 Call = Context[Any, Any]
 
 
@@ -168,6 +169,7 @@ class _Tools:
         context: Call,
         expected: Annotated[str, Field(description="The right answer, if known: a wrong one is learned from.")] = "",
         profile: Profile = "",
+        keep: Keep = False,  # noqa: FBT002 - called by name
     ) -> Annotated[CallToolResult, Answer]:
         """Answer a question about pictures, or edit them, by a program of vision models whose steps are told."""
         shown = await self._stored(pictures)
@@ -176,6 +178,7 @@ class _Tools:
             lambda: sessions.stream_ask(
                 shown, instruction, expected=expected or None, profile=self._profile(profile), gather=resources
             ),
+            keep=keep,
         )
         state, store = job.state, open_pictures(home())
         answer = from_json(state.answer)
@@ -209,7 +212,7 @@ class _Tools:
             job = await self.jobs.begin(home(), make)
             text = f"The investigation {job.thread} has begun; `report` tells how far it is."
             return _result(await self._investigation(job.thread), text)
-        job = await self._followed(context, make)
+        job = await self._followed(context, make, keep=True)
         told = await self._investigation(job.thread)
         return _result(told, told.conclusion)
 
@@ -233,10 +236,11 @@ class _Tools:
         context: Call,
         tools: Annotated[list[str], Field(description="LOC, SEG, CLASSIFY, SELECT, … None: the usual ones.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
         profile: Profile = "",
+        keep: Keep = False,  # noqa: FBT002 - called by name
     ) -> Annotated[CallToolResult, Lessons]:
         """Teach tools a concept from pictures of it; what does not prove itself is discarded: a minute or more."""
         job = await self._followed(
-            context, lambda: learning.stream_learn(concept, tools=tools, profile=self._profile(profile))
+            context, lambda: learning.stream_learn(concept, tools=tools, profile=self._profile(profile)), keep=keep
         )
         learned = learning.learned_of(job.state)
         told = Lessons(thread=job.thread, learned=[str(one) for one in learned], kept=sum(one.kept for one in learned))
@@ -302,13 +306,21 @@ class _Tools:
         inside = _inside(text, self.roots) if self.roots else None
         return inside or await uploads.add_reference(text)
 
-    async def _followed(self, context: Call, make: Callable[[], Events]) -> Job:
+    async def _followed(self, context: Call, make: Callable[[], Events], *, keep: bool) -> Job:
         """Have something done, tell how far it is, and return the job once it is over; a call that is given up ends it.
+
+        Args:
+            context: The call.
+            make: Begins the thread.
+            keep: Whether the thread is kept; else it is deleted after a while.
 
         Raises:
             SnellenError: It failed, or was stopped.
         """
+        seconds = self.settings.transient_seconds
         job = await self.jobs.begin(home(), make)
+        if not keep:
+            await retention.begin_transient(job.thread, seconds)
         try:
             told, progress = 0, Progress()
             async with aclosing(job.events()) as events:
@@ -319,6 +331,8 @@ class _Tools:
         finally:
             if not job.is_over and job.task is not None:
                 job.task.cancel("Nobody waited for it any more.")
+            if not keep and job.is_over:
+                await retention.end_transient(job.thread, seconds)
         if job.status == "finished":
             return job
         raise job.refused or SnellenError(job.error or f"A person must decide about {job.thread} first.")

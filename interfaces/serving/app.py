@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 Stop = Callable[[float], Awaitable[None]]
 """Saves the work under way; gets the seconds that it may take."""
+Background = Callable[[], Coroutine[Any, Any, None]]
+"""Runs beside the server until cancelled."""
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -84,6 +86,7 @@ def create_app(
     on_stop: Stop | None = None,
     tokens: Tokens | None = None,
     checks: Mapping[str, Check] | None = None,
+    background: Sequence[Background] = (),
 ) -> Starlette:
     """Return an application that serves ``routes`` and ``mounts`` to those who may use them.
 
@@ -97,6 +100,7 @@ def create_app(
         on_stop: Saves the work under way; gets the seconds that it may take, and is cancelled after them.
         tokens: Who may use it; None reads those of the home.
         checks: What ``/ready`` looks at; None takes the home and its checkpoints.
+        background: What runs beside it as long as it serves, until cancelled.
     """
     settings = settings or Settings()
     tokens = tokens or Tokens(home_folder())
@@ -107,7 +111,7 @@ def create_app(
         routes=[*_own_routes(serving, readiness), *login_routes(tokens, sessions), *routes, *mounts],
         middleware=_middleware(serving, sessions),
         exception_handlers={SnellenError: _tell_error},
-        lifespan=_lifespan(serving, readiness, mounts),
+        lifespan=_lifespan(serving, readiness, mounts, background),
     )
     app.state.serving = serving
     return app
@@ -144,10 +148,12 @@ def _own_routes(serving: Serving, readiness: Readiness) -> list[Route]:
     return [Route(HEALTH, health), Route(READY, ready), Route("/metrics", metrics)]
 
 
-def _lifespan(serving: Serving, readiness: Readiness, mounts: Sequence[Mount]) -> Callable[[Starlette], Any]:
+def _lifespan(
+    serving: Serving, readiness: Readiness, mounts: Sequence[Mount], background: Sequence[Background]
+) -> Callable[[Starlette], Any]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        watch = asyncio.create_task(serving.metrics.watch_loop())
+        beside = [asyncio.create_task(each()) for each in (serving.metrics.watch_loop, *background)]
         try:
             async with AsyncExitStack() as mounted:
                 for mount in mounts:
@@ -157,9 +163,9 @@ def _lifespan(serving: Serving, readiness: Readiness, mounts: Sequence[Mount]) -
                 yield
                 await serving.stop()
         finally:
-            watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await watch
+            for task in beside:
+                task.cancel()
+            await asyncio.wait(beside)
             readiness.close()
 
     return lifespan
