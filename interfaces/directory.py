@@ -64,9 +64,9 @@ async def list_threads() -> list[ThreadSummary]:
         MemoryTrouble: the home cannot be used.
     """
     from memory.checkpoints import thread_graphs
-    from memory.home import home
+    from memory.home import home_to_read
 
-    folder = await asyncio.to_thread(home)
+    folder = await asyncio.to_thread(home_to_read)
     found = await asyncio.to_thread(thread_graphs, folder)
     async with threads.reading_all(folder) as graphs:
         return [await summarized(graphs[of], name, of) for name, of in _by_graph(found)]
@@ -87,10 +87,10 @@ async def read_summary(thread: str) -> ThreadSummary:
     Raises:
         BadInput: There is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     of = await threads.graph_of(thread)
-    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
+    async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
         return await summarized(graph, thread, of)
 
 
@@ -121,10 +121,10 @@ async def history(thread: str) -> list[Moment]:
     Raises:
         BadInput: There is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     of = await threads.graph_of(thread)
-    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
+    async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
         found = [one async for one in graph.aget_state_history(KINDS[of].address(thread), limit=MAX_HISTORY)]
     return [_moment(one, before) for one, before in itertools.zip_longest(found, found[1:])]
 
@@ -135,10 +135,10 @@ async def standing(thread: str) -> str:
     Raises:
         BadInput: There is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     of = await threads.graph_of(thread)
-    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
+    async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
         snapshot = await graph.aget_state(KINDS[of].address(thread))
     return str(snapshot.config["configurable"]["checkpoint_id"])
 

@@ -108,9 +108,9 @@ async def graph_of(thread: str) -> GraphName:
         MemoryTrouble: the home cannot be used.
     """
     from memory.checkpoints import thread_graphs
-    from memory.home import home
+    from memory.home import home_to_read
 
-    folder = await asyncio.to_thread(home)
+    folder = await asyncio.to_thread(home_to_read)
     name = await known_thread(thread, folder)
     found = (await asyncio.to_thread(thread_graphs, folder)).get(name)
     return known_graph(found or "")
@@ -167,10 +167,10 @@ async def waiting(thread: str) -> Json | None:
     Raises:
         BadInput: there is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     kind = await graph_of(thread)
-    async with reading(kind, await asyncio.to_thread(home)) as graph:
+    async with reading(kind, await asyncio.to_thread(home_to_read)) as graph:
         return await request_of(graph, {"configurable": {"thread_id": thread}})
 
 

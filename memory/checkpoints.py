@@ -5,14 +5,16 @@ The command line, the server and the pages open the same ones, so a thread begun
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sqlite3
 import uuid
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from memory import postgres
-from memory.home import connect, home, storing, storing_rows
+from memory.home import connect, home, home_to_read, is_read_only, storing, storing_rows
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -81,10 +83,28 @@ async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[
 
     # Only the database's own errors: what else goes wrong while a graph runs is not this file's fault.
     with storing_rows(database):
+        if await asyncio.to_thread(is_read_only, database.parent):
+            reading = await asyncio.to_thread(_connected_to_read, database)
+            async with aiosqlite.Connection(lambda: reading, iter_chunk_size=64) as connection:
+                saver = AsyncSqliteSaver(connection, serde=serde)
+                saver.is_setup = True
+                yield saver
+            return
         async with aiosqlite.connect(database, timeout=_BUSY_SECONDS) as connection:
             saver = AsyncSqliteSaver(connection, serde=serde)
             await saver.setup()
             yield saver
+
+
+def _connected_to_read(database: Path) -> sqlite3.Connection:
+    """Open checkpoints where nothing can be written; none, where there is no file."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    if database.exists():
+        return connect(database, any_thread=True)
+    empty = sqlite3.connect(":memory:", check_same_thread=False)
+    SqliteSaver(empty).setup()
+    return empty
 
 
 def serializer(state_types: Iterable[type] = ()) -> JsonPlusSerializer:
@@ -126,7 +146,7 @@ def thread_heads(folder: Path | None = None) -> dict[str, tuple[str, str]]:
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the database is damaged or out of reach.
     """
-    place, server = folder or home(), postgres.server()
+    place, server = folder or home_to_read(), postgres.server()
     if server is not None:
         return postgres.thread_heads(server, place)
     return sqlite_threads(place / DATABASE)

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from sqlite_utils import Database
 
 from memory import prompt_rows
-from memory.home import MemoryTrouble, connect, storing, write_atomically
+from memory.home import MemoryTrouble, connect, is_read_only, storing, write_atomically
 from memory.prompt_blocks import (
     Block,
     BlockDamaged,
@@ -40,6 +40,7 @@ from memory.prompt_blocks import (
 from memory.prompt_index import FeatureIndex
 from memory.prompt_records import Found, LearnedPrompt, Lesson, PromptRow, learned_prompt
 from memory.prompt_rows import DATABASE, Places, Selection, State, StoredRow
+from memory.tables import opened
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -109,6 +110,9 @@ class PromptPool:
         self._searching = threading.RLock()
         self._thread_lock = threading.RLock()
         self._file_lock = FileLock(folder / LOCK, timeout=_LOCK_SECONDS, thread_local=False)
+        self._read_only = folder.is_dir() and is_read_only(folder)
+        if self._read_only:
+            return
         with self.writing():
             self._open_database(rebuilding=rebuilding)
         self.deliver_demonstrations()
@@ -310,8 +314,13 @@ class PromptPool:
     def database(self) -> Iterator[Database]:
         """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
         path = self.folder / DATABASE
-        with storing(path), closing(connect(path)) as connection:
+        with storing(path), closing(self._connected(path)) as connection:
             yield Database(connection)
+
+    def _connected(self, path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
+        if self._read_only:
+            return opened(path, prompt_rows.migrations, read_only=True)
+        return connect(path, any_thread=any_thread)
 
     @contextmanager
     def _reading(self) -> Iterator[Database]:
@@ -337,6 +346,9 @@ class PromptPool:
         Raises:
             MemoryTrouble: another process has been writing for a minute, or the folder is not writable.
         """
+        if self._read_only:  # nobody here can write, so that nobody need be kept from it
+            yield
+            return
         with storing(self.folder), self._thread_lock:
             self.folder.mkdir(parents=True, exist_ok=True)
             try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
 from sqlite_utils import Database
 
-from memory.home import connect, storing
+from memory.home import connect, is_read_only, storing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,10 @@ class Table:
 
     def __init__(self, folder: Path, database: str, migrations: Migrations) -> None:
         self.folder, self._database = folder, database
+        self._migrations = migrations
+        self._read_only = folder.is_dir() and is_read_only(folder)
+        if self._read_only:
+            return
         # One process at a time: two would both find a migration pending, and the second would fail at it.
         with storing(folder), FileLock(folder / f"{database}.lock", timeout=30), self._rows() as rows:
             migrations.apply(rows)
@@ -38,5 +43,30 @@ class Table:
     @contextmanager
     def _rows(self) -> Iterator[Database]:
         """A connection of this thread's own."""
-        with storing(self.folder), closing(connect(self.folder / self._database)) as connection:
+        place = self.folder / self._database
+        with storing(self.folder), closing(opened(place, self._migrations, read_only=self._read_only)) as connection:
             yield Database(connection)
+
+
+def opened(place: Path, migrations: Migrations, *, read_only: bool) -> sqlite3.Connection:
+    """Open a database; where nothing can be written and it is not up to date, a copy of it in memory that is.
+
+    Args:
+        place: The file.
+        migrations: What brings it up to date.
+        read_only: Whether nothing can be written there.
+
+    Raises:
+        sqlite3.DatabaseError: the file is damaged or out of reach (call inside ``storing``).
+    """
+    if not read_only:
+        return connect(place)
+    there = connect(place) if place.exists() else None
+    if there is not None and not migrations.pending(Database(there)):
+        return there
+    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    if there is not None:
+        with closing(there):
+            there.backup(copy)
+    migrations.apply(Database(copy))
+    return copy
