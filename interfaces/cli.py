@@ -765,8 +765,9 @@ def _bad_input(message: str) -> Exception:
 
 
 def _tell_error(error: Exception) -> int:
-    from profiles.errors import SnellenError
+    from profiles.errors import SnellenError, out_of_memory
 
+    error = out_of_memory(error) or error
     if isinstance(error, SnellenError):
         return _tell(str(error), status=error.exit_status)
     if isinstance(error, OSError):

@@ -14,14 +14,15 @@ import threading
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from filelock import FileLock
 from sqlite_utils import Database, Migrations
 
-from memory.home import is_read_only, storing, write_atomically
-from memory.tables import opened
+from memory.home import connect, is_read_only, storing, write_atomically
+from memory.tables import opened_to_read
 from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
@@ -315,7 +316,8 @@ class DemonstrationPool:
     def _rows(self) -> Iterator[Database]:
         """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
         path = self.folder / DATABASE
-        with storing(path), closing(opened(path, migrations, read_only=self._read_only)) as connection:
+        open_ = partial(opened_to_read, migrations=migrations) if self._read_only else connect
+        with storing(path), closing(open_(path)) as connection:
             yield Database(connection)
 
     def _load_seeds(self, path: Path) -> None:

@@ -37,7 +37,9 @@ _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _DAMAGED = (
     "it is damaged; run `snellen memory verify`, which keeps the file and saves what is whole (nothing was changed)"
 )
+_NO_MEMORY = "this machine has too little memory; end other programs and try again"
 _SQLITE_TROUBLE = {
+    "out of memory": _NO_MEMORY,
     "full": "the disk is full; free some space and try again",
     "readonly": f"it is read-only; make it writable or set {HOME_VARIABLE} to a folder of yours",
     "unable to open": f"it cannot be opened; make it readable and writable or set {HOME_VARIABLE} to a folder of yours",
@@ -236,6 +238,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 def _disk_remedy(error: OSError) -> str:
     if error.errno in _NO_SPACE:
         return "the disk is full; free some space and try again"
+    if error.errno == errno.ENOMEM:
+        return _NO_MEMORY
     if error.errno in _NOT_WRITABLE:
         return f"it is read-only for you; make it writable or set {HOME_VARIABLE} to a folder of yours"
     if error.errno in (errno.ENOTDIR, errno.EEXIST):

@@ -15,7 +15,7 @@ import weakref
 from collections import defaultdict
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -40,7 +40,7 @@ from memory.prompt_blocks import (
 from memory.prompt_index import FeatureIndex
 from memory.prompt_records import Found, LearnedPrompt, Lesson, PromptRow, learned_prompt
 from memory.prompt_rows import DATABASE, Places, Selection, State, StoredRow
-from memory.tables import opened
+from memory.tables import opened_to_read
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -314,13 +314,9 @@ class PromptPool:
     def database(self) -> Iterator[Database]:
         """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
         path = self.folder / DATABASE
-        with storing(path), closing(self._connected(path)) as connection:
+        open_ = partial(opened_to_read, migrations=prompt_rows.migrations) if self._read_only else connect
+        with storing(path), closing(open_(path)) as connection:
             yield Database(connection)
-
-    def _connected(self, path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
-        if self._read_only:
-            return opened(path, prompt_rows.migrations, read_only=True)
-        return connect(path, any_thread=any_thread)
 
     @contextmanager
     def _reading(self) -> Iterator[Database]:

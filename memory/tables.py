@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
@@ -44,23 +45,21 @@ class Table:
     def _rows(self) -> Iterator[Database]:
         """A connection of this thread's own."""
         place = self.folder / self._database
-        with storing(self.folder), closing(opened(place, self._migrations, read_only=self._read_only)) as connection:
+        open_ = partial(opened_to_read, migrations=self._migrations) if self._read_only else connect
+        with storing(self.folder), closing(open_(place)) as connection:
             yield Database(connection)
 
 
-def opened(place: Path, migrations: Migrations, *, read_only: bool) -> sqlite3.Connection:
-    """Open a database; where nothing can be written and it is not up to date, a copy of it in memory that is.
+def opened_to_read(place: Path, migrations: Migrations) -> sqlite3.Connection:
+    """Open a database where nothing can be written; if it is missing or not up to date, a copy in memory that is.
 
     Args:
         place: The file.
         migrations: What brings it up to date.
-        read_only: Whether nothing can be written there.
 
     Raises:
         sqlite3.DatabaseError: the file is damaged or out of reach (call inside ``storing``).
     """
-    if not read_only:
-        return connect(place)
     there = connect(place) if place.exists() else None
     if there is not None and not migrations.pending(Database(there)):
         return there

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from profiles import SnellenError
+from profiles.errors import out_of_memory
 from profiles.profile import table
 
 if TYPE_CHECKING:
@@ -223,6 +224,8 @@ def reading(profile: Profile, key: str, source: Source) -> Iterator[None]:
     except SnellenError:
         raise
     except Exception as error:
+        if (shortage := out_of_memory(error)) is not None:
+            raise shortage from error
         # from_pretrained raises OSError, ValueError, KeyError, TypeError, SafetensorError, JSON and HTTP errors:
         # for the user all of them mean that this folder or id is not what the profile says.
         msg = (
