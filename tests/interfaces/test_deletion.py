@@ -15,13 +15,15 @@ from typing import Any
 import PIL.Image
 import pytest
 
+from graphs.states import STATE_TYPES
 from interfaces import chats, cli, deletion, directory, investigations, sessions
 from interfaces.chats import stream_chat
 from memory.artifacts import FOLDER, ArtifactStore
 from memory.checkpoints import DATABASE, saved_at, thread_heads
 from memory.conversations import ConversationTable, Turn
 from memory.running import BeingRun, running
-from memory.samples import SampleTable
+from memory.samples import Sample, SampleTable
+from memory.thread_copying import copy_threads
 from memory.trials import TrialTable
 from nodes.context import Context
 from nodes.orders import Order
@@ -75,6 +77,15 @@ def stored(home: Path) -> set[str]:
     return ArtifactStore(home / FOLDER).ids()
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Keep the threads of a test in SQLite, and once more in Postgres."""
+    if request.param == "postgres":
+        request.getfixturevalue("in_postgres")
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("backend")
 async def test_pictures_that_another_thread_refers_to_stay(home: Path, tmp_path: Path) -> None:
     red, blue = painted(tmp_path, "red"), painted(tmp_path, "blue")
     first = await asked("first", red, blue)
@@ -90,6 +101,7 @@ async def test_pictures_that_another_thread_refers_to_stay(home: Path, tmp_path:
     assert stored(home) == set()
 
 
+@pytest.mark.usefixtures("backend")
 async def test_trials_and_samples_that_another_report_shares_stay(home: Path) -> None:
     await investigated("large")
     await investigated("small", images=30)
@@ -120,6 +132,39 @@ async def test_nothing_of_a_deleted_thread_can_be_read_in_its_database(home: Pat
     assert ConversationTable(home).find("history") is None
 
 
+@pytest.mark.usefixtures("in_postgres")
+async def test_a_copy_in_postgres_is_deleted_with_its_original(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_postgres: str
+) -> None:
+    monkeypatch.delenv("SNELLEN_CHECKPOINTS")
+    await asked("mine", painted(tmp_path, "red"))
+    monkeypatch.setenv("SNELLEN_CHECKPOINTS", in_postgres)
+    await copy_threads(home, state_types=STATE_TYPES)
+
+    await deletion.delete(["mine"])
+
+    assert thread_heads(home) == {}
+    monkeypatch.delenv("SNELLEN_CHECKPOINTS")
+    assert thread_heads(home) == {}
+    assert stored(home) == set()
+
+
+@pytest.mark.usefixtures("backend")
+async def test_a_conversation_takes_its_investigations_with_it(home: Path) -> None:
+    samples = SampleTable(home)
+    picture = ArtifactStore(home / FOLDER).put(PIL.Image.new("RGB", (9, 9), "red")).id
+    await gathered(stream_chat("Hello there?", thread="talked"))
+    await gathered(stream_chat("Hello there?", thread="talked.2"))
+    for album in ("talked.1", "talked.1/after", "talked.1~1", "talked.x", "talked"):
+        samples.add([Sample(album, 0, 0, 0, picture, picture, "dog", "microworld")])
+
+    await deletion.delete(["talked"])
+
+    assert samples.albums() == {"talked.x"}
+    assert stored(home) == {picture}
+
+
+@pytest.mark.usefixtures("backend")
 async def test_a_thread_under_way_is_not_deleted_and_nothing_else_is(home: Path, tmp_path: Path) -> None:
     await asked("mine", painted(tmp_path, "red"))
     await asked("other", painted(tmp_path, "blue"))
