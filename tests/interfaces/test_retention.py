@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -17,6 +16,7 @@ from interfaces.serving import Settings, Tokens
 from memory.artifacts import FOLDER, ArtifactStore
 from memory.home import using_home
 from memory.running import running
+from profiles.errors import SnellenError
 from tests.interfaces.test_deletion import gathered, home, stored
 from tests.servers.chat_server import data_url
 from tests.servers.snellen_server import asked
@@ -133,10 +133,9 @@ async def test_threads_are_deleted_over_http(app: Any, home: Path) -> None:  # n
 
 
 async def test_a_failed_request_leaves_nothing_either(app: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
-    scripted = chats.resources
-
-    def broken(profile: str, folder: Path) -> Any:  # noqa: ANN401 - a context
-        return replace(scripted(profile, folder), pool=None)
+    def broken(*_: object) -> NoReturn:
+        msg = "The models are gone."
+        raise SnellenError(msg)
 
     monkeypatch.setattr(chats, "resources", broken)
     async with asked(app) as client:
