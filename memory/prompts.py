@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import threading
 import weakref
 from collections import defaultdict
@@ -44,7 +45,6 @@ from memory.tables import opened_to_read
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
@@ -73,6 +73,10 @@ _ATTEMPTS: Final = 3
 _LOGGER = logging.getLogger(__name__)
 
 
+class PromptsGone(MemoryTrouble):
+    """There are files of prompts, and no database that knows them."""
+
+
 @dataclass(frozen=True)
 class PoolStats:
     """What one pool holds for one checkpoint."""
@@ -91,16 +95,18 @@ class PoolStats:
 class PromptPool:
     """The learned prompts of one home; safe for threads and for several processes at once."""
 
-    def __init__(self, folder: Path, *, rebuilding: bool = False) -> None:
+    def __init__(self, folder: Path, *, rebuilding: bool = False, tolerant: bool = False) -> None:
         """Open the pools of a home and bring their database up to date.
 
         Args:
             folder: The memory's home.
             rebuilding: Begin a new database although there are files of prompts that the old one knew.
+            tolerant: Be empty where the database is damaged or gone, and say so (``trouble``); only changes raise then.
 
         Raises:
             MemoryTrouble: the database is damaged, gone, locked or read-only, or the disk is full.
         """
+        self.trouble: MemoryTrouble | None = None
         self.folder = folder
         self.blocks = folder / BLOCKS
         self._opened = lru_cache(maxsize=_OPEN_BLOCKS)(lambda name: Block(self.blocks, name))
@@ -113,9 +119,14 @@ class PromptPool:
         self._read_only = folder.is_dir() and is_read_only(folder)
         if self._read_only:
             return
-        with self.writing():
-            self._open_database(rebuilding=rebuilding)
-        self.deliver_demonstrations()
+        try:
+            with self.writing():
+                self._open_database(rebuilding=rebuilding)
+            self.deliver_demonstrations()
+        except MemoryTrouble as error:
+            if not (tolerant and _is_damage(error)):
+                raise
+            self.trouble = error
 
     def add(self, *prompts: LearnedPrompt) -> int:
         """Store prompts, all or none; those already there stay as they are.
@@ -315,6 +326,8 @@ class PromptPool:
         """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
         path = self.folder / DATABASE
         open_ = partial(opened_to_read, migrations=prompt_rows.migrations) if self._read_only else connect
+        if self.trouble is not None:
+            open_, path = partial(opened_to_read, migrations=prompt_rows.migrations), self.folder / ":memory:"
         with storing(path), closing(open_(path)) as connection:
             yield Database(connection)
 
@@ -325,6 +338,10 @@ class PromptPool:
         SQLite tidies up whenever the last connection closes: too slow for each of many lookups.
         """
         path = self.folder / DATABASE
+        if self.trouble is not None:
+            with self.database() as rows:
+                yield rows
+            return
         with self._searching, storing(path):
             file = path.stat()
             opened = (os.getpid(), file.st_dev, file.st_ino)  # neither a child's nor that of a file that is gone
@@ -365,7 +382,7 @@ class PromptPool:
                 f"The memory at {self.folder} has files of prompts, but {DATABASE} is gone: "
                 "run `snellen memory verify`, which reads it from these files again (nothing was changed)."
             )
-            raise MemoryTrouble(msg)
+            raise PromptsGone(msg)
         with self.database() as rows:
             prompt_rows.migrations.apply(rows)
         if known:
@@ -374,6 +391,8 @@ class PromptPool:
     @contextmanager
     def _changing(self) -> Iterator[Database]:
         """Open the database for a change of rows and blocks, after what a change that was broken off has left."""
+        if self.trouble is not None:
+            raise self.trouble
         with self.writing(), self.database() as rows:
             self._clear_up()
             yield rows
@@ -542,6 +561,13 @@ def _found(prompts: Sequence[LearnedPrompt]) -> Found:
         prompts=np.stack([one.prompt for one in prompts]),
         features=np.stack([one.feature for one in prompts]),
     )
+
+
+def _is_damage(error: MemoryTrouble) -> bool:
+    cause = error.__cause__
+    # A database that is locked, read-only or out of room is trouble of another kind.
+    damaged = isinstance(cause, sqlite3.DatabaseError) and not isinstance(cause, sqlite3.OperationalError)
+    return damaged or isinstance(error, PromptsGone)
 
 
 def _score(feature: Vector, asked: Vector) -> float:

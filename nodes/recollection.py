@@ -75,9 +75,11 @@ class Recollection:
 
     def troubles(self) -> list[str]:
         """Return what of the learned prompts cannot be read and is done without, in sentences; until it is mended."""
+        if self._prompts.trouble is not None:
+            return [f"What tools have learned cannot be used, so this went on without it. {self._prompts.trouble}"]
         return [
-            f"Some of what {pool} learned{f' of {concept!r}' if concept else ''} is damaged or missing, so this went on "
-            "without it: `snellen memory verify` saves what is whole, and names what must be learned again."
+            f"Some of what {pool} learned{f' of {concept!r}' if concept else ''} is damaged or missing, so this went "
+            "on without it: `snellen memory verify` saves what is whole, and names what must be learned again."
             for (pool, concept, checkpoint), state in sorted(self._troubles.items(), key=lambda one: one[0])
             if self._prompts.state(pool, checkpoint) == state
         ]

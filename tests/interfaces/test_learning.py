@@ -108,6 +108,28 @@ def test_learning_twice_learns_once_and_says_so(say: Say, home: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["damaged", "missing"])
+def test_a_run_goes_on_without_the_database_of_prompts_and_warns(
+    say: Say, home: Path, tmp_path: Path, profile: str, harm: str
+) -> None:
+    say("learn", "dog", "--tool", "LOC")
+    for file in home.glob("prompts.sqlite*"):
+        file.unlink()
+    if harm == "damaged":
+        (home / "prompts.sqlite").write_bytes(b"no database " * 500)
+    scene = tmp_path / "scene.png"
+    PIL.Image.new("RGB", (64, 48), "olive").save(scene)
+
+    said = json.loads(say("ask", str(scene), "How many dogs are there?", "--profile", profile, "--json"))
+
+    assert (said["status"], said["error"]) == ("finished", None)
+    (warning,) = [one for one in said["warnings"] if "memory verify" in one]
+    assert warning.startswith("What tools have learned cannot be used, so this went on without it.")
+    assert "memory verify" in say("learn", "dog", "--tool", "LOC", status=1)
+    say("memory", "verify")
+    assert len(PromptPool(home).rows()) == 3
+
+
+@pytest.mark.parametrize("harm", ["damaged", "missing"])
 def test_a_run_goes_on_without_prompts_that_cannot_be_read_and_warns(
     say: Say, home: Path, tmp_path: Path, profile: str, harm: str
 ) -> None:
