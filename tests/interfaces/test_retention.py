@@ -132,6 +132,27 @@ async def test_threads_are_deleted_over_http(app: Any, home: Path) -> None:  # n
     assert stored(home) == set()
 
 
+async def test_one_user_deletes_nothing_of_another(home: Path) -> None:
+    await asyncio.to_thread(home.mkdir)
+    tokens = {name: Tokens(home).add(name) for name in ("owner", "ann")}
+    app = server_app(Jobs(), Settings(), {"embedded": "embedded"}, page=False, tokens=Tokens(home))
+    for folder in (home, home / "users" / "ann"):
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        with using_home(folder):
+            await gathered(stream_chat("Hello there?", thread=folder.name))
+    await gathered(stream_chat("Hello there?", thread="shared"))
+    with using_home(home / "users" / "ann"):
+        await gathered(stream_chat("Hello there?", thread="shared"))
+
+    async with asked(app, token=tokens["ann"]) as ann:
+        foreign = await ann.delete(f"/threads/{home.name}")
+        own = await ann.delete("/threads/shared")
+        outside = await ann.delete("/threads/..%2F..%2Fhome")
+
+    assert (foreign.status_code, own.status_code, outside.status_code) == (404, 200, 404)
+    assert await listed() == sorted([home.name, "shared"])
+
+
 async def test_a_failed_request_leaves_nothing_either(app: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
     def broken(*_: object) -> NoReturn:
         msg = "The models are gone."
