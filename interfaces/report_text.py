@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interfaces.investigation_display import VERDICTS, figures, guarantee
+from interfaces.investigation_display import VERDICTS, figures, guarantee, intervals
 from interfaces.runs import write_text, writing
 from interfaces.trial_rows import trial_rows
+from nodes.reasoning.findings import sample_size
 from nodes.reasoning.protocol_queries import protocol_of
 from profiles.errors import BadInput, SnellenError
 
@@ -64,13 +65,13 @@ def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
     yield from ("| answer | pictures | transform |", "|---|---|---|")
     for arm in design.arms:
         yield f"| {arm.answer} | {_call(arm.select)} | {_call(arm.transform)} |"
-    yield from ("", "| claim | holds | mean (interval), n |", "|---|---|---|")
+    yield from ("", f"| claim | holds | mean ({intervals(experiment.findings)}), n |", "|---|---|---|")
     for finding in experiment.findings:
-        told = finding.trouble or figures(finding)
+        told = finding.trouble or figures(finding, design)
         yield f"| {finding.claim.stated(design)} | {'–' if finding.trouble else VERDICTS[finding.verdict]} | {told} |"
     yield from (
         "",
-        f"| model | pictures | {design.scored} (95 %) | informedness | abstained |",
+        f"| model | n | {design.scored} ({intervals(experiment.results)}) | informedness | abstained |",
         "|---|---|---|---|---|",
     )
     for result in experiment.results:
@@ -79,7 +80,8 @@ def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
         abstained = "" if result.abstention is None else f"{result.abstention:.0%}"
         kind = "as they were" if result.plain else "as asked"
         accuracy = f"{result.average:.2f} ({low:.2f} – {high:.2f})"
-        yield f"| {result.model} | {result.n}, {kind} | {accuracy} | {informed} | {abstained} |"
+        counted = sample_size(result, design).removeprefix("n = ")
+        yield f"| {result.model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"
     yield from ("", f"{experiment.images} pictures, {experiment.rejected} rejected; {experiment.stopped}.", "")
 
 

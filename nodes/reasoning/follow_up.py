@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from nodes.reasoning.findings import discussed, figures
 from nodes.reasoning.inquiry import (
     IDENTITY,
+    UNITS,
     Answer,
     Budget,
     Claim,
@@ -43,9 +44,12 @@ class Change(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     n: int
+    """Units: a picture of each experiment is one."""
     mean: float
     interval: tuple[float, float]
-    """At the report's error rate, whenever one stopped."""
+    """A term of a confidence sequence at the report's error rate."""
+    experiments: int = 0
+    """Those that it is over; 0 in reports of older versions, whose `n` counts the pictures of all of them."""
 
 
 class Correction(BaseModel):
@@ -85,7 +89,9 @@ class Correction(BaseModel):
 def points(change: Change) -> str:
     """Write a change with its interval."""
     low, high = change.interval
-    return f"{100 * change.mean:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, n = {change.n})"
+    each = f" of each of {change.experiments} experiments" if change.experiments > 1 else ""
+    counted = f"n = {UNITS['choice'].counted(change.n)}{each}"
+    return f"{100 * change.mean:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, {counted})"
 
 
 def weaknesses(report: Report) -> dict[str, dict[int, list[str]]]:

@@ -30,6 +30,7 @@ from tools.values import to_json
 ROOT = Path(__file__).parents[2]
 NODES = ["recall", "plan", "write", "run", "judge", "remember"]
 CONFIG: Any = {"configurable": {"thread_id": "thread"}, "recursion_limit": RECURSION_LIMIT}
+WHOLE = graph.stream_channels_list
 LIMIT = 64_000
 
 
@@ -42,7 +43,7 @@ async def ended(
     context: Context, *, instruction: str = "What is one and two?", expected: str | None = None
 ) -> AskState:
     start = beginning(context, instruction=instruction, expected=expected)
-    return AskState(**await graph.ainvoke(start, context=context))
+    return AskState(**await graph.ainvoke(start, context=context, output_keys=graph.stream_channels_list))
 
 
 @asynccontextmanager
@@ -187,7 +188,7 @@ async def test_a_crashed_run_goes_on_where_it_stopped(
         with pytest.raises(PowerCut):
             await saved.ainvoke(beginning(context), CONFIG, context=context, durability=durability)
         assert (await saved.aget_state(CONFIG)).next == ("run" if victim == "list" else victim,)
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability=durability))
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability=durability, output_keys=WHOLE))
 
     assert state.answer == ["dogs 0", "dogs 1"]
     assert calls == [call for call in ("plan", "write", "list") for _ in range(2 if call == victim else 1)]
@@ -212,7 +213,7 @@ async def test_a_full_disk_interrupts_the_run_and_loses_nothing(
             with pytest.raises(MemoryTrouble, match="disk is full"):
                 await saved.ainvoke(start, CONFIG, context=context, durability="sync")
         assert (await saved.aget_state(CONFIG)).next == ("run",)
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability="sync"))
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability="sync", output_keys=WHOLE))
 
     assert state.answer["type"] == "Picture"
 
@@ -227,7 +228,7 @@ async def test_no_checkpoint_exceeds_64_kilobytes(tmp_path: Path) -> None:
     start = replace(start, pictures=start.pictures * 8, profile="/long" * 200)
     async with saver("sqlite", tmp_path) as opened:
         saved = builder.compile(checkpointer=opened)
-        state = AskState(**await saved.ainvoke(start, CONFIG, context=context, durability="sync"))
+        state = AskState(**await saved.ainvoke(start, CONFIG, context=context, durability="sync", output_keys=WHOLE))
 
     rows = sqlite3.connect(tmp_path / DATABASE)
     (checkpoint,) = rows.execute("SELECT MAX(LENGTH(checkpoint) + LENGTH(metadata)) FROM checkpoints").fetchone()

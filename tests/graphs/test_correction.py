@@ -24,7 +24,7 @@ from tools.values import Region, to_json
 def asked(context: Context, **more: Any) -> AskState:  # noqa: ANN401 - fields of the state
     picture = context.pictures.put(PIL.Image.new("RGB", (8, 6), "teal"))
     state = replace(AskState(instruction="Add them", pictures=[to_json(picture)], expected="4"), **more)
-    return AskState(**asyncio.run(graph.ainvoke(state, context=context)))
+    return AskState(**asyncio.run(graph.ainvoke(state, context=context, output_keys=graph.stream_channels_list)))
 
 
 def remembered(context: Context) -> list[tuple[str, bool, str]]:
