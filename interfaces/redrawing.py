@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interfaces import directory, threads
 from interfaces.threads import GraphName
+from memory.home import MemoryTrouble
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
@@ -68,7 +69,10 @@ class Redrawing:
     @cached_property
     def _states(self) -> list[tuple[GraphName, Any]]:
         """The latest state of every thread; investigations that a conversation made stand as they are in it."""
-        return list(asyncio.run(self._read()))
+        try:
+            return asyncio.run(self._read())
+        except MemoryTrouble:  # the database of threads is damaged, which has been told: nobody knows what they drew
+            return []
 
     async def _read(self) -> list[tuple[GraphName, Any]]:
         from memory.checkpoints import UNREADABLE, thread_graphs

@@ -14,6 +14,7 @@ import pytest
 
 from interfaces import cli, investigations
 from memory.artifacts import FOLDER, ArtifactStore
+from memory.checkpoints import DATABASE as CHECKPOINTS
 from memory.samples import DATABASE, Sample, SampleTable
 from nodes.context import Context
 from nodes.orders import Order
@@ -67,6 +68,21 @@ def test_pictures_of_a_world_are_drawn_again(
     assert (told["samples"] >= len(album), told["pictures"] > 0, told["trials"] > 0) == (True, True, True)
     assert [gone.read_bytes(), spoilt.read_bytes()] == before
     assert verified(capsys)["clean"]
+
+
+def test_where_no_thread_can_be_read_all_else_is_still_looked_at(
+    home: Path, album: list[Sample], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in home.glob(f"{CHECKPOINTS}*"):
+        file.unlink()
+    (home / CHECKPOINTS).write_bytes(b"no database " * 500)
+    ArtifactStore(home / FOLDER).path(album[0].picture).unlink()
+
+    assert cli.main(("memory", "verify", "--dry-run", "--json")) == 1
+    told = json.loads(capsys.readouterr().out)
+
+    assert [one["kind"] for one in told["findings"]] == ["lost", "lost"]
+    assert [Path(one["place"]).stem for one in told["findings"]] == ["checkpoints", album[0].picture]
 
 
 def test_samples_that_a_report_is_about_are_drawn_again(
