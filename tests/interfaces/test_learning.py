@@ -107,6 +107,22 @@ def test_learning_twice_learns_once_and_says_so(say: Say, home: Path) -> None:
     assert PromptPool(home).rows() == before
 
 
+def test_pictures_that_were_learned_from_are_drawn_again(say: Say, home: Path) -> None:
+    say("learn", "dog", "--tool", "LOC")
+    pictures = sorted((home / "artifacts").glob("*/*.png"))
+    before = {place: place.read_bytes() for place in pictures}
+    for place in pictures:
+        place.unlink()
+
+    told = json.loads(say("memory", "verify", "--json"))
+
+    assert {one["kind"] for one in told["findings"]} == {"rebuilt"}
+    there = {place: place.read_bytes() for place in (home / "artifacts").glob("*/*.png")}
+    assert there
+    assert there.items() <= before.items()
+    assert json.loads(say("memory", "verify", "--json"))["clean"]
+
+
 @pytest.mark.parametrize("harm", ["damaged", "missing"])
 def test_a_run_goes_on_without_the_database_of_prompts_and_warns(
     say: Say, home: Path, tmp_path: Path, profile: str, harm: str

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from interfaces import cli, investigations
+from interfaces import chat_page, cli, investigations
 from memory.artifacts import FOLDER, ArtifactStore
 from memory.checkpoints import DATABASE as CHECKPOINTS
 from memory.samples import DATABASE, Sample, SampleTable
@@ -97,3 +97,15 @@ def test_samples_that_a_report_is_about_are_drawn_again(
     verified(capsys)
     assert SampleTable(home).of("mine", 0) == album
     assert verified(capsys)["clean"]
+
+
+def test_the_examples_of_the_page_are_stored_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = ArtifactStore(home / FOLDER)
+    example = store.ingest(Path(chat_page.__file__).parent / "examples" / "scene.png").id
+    SampleTable(home).add([Sample("mine", 0, 0, 0, example, example, "dog", "an example")])
+    store.path(example).unlink()
+
+    (found,) = verified(capsys)["findings"]
+
+    assert (found["kind"], Path(found["place"]).stem) == ("rebuilt", example)
+    assert store.is_whole(example)
