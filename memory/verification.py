@@ -21,6 +21,7 @@ from memory.demonstrations import DATABASE as DEMONSTRATIONS
 from memory.demonstrations import INDEX as DEMONSTRATION_INDEX
 from memory.drafts import FOLDER as DRAFTS
 from memory.home import connect, storing
+from memory.ledger import DATABASE as LEDGER
 from memory.measurement_verification import verify_samples, verify_trials
 from memory.picture_verification import Draw, verify_pictures
 from memory.prompt_blocks import (
@@ -153,6 +154,7 @@ def verify_memory(
         verify_samples(folder, found)
         if complete is not None:
             complete(found)
+    _refuse_or_move(folder / LEDGER, found, "pictures of a chosen seed count as seen by every investigation", "lost")
     _check_adapters(folder, found)
     verify_pictures(folder, found, found.users, draw=draw)
     return found

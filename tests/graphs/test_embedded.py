@@ -302,7 +302,7 @@ def test_a_person_decides_without_await(saving: Saving, tmp_path: Path) -> None:
     question = {"query": "Can sound recognize birds?", "models": ["sound"], "approve": True, "investigation": "t"}
     with saving(tmp_path) as saver:
         graph = investigate.builder.compile(checkpointer=saver)
-        config = {**THREAD, "recursion_limit": 4_000}
+        config: Any = {**THREAD, "recursion_limit": 4_000}
         stopped = graph.invoke(question, config, context=given)
         while "__interrupt__" in stopped:
             stopped = graph.invoke(Command(resume={"decisions": [{"type": "approve"}]}), config, context=given)
