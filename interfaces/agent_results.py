@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel
 
 from interfaces.investigation_display import VERDICTS, figures
+from interfaces.threads import FAILED
 from nodes.reasoning.inquiry import Answer as AnswerToQuery
 from nodes.resources import resources
 from nodes.telling import counted, drawn, in_words, notices_of, outcome, steps_of
@@ -29,6 +30,8 @@ class Answer(BaseModel):
     """What came of a visual task."""
 
     thread: str
+    status: str
+    """``finished``, or ``failed``: then the answer says why there is none."""
     answer: str
     steps: list[str]
     notices: list[str]
@@ -96,6 +99,7 @@ def answer_of(thread: str, state: AskState, store: ArtifactStore) -> Answer:
     answer = from_json(state.answer)
     return Answer(
         thread=thread,
+        status=FAILED if state.error else "finished",
         answer=state.error or in_words(answer),
         steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
         notices=notices_of(state),

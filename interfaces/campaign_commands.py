@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from interfaces.campaigns import Campaign, CellResult, load_campaign, names, ranked_groups, run_campaign
 from interfaces.display import console, print_json, print_table, progress
 from interfaces.results import check_folder
+from interfaces.running import run
 from interfaces.runs import write_text
 from profiles.errors import SnellenError
 
@@ -30,7 +30,7 @@ def campaign(options: argparse.Namespace) -> int:
     chosen = load_campaign(options.file, **{key: value for key, value in wanted.items() if value is not None})
     if options.out:
         check_folder(Path(options.out))
-    results = asyncio.run(_run(chosen, options))
+    results = run(_run(chosen, options))
     if options.out:
         for path in write_campaign(chosen, results, Path(options.out)):
             if not options.json:

@@ -193,15 +193,17 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
     messages = CHAT.values(snapshot).messages
     first = next((text_of(one) for one in messages if one.type == "human"), "")
     last = next((text_of(one) for one in reversed(messages) if one.type == "ai"), "")
+    progress = await threads.progress(snapshot, thread)
     return ThreadSummary(
         thread=thread,
         instruction=first,
-        status=await threads.status(snapshot, thread),
+        status=progress.status,
         updated=snapshot.created_at or "",
         verdict="",
         answer=None,
         graph="chat",
         outcome=last,
+        reason=progress.reason,
     )
 
 

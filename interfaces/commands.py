@@ -17,7 +17,7 @@ from interfaces.threads import graph_of
 from memory.home import home
 from nodes.telling import in_words
 from profiles import EndpointUnderTest, Profile, load_profile
-from profiles.errors import SnellenError
+from profiles.errors import BadInput, SnellenError
 from tools.values import from_json
 
 if TYPE_CHECKING:
@@ -141,7 +141,14 @@ def tokens(options: argparse.Namespace) -> int:
 
 
 def threads(options: argparse.Namespace) -> int:
-    """List the runs so far."""
+    """List the runs so far, or delete some."""
+    if options.action == "delete":
+        from interfaces import thread_commands
+
+        return thread_commands.delete(options)
+    if options.ids or options.older_than or options.yes:
+        msg = "ID…, --older-than and --yes are for `snellen threads delete ID…`: leave them out to list threads."
+        raise BadInput(msg)
     found = asyncio.run(directory.list_threads())
     if options.json:
         print_json([dataclasses.asdict(one) for one in found])
@@ -153,7 +160,7 @@ def threads(options: argparse.Namespace) -> int:
             one.status,
             one.verdict,
             _shortened(one.instruction),
-            _shortened(one.outcome) if one.outcome else in_words(from_json(one.answer)),
+            _shortened(one.reason or one.outcome) or in_words(from_json(one.answer)),
         )
         for one in found
     ]

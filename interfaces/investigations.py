@@ -223,15 +223,17 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
 
     snapshot = await graph.aget_state(INVESTIGATE.address(thread), subgraphs=True)
     state = threads.state_from(cast("Json", snapshot.values), InvestigateState)
+    progress = await threads.progress(snapshot, thread)
     return ThreadSummary(
         thread=thread,
         instruction=state.query,
-        status=await threads.status(snapshot, thread),
+        status=progress.status,
         updated=snapshot.created_at or "",
         verdict="",
         answer=None,
         graph="investigate",
         outcome=str(state.report.get("conclusion", "")),
+        reason=progress.reason,
     )
 
 

@@ -309,11 +309,13 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
 
     snapshot = await graph.aget_state(ASK.address(thread), subgraphs=True)
     state = threads.state_from(snapshot.values, AskState)
+    progress = await threads.progress(snapshot, thread, error=state.error)
     return ThreadSummary(
         thread=thread,
         instruction=state.instruction,
-        status=await threads.status(snapshot, thread),
+        status=progress.status,
         updated=snapshot.created_at or "",
         verdict=state.verdict,
         answer=state.answer,
+        reason=progress.reason,
     )

@@ -56,7 +56,7 @@ class ArtifactStore:
         self.folder = Path(folder)
 
     def put(self, picture: PIL.Image.Image) -> Picture:
-        """Store a picture without its metadata; storing the same one again changes nothing.
+        """Store a picture without its metadata; storing the same one again changes nothing, or mends its file.
 
         Args:
             picture: Any mode; all but L (masks) become RGB, transparent parts white.
@@ -72,7 +72,7 @@ class ArtifactStore:
         identity = hashlib.sha256(content).hexdigest()
         path = self.path(identity)
         with storing(self.folder):
-            if not path.exists():
+            if not _holds(path, content):
                 write_atomically(path, content)
         return Picture(id=identity, width=clean.width, height=clean.height)
 
@@ -82,11 +82,7 @@ class ArtifactStore:
         Raises:
             SnellenError: it is not in this store, or the file has been damaged.
         """
-        content = self.read(picture_id)
-        if hashlib.sha256(content).hexdigest() != picture_id:
-            msg = f"The stored picture {self.path(picture_id)} is damaged; delete the file and give the picture again."
-            raise SnellenError(msg)
-        picture = PIL.Image.open(BytesIO(content), formats=("PNG",))
+        picture = PIL.Image.open(BytesIO(self.read(picture_id)), formats=("PNG",))
         picture.load()
         return picture
 
@@ -94,14 +90,67 @@ class ArtifactStore:
         """Return the stored PNG file of a picture, as it is.
 
         Raises:
-            SnellenError: it is not in this store.
+            SnellenError: it is not in this store, or the file has been damaged.
         """
         path = self.path(picture_id)
         if not path.is_file():
             msg = f"The picture {picture_id[:12]} is not in {self.folder}; give its file again."
             raise SnellenError(msg)
         with storing(path):
-            return path.read_bytes()
+            content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != picture_id:
+            msg = (
+                f"The stored picture {path} is damaged; give the picture again, which mends it, or run "
+                "`snellen memory verify`, which draws it again where that is possible."
+            )
+            raise SnellenError(msg)
+        return content
+
+    def is_whole(self, picture_id: str) -> bool:
+        """Tell whether a picture is stored as it was given."""
+        try:
+            self.read(picture_id)
+        except SnellenError:
+            return False
+        return True
+
+    def ids(self) -> set[str]:
+        """Return the ids of the pictures that there are files of, damaged ones too."""
+        return {path.stem for path in self.folder.glob("*/*.png") if _ID.fullmatch(path.stem)}
+
+    def take(self, picture_id: str, other: ArtifactStore) -> None:
+        """Store a picture as another store has it.
+
+        Raises:
+            MemoryTrouble: the disk is full or not writable.
+            SnellenError: the other store does not have it, or only damaged.
+        """
+        content = other.read(picture_id)
+        with storing(self.folder):
+            write_atomically(self.path(picture_id), content)
+
+    def set_aside(self, picture_id: str) -> None:
+        """Take a picture away, so that whoever is given it stores it anew, until ``settle`` decides about it.
+
+        Raises:
+            MemoryTrouble: its file cannot be moved.
+        """
+        path = self.path(picture_id)
+        with storing(path):
+            path.rename(_aside(path))
+
+    def settle(self, picture_id: str, *, keep: bool) -> None:
+        """Put a picture back that was set aside, or delete it.
+
+        Raises:
+            MemoryTrouble: its file cannot be moved or deleted.
+        """
+        path = self.path(picture_id)
+        with storing(path):
+            if keep:
+                _aside(path).replace(path)
+            else:
+                _aside(path).unlink()
 
     def path(self, picture_id: str) -> Path:
         """Return where a picture is, or would be, stored.
@@ -130,6 +179,19 @@ class ArtifactStore:
             MemoryTrouble: the disk is full or not writable.
         """
         return self.put(_read(_read_file(path), path, notice or _logged(str(path))))
+
+
+def _aside(path: Path) -> Path:
+    # Hidden: what a process was killed in the midst of is deleted like a file that was never written to its end.
+    return path.with_name(f".{path.name}.aside")
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Tell whether a file is what would be written to it: read at once, as that takes less than making a PNG."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except FileNotFoundError:
+        return False
 
 
 def read_picture(content: bytes, name: str, *, notice: Notice | None = None) -> PIL.Image.Image:

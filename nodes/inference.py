@@ -91,9 +91,9 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
         outcome = _outcome(state, records)
     except programs.ProgramError as error:
         outcome = {"steps": [], "answer": None, "error": _sentence(error)}
-    unfamiliar = await asyncio.to_thread(_unfamiliar, state, context)
+    doubts = await asyncio.to_thread(_doubts, state, context)
     return outcome | {
-        "warnings": _with(outcome.get("warnings", state.warnings), *unfamiliar),
+        "warnings": _with(outcome.get("warnings", state.warnings), *doubts),
         "usage": used(state.usage, before, reasoner.usage),
     }
 
@@ -182,14 +182,15 @@ def _execution(
     return programs.run(programs.parse(state.program, limits), inputs, tools, limits)
 
 
-def _unfamiliar(state: AskState, context: Context) -> list[str]:
-    """Say where the answer is a guess: pictures without colours, or unlike all that the profile's models have seen."""
+def _doubts(state: AskState, context: Context) -> list[str]:
+    """Say where the answer is a guess: grey or unfamiliar pictures, and lessons that are damaged."""
     if context.models is None:
         return []
     references = [from_json(picture) for picture in state.pictures]
     shown = [context.pictures.get(one.id) for one in references if isinstance(one, Picture)]
     grey = [_GREY] if any(map(is_grey, shown)) else []
-    return [*grey, *(said for picture in shown if (said := context.models.warning(picture)))]
+    unfamiliar = [said for picture in shown if (said := context.models.warning(picture))]
+    return [*grey, *unfamiliar, *context.models.troubles()]
 
 
 def _knowledge(reasoner: Reasoner, loop: asyncio.AbstractEventLoop) -> Callable[[str, int, Sequence[str]], list[str]]:

@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from interfaces import retention
 from interfaces.chats import stream_messages
 from interfaces.following import Finished
 from interfaces.jobs import Busy, Job, Jobs
@@ -139,12 +140,23 @@ class _Api:
         if running is not None and not running.is_over:
             msg = "This conversation is being answered: wait for that, or stop it."
             raise ApiError(409, msg, code="busy")
-        make = partial(_said, asked, said, place.thread, profile)
+        keeping = None if await self._keeps(place, asked) else self._seconds(asked)
+        make = partial(_said, asked, said, place.thread, profile, keeping)
         exchange = _Exchange(request, asked, place, self.jobs, showing)
         exchange.begun = asyncio.create_task(self.jobs.begin(home, make))
         # Whether it fails is told to whoever still waits for it.
         exchange.begun.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await (exchange.streamed() if asked.stream else exchange.whole())
+
+    async def _keeps(self, place: Place, asked: ChatRequest) -> bool:
+        """Tell whether the thread is kept for good: the client named it or asks for that, or it was kept before."""
+        if place.kept or asked.store:
+            await retention.keep(place.thread)
+            return True
+        return await retention.is_kept(place.thread)
+
+    def _seconds(self, asked: ChatRequest) -> float:
+        return 0.0 if asked.store is False else self.settings.transient_seconds
 
     def _profile(self, name: str) -> str:
         if name not in self.profiles:
@@ -153,12 +165,28 @@ class _Api:
         return self.profiles[name]
 
 
-async def _said(asked: ChatRequest, said: list[BaseMessage], thread: str, profile: str) -> AsyncGenerator[Any]:
-    """Say it, and know the conversation again once it is answered, whoever still waits for the answer."""
-    async with aclosing(stream_messages(said, thread=thread, profile=profile)) as events:
-        async for event in events:
-            yield event
-    await remember(thread, asked.messages)
+async def _said(
+    asked: ChatRequest, said: list[BaseMessage], thread: str, profile: str, seconds: float | None
+) -> AsyncGenerator[Any]:
+    """Say it, and know the conversation again once it is answered, whoever still waits for the answer.
+
+    Args:
+        asked: The request.
+        said: Its messages.
+        thread: The conversation's.
+        profile: Name or path of a profile.
+        seconds: How long the thread is kept after that; None for good.
+    """
+    if seconds is not None:
+        await retention.begin_transient(thread, seconds)
+    try:
+        async with aclosing(stream_messages(said, thread=thread, profile=profile)) as events:
+            async for event in events:
+                yield event
+        await remember(thread, asked.messages)
+    finally:
+        if seconds is not None:
+            await retention.end_transient(thread, seconds)
 
 
 @dataclass

@@ -247,6 +247,27 @@ def test_threads_are_searched_opened_and_branched(opened: Open) -> None:
     expect(page.locator("#chat-log .bot.message")).to_have_count(1)
 
 
+def test_a_thread_is_deleted_once_that_was_asked_for_twice(opened: Open) -> None:
+    page = opened()
+    say(page, "what do you know about aardvarks?")
+    answered(page)
+    tab(page, "Threads")
+    page.locator("#threads-wanted textarea, #threads-wanted input").first.fill("aardvarks")
+    page.keyboard.press("Enter")
+    expect(page.locator("#threads-found label")).to_have_count(1)
+    page.locator("#threads-found label").click()
+    expect(page.locator("#thread-messages")).to_contain_text("aardvarks")
+    expect(page.locator("#thread-yes")).to_be_hidden()
+    page.locator("#thread-delete").click()
+    page.locator("#thread-no").click()
+    expect(page.locator("#thread-yes")).to_be_hidden()
+    page.locator("#thread-delete").click()
+    page.locator("#thread-yes").click()
+    expect(page.get_by_test_id("toast-body").filter(has_text="Deleted: 1 thread")).to_be_visible()
+    expect(page.locator("#threads-found label")).to_have_count(0)
+    expect(page.locator("#thread-delete")).to_be_hidden()
+
+
 def test_two_users_at_once_see_nothing_of_each_other(opened: Open) -> None:
     ours, theirs = opened(), opened(user="ann")
     say(ours, "forget the secret of the owner", SCENE)
