@@ -374,7 +374,7 @@ def test_no_field_is_ignored(kind: str, field: str) -> None:
 
 _HOSTILE = st.sampled_from([
     "'", '"', "'''", '"""', "\\", "\\d", "\\8", "\\N{x}", "1", "0x1f", "0b1", "0o7", "1.", ".5", "1e", "1e5", "1j",
-    "_", "if ", "if", "or", "in", "is", "not", "and", "else", "for", "f", "r", "b", "rb", "t", "u", "xor", "^", "{", "}",
+    "_", "if", "or", "in", "is", "not", "and", "else", "for", "f", "r", "b", "rb", "t", "u", "xor", "^", "{", "}",
     "(", ")", "\n", "\r\n", "\r", "#", " ", "A", "é", "·", "٣", "\x00", "\ud800", "[", "]", ",", ":", "=", "is 1", "()",
 ])  # fmt: skip
 
