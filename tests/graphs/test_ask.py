@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import PIL.Image
 import pytest
@@ -25,6 +25,8 @@ from memory.checkpoints import DATABASE, checkpoints, serializer
 from memory.home import MemoryTrouble
 from nodes.context import Context
 from tests.graphs.scripted import PROGRAM, ScriptedReasoner, make_context
+from tests.nodes.colours import ColourModels, drawn
+from tools.program import StepRecord
 from tools.values import to_json
 
 ROOT = Path(__file__).parents[2]
@@ -276,3 +278,45 @@ async def test_judge_says_where_it_goes(tmp_path: Path) -> None:
 
     assert isinstance(said, Command)
     assert said.goto == "remember"
+
+
+LOOP = """\
+BOX0=LOC(image=IMAGE,object='cat')
+COUNT0=0
+for PART in BOX0:
+    IMAGE0=CROP(image=IMAGE,box=PART)
+    BOX1=LOC(image=IMAGE0,object='cat')
+    COUNT0=COUNT0 + len(BOX1)
+FINAL_RESULT=RESULT(var=COUNT0)
+"""
+
+
+@pytest.mark.parametrize("stopped", ["run", "judge"])
+@pytest.mark.parametrize(("things", "left_out"), [(7, False), (14, True)])
+async def test_a_run_of_many_steps_over_regions_is_judged_and_resumed(
+    tmp_path: Path,
+    stopped: Literal["run", "judge"],
+    things: int,
+    left_out: bool,  # noqa: FBT001 - a case of the test
+) -> None:
+    context = replace(
+        make_context(tmp_path, reasoner=ScriptedReasoner(program=LOOP)), models=cast("Any", ColourModels())
+    )
+    shown = drawn(*(("cat", (5 + 20 * place, 10, 15 + 20 * place, 30)) for place in range(things)), size=(320, 96))
+    start = AskState(
+        instruction="How many cats are there?",
+        pictures=[to_json(context.pictures.put(shown))],
+        expected=str(things),
+    )
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(start, CONFIG, context=context, interrupt_after=[stopped])
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+        told = StepRecord.from_json(state.steps[-1]).value
+
+    assert (state.answer, state.verdict, state.error, told) == (things, "right", None, things)
+    assert any(one.startswith("The saved steps leave out") for one in state.warnings) == left_out
+    assert left_out or len(state.steps) == 4 + 3 * things
+    assert any("items of its lists left out" in each for each in state.steps[0]["warnings"])
+    found = [each for one in state.steps if one["tool"] == "LOC" for each in StepRecord.from_json(one).value]
+    assert {len(each.box) for each in found} == {4}
