@@ -247,6 +247,10 @@ class ChatState:
     taught: Json = field(default_factory=dict)
     """What was learned last: ``since`` when, the ``needs``, and the ``instruction`` of the task."""
 
+    pending: Json = field(default_factory=dict)
+    """What the last reply asked about, until it is answered: ``forget`` with what would go
+    (``nodes.forgetting.Proposal.to_json``), or ``remark`` with what was perhaps meant (``Remark`` in JSON form)."""
+
     said: str = ""
     """The reply that is being made (Markdown)."""
 
