@@ -56,6 +56,10 @@ class AskState:
     program: str = ""
     """The program's text, parsed and checked."""
 
+    made: dict[str, str] = field(default_factory=dict)
+    """Sums of the ``plan`` and the ``program`` as they were made, and of the plan that the program ``follows``: where
+    one differs from what the state holds, a person has edited that."""
+
     steps: list[Json] = field(default_factory=list)
     """The executed steps (``StepRecord`` in JSON form), shortened where they would not fit a checkpoint."""
 

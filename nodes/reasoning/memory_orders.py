@@ -2,7 +2,8 @@
 """Orders to forget, read from a message: a verb of forgetting, and words that name what was learned.
 
 The grammar is small on purpose. What it does not cover is no order: a sentence about a picture ("remove the cars")
-names nothing that was learned. What it covers is only asked about (``nodes.forgetting``): a misreading costs a question.
+names nothing that was learned. What it covers is only asked about (``nodes.forgetting``), so that a misreading costs no
+more than a question.
 """
 
 from __future__ import annotations
@@ -39,16 +40,18 @@ _ORDERS: Final = (
 )
 _ARTICLES: Final = re.compile(r"^(?:(?:an?|the|all|my|your)\s+)+")
 _NO_NAME: Final = frozenset(
-    "i you he she it we they me us what which who when where how in on at of from with to by and or not no but that this "
-    "these those there here left right is are was were be do does did have has had picture pictures image photo "
+    "i you he she it we they me us what which who when where how in on at of from with to by and or not no but that "
+    "this these those there here left right is are was were be do does did have has had picture pictures image photo "
     "background".split()
 )
 """Words that no name of a thing has: where one stands, the sentence says more than a name."""
 _YES: Final = re.compile(
     r"(?:yes|yep|yeah|sure|confirm(?:ed)?|i confirm|go ahead|do (?:it|so|that))"
-    r"(?:,? (?:please|sure|go ahead|do (?:it|so|that)|forget (?:it|that|them|all of it)|delete (?:it|that|them)|i confirm))*"
+    r"(?:,? (?:please|sure|go ahead|do (?:it|so|that)|(?:forget|delete) (?:it|that|them|all of it)|i confirm))*"
 )
-_NO: Final = re.compile(r"(?:no|nope|don't|do not|stop|cancel|keep (?:it|that|them))(?:,? .{0,40})?")
+_NO: Final = re.compile(
+    r"(?:no|nope|don't|do not|stop|cancel|keep (?:it|that|them))(?:,? (?:thanks|thank you|keep (?:it|that|them)))*"
+)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast
@@ -24,6 +24,9 @@ from memory.artifacts import ArtifactStore
 from memory.checkpoints import DATABASE, checkpoints, serializer
 from memory.home import MemoryTrouble
 from nodes.context import Context
+from nodes.reasoning.cases import CaseReasoner
+from nodes.reasoning.protocol import Examples, Plan, Task, TaskRefused
+from profiles import load_profile
 from tests.graphs.scripted import PROGRAM, ScriptedReasoner, make_context
 from tests.nodes.colours import ColourModels, drawn
 from tools.program import StepRecord
@@ -320,3 +323,70 @@ async def test_a_run_of_many_steps_over_regions_is_judged_and_resumed(
     assert any("items of its lists left out" in each for each in state.steps[0]["warnings"])
     found = [each for one in state.steps if one["tool"] == "LOC" for each in StepRecord.from_json(one).value]
     assert {len(each.box) for each in found} == {4}
+
+
+@dataclass
+class Follower(ScriptedReasoner):
+    """Writes the program that a plan names."""
+
+    followed: list[Plan] = field(default_factory=list)
+
+    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
+        self.followed.append(plan)
+        return f"ANSWER0={len(plan.steps)}\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
+
+
+@pytest.mark.parametrize(
+    ("stopped", "as_node"), [("plan", None), ("write", None), ("write", "plan"), ("write", "write")]
+)
+async def test_a_plan_that_a_person_edits_binds(tmp_path: Path, stopped: Any, as_node: str | None) -> None:  # noqa: ANN401
+    context = make_context(tmp_path, reasoner=Follower())
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=[stopped])
+        await saved.aupdate_state(CONFIG, {"plan": ["One", "Two", "Three", "Four"]}, as_node=as_node)
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+
+    assert (state.answer, state.plan) == (4, ["One", "Two", "Three", "Four"])
+    assert context.reasoner.followed[-1] == Plan(["One", "Two", "Three", "Four"], edited=True)  # type: ignore[attr-defined]
+
+
+async def test_a_program_that_a_person_edits_is_run_and_the_plan_says_so(tmp_path: Path) -> None:
+    context = make_context(tmp_path, reasoner=Follower())
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=["write"])
+        await saved.aupdate_state(CONFIG, {"program": "ANSWER0=7\nFINAL_RESULT=RESULT(var=ANSWER0)\n"})
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+
+    assert (state.answer, state.plan) == (7, ["Run the program as it was edited."])
+
+
+async def test_plan_and_program_that_a_person_edits_both_stay(tmp_path: Path) -> None:
+    context = make_context(tmp_path, reasoner=Follower())
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=["write"])
+        program = "ANSWER0=7\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
+        await saved.aupdate_state(CONFIG, {"program": program, "plan": ["Say seven"]})
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+
+    assert (state.answer, state.plan, state.program) == (7, ["Say seven"], program)
+
+
+async def test_a_plan_that_the_case_based_reasoner_cannot_follow_is_refused(tmp_path: Path) -> None:
+    context = replace(make_context(tmp_path), reasoner=CaseReasoner(load_profile("embedded")))
+    start = replace(beginning(context), instruction="How many dogs are there?")
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(start, CONFIG, context=context, interrupt_after=["plan"])
+        made = (await saved.aget_state(CONFIG)).values["plan"]
+        await saved.aupdate_state(CONFIG, {"plan": ["Locate the cats.", "Give the number of cats."]})
+        with pytest.raises(TaskRefused, match="The plan was changed, and this reasoner cannot follow it"):
+            await saved.ainvoke(None, CONFIG, context=context)
+        # Spelling makes no difference; with its own plan it goes on.
+        await saved.aupdate_state(CONFIG, {"plan": [f"{step.rstrip('.').lower()} " for step in made]}, as_node="plan")
+        await saved.ainvoke(None, CONFIG, context=context, interrupt_after=["write"])
+        state = AskState(**(await saved.aget_state(CONFIG)).values)
+
+    assert "object='dog'" in state.program

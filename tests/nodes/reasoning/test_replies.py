@@ -106,7 +106,7 @@ def test_all_wordings_that_the_patterns_were_made_with_are_read() -> None:
 
 
 def test_wordings_that_the_patterns_were_not_made_with_are_read_mostly() -> None:
-    """Of 86 that are no feedback, 26 corrections, 8 unclear ones and 10 confirmations; written first, never tuned on."""
+    """Of 86 that are no feedback, 26 corrections, 8 unclear ones, 10 confirmations; written first, never tuned on."""
     wrong = counts("held_out")
 
     assert wrong["taken"] <= 2
@@ -129,7 +129,9 @@ def test_wordings_that_the_patterns_were_not_made_with_are_read_mostly() -> None
     ],
 )
 def test_a_plain_sentence_is_only_asked_about_where_it_could_be_the_answer(
-    answer: object, text: str, asks: bool
+    answer: object,
+    text: str,
+    asks: bool,  # noqa: FBT001 - a case of the test
 ) -> None:
     assert read_remark(text, shows=False, answer=answer).unsure is asks
 
