@@ -118,7 +118,8 @@ async def route(state: ChatState, runtime: Runtime[Given]) -> Command[Place]:
     context = await context_of(runtime, state)
     text = text_of(cast("HumanMessage", _last_said(state)))
     # Whatever is said to a question answers it: only a plain yes agrees, and nothing stays open.
-    pending, settled = ({} if state.fresh else state.pending), {"pending": {}}
+    pending: Json = {} if state.fresh else state.pending
+    settled: Json = {"pending": {}}
     if ACTION in pending and agrees(text):
         return Command(update={"route": "forget"}, goto="erase")
     if pending and declines(text):

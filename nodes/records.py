@@ -79,7 +79,7 @@ def fitted_answer(answer: Any, *, limit: int = MAX_ANSWER_BYTES) -> Fitted:  # n
     """
     if _bytes(answer) <= limit:
         return Fitted(answer)
-    longest = len(answer) if isinstance(answer, list) else 1
+    shorter, longest = answer, len(answer) if isinstance(answer, list) else 1
     for cut in (_Cut(longest, 700), *(_Cut(longest, one.characters) for one in _CUTS)):
         shorter = shortened(answer, items=cut.items, characters=cut.characters).data
         if _bytes(shorter) <= limit:

@@ -326,7 +326,7 @@ async def test_what_would_go_is_named_and_only_a_plain_yes_lets_it_go(tmp_path: 
 
 async def test_the_question_is_a_request_like_any_other(tmp_path: Path) -> None:
     context = router(tmp_path)
-    prompts = taught(context, "car", "car", "dog")
+    prompts, said = taught(context, "car", "car", "dog"), ""
     async with talking(context, tmp_path) as talk:
         for decision in ("reject", "approve"):
             await talk.say("forget cars")

@@ -132,7 +132,7 @@ def beginning_of(short: Any, whole: Any) -> bool:  # noqa: ANN401 - values
     if isinstance(short, list):
         return len(short) <= len(whole) and all(map(beginning_of, short, whole))
     if isinstance(short, str):
-        return short == whole or whole.startswith(short.removesuffix("…"))
+        return short == whole or str(whole).startswith(short.removesuffix("…"))
     if isinstance(short, Region):
         return beginning_of(short.label, whole.label) and repr(short).startswith(f"Region(box={whole.box}")
     return repr(short) == repr(whole)
