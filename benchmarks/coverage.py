@@ -2,8 +2,10 @@
 
     python -m benchmarks.coverage --json
 
-Samples are simulated and looked at after every observation. *Coverage*: how often the confidence sequence ever leaves
-out the true mean, which shall be at most alpha of the runs. *Sizes*: how many pairs of pictures it takes to decide
+Samples are simulated and looked at after every round. *Coverage*: how often the confidence sequence ever leaves out the
+true mean, which shall be at most alpha of the runs; of made-up populations, and of the units of real trials
+(`benchmarks.real_trials`) of each protocol, drawn again. No run stops early here, so it is the worst that looking can
+do; what investigations make of it is in `benchmarks.nulls`. *Sizes*: how many pairs of pictures it takes to decide
 the claim "worse by more than 0.1", beside the size of a sample fixed beforehand with the same guarantee.
 """
 
@@ -19,11 +21,15 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.nulls import SCENARIOS, Bench
+from benchmarks.real_trials import real_trials
 from tools.scoring.accuracy import wilson_interval
 from tools.scoring.evidence import log_wealth
 
 CLAIM = 0.1
 """The drop of accuracy that the claim is about."""
+_AT_ONCE = 5_000_000
+"""Counts that are held in memory together."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,21 @@ DECIDED = (
 )
 
 
+def real_populations() -> list[Population]:
+    """Return what the units of real trials are like, for each claim that `benchmarks.nulls` asks by itself."""
+    found, trials = [], real_trials()
+    for scenario in SCENARIOS:
+        bench = Bench.of(scenario, trials)
+        ((claim, drawn), *more) = bench.populations[0].items()
+        if more or len(bench.designs) > 1 or scenario.splits:
+            continue
+        scaled = (drawn - claim.low) / (1 - claim.low)
+        values, places = np.unique(scaled.round(3), return_inverse=True)
+        rows = [np.bincount(row, minlength=len(values)) / drawn.shape[1] for row in places.reshape(drawn.shape)]
+        found.append(Population(scenario.name, tuple(values), tuple(map(tuple, rows))))
+    return found
+
+
 def suffices(population: Population, counts: NDArray[np.float64], threshold: float, alpha: float) -> NDArray[np.bool_]:
     """Say whether a threshold is ruled out, shape (2, runs, steps): the mean is above, the mean is below."""
     values = np.asarray(population.values)
@@ -88,7 +109,8 @@ def suffices(population: Population, counts: NDArray[np.float64], threshold: flo
 
 def coverage(population: Population, alpha: float, runs: int, steps: int, seed: int) -> dict[str, object]:
     """Count the runs in which the true mean is ever ruled out."""
-    dice, missed, chunk = np.random.default_rng(seed), 0, 250
+    dice, missed = np.random.default_rng(seed), 0
+    chunk = max(min(250, _AT_ONCE // (steps * len(population.values))), 1)
     for begun in range(0, runs, chunk):
         counts = population.rounds(dice, min(chunk, runs - begun), steps)
         missed += int(suffices(population, counts, population.mean, alpha).any(axis=(0, 2)).sum())
@@ -135,6 +157,7 @@ def main() -> None:
     """Simulate, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=10_000, help="simulated runs of each population")
+    parser.add_argument("--runs-of-real", type=int, default=2_000, help="simulated runs of each of the real trials")
     parser.add_argument("--steps", type=int, default=1_000, help="rounds of observations in each run")
     parser.add_argument("--alpha", type=float, default=0.05, help="probability of error")
     parser.add_argument("--seed", type=int, default=11)
@@ -147,14 +170,18 @@ def main() -> None:
         "runs": options.runs,
         "steps": options.steps,
         "coverage": [coverage(population, *about) for population in COVERED],
+        "real": [
+            coverage(population, options.alpha, options.runs_of_real, options.steps, options.seed)
+            for population in real_populations()
+        ],
         "sizes": [sizes(population, *about) for population in DECIDED],
         "seconds": round(time.monotonic() - started, 1),
     }
     if options.json:
         print(json.dumps(report, indent=1))
         return
-    for row in report["coverage"]:
-        print(f"{row['name']:36} miscoverage {row['miscoverage']:.4f}")
+    for row in (*report["coverage"], *report["real"]):
+        print(f"{row['name']:56} miscoverage {row['miscoverage']:.4f}")
     for row in report["sizes"]:
         print(f"{row['name']:36} {row['pairs']:.0f} pairs (fixed {row['fixed']}), wrong {row['wrong']:.4f}")
 

@@ -105,8 +105,8 @@ class Answered:
     images: int
 
 
-Weigh = Callable[[Claim, list[float], int], Verdict]
-"""Decides a claim from its observations, told how many claims its report has so far."""
+Weigh = Callable[[Claim, Sequence[float], int], Verdict]
+"""Decides a claim from the values of its units, told how many claims its report has so far."""
 
 
 def main() -> None:
@@ -235,7 +235,7 @@ class Bench:
     def truth(self, query: Query) -> Verdict:
         """Return the answer that all the pictures of the truth give; "open" where they give none."""
 
-        def weigh(claim: Claim, seen: list[float], _: int) -> Verdict:
+        def weigh(claim: Claim, seen: Sequence[float], _: int) -> Verdict:
             return _beyond(claim, seen, SETTLED)
 
         def rounds(design: Design) -> int:
@@ -261,7 +261,7 @@ class Bench:
         """Take as many pictures as a power analysis wants, and look once."""
         options, normal = self.options, NormalDist()
 
-        def weigh(claim: Claim, seen: list[float], claims: int) -> Verdict:
+        def weigh(claim: Claim, seen: Sequence[float], claims: int) -> Verdict:
             return _beyond(claim, seen, normal.inv_cdf(1 - options.alpha / 2 / claims))
 
         def rounds(design: Design) -> int:
@@ -278,7 +278,7 @@ class Bench:
     async def apex(self, query: Query) -> Answered:
         """Take 20 pictures a class in each of five experiments, and believe the means."""
 
-        def weigh(claim: Claim, seen: list[float], _: int) -> Verdict:
+        def weigh(claim: Claim, seen: Sequence[float], _: int) -> Verdict:
             return "yes" if sum(seen) / len(seen) > claim.threshold else "no"
 
         def rounds(design: Design) -> int:
@@ -301,7 +301,7 @@ class Bench:
             claims = len(report.findings) + len(design.claims)
             findings = []
             for claim in design.claims:
-                seen = evaluated.observations(claim)
+                seen = evaluated.observations(claim).values
                 verdict = weigh(claim, seen, claims)
                 findings.append(Finding(claim=claim, n=len(seen), mean=sum(seen) / len(seen), verdict=verdict))
             done = Experiment(design=design, rounds=wanted, findings=findings)

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 
+from graphs.forms import AskInput, AskOutput
 from graphs.learn import graph as learn
 from graphs.states import AskState
+from graphs.wiring import Wiring
 from nodes.agreement import feedback_of
 from nodes.correction import Again, after_learning, correct
 from nodes.edits import is_plan_followed, is_program_edited
@@ -23,7 +25,7 @@ from nodes.inference import plan, recall, run, write
 from nodes.judgement import judge
 from nodes.reflection import describe, reflect_globally, reflect_locally
 from nodes.remembering import remember
-from nodes.settings import Given, Settings
+from nodes.settings import Settings
 
 RECURSION_LIMIT: Final = 48
 """Seven steps for an answer, and eight for each of three reflections at most; half as many again as a margin."""
@@ -45,7 +47,7 @@ def where_to_begin(state: AskState) -> Literal["recall", "judge"]:
     return "judge" if answered and feedback_of(state) else "recall"
 
 
-builder = StateGraph[AskState, Given, AskState, AskState](AskState, context_schema=Settings)
+builder = Wiring(AskState, takes=AskInput, gives=AskOutput, settings=Settings)
 
 builder.add_node("recall", recall)
 builder.add_node("plan", plan)

@@ -17,13 +17,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 
 from graphs.ask import graph as answering
+from graphs.forms import ChatInput, ChatOutput
 from graphs.investigate import graph as investigating
 from graphs.learn import graph as learning
 from graphs.states import AskState, ChatState, InvestigateState, LearnState
-from nodes.context import context_of
+from graphs.wiring import Wiring, ended
+from nodes.context import context_of, given_of
 from nodes.conversation import (
     confirm,
     erase,
@@ -56,10 +58,10 @@ Json = dict[str, Any]
 async def ask(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Have the ask graph do a visual task, or think again about the last one."""
     try:
-        ended = AskState(**await answering.ainvoke(AskState(**task_of(state)), context=runtime.context))
+        task = AskState(**await ended(answering, AskState(**task_of(state)), given_of(runtime)))
     except TaskRefused as error:
         return {"said": str(error)}
-    return await asyncio.to_thread(task_told, state, ended, await context_of(runtime, state))
+    return await asyncio.to_thread(task_told, state, task, await context_of(runtime, state))
 
 
 async def learn(state: ChatState, runtime: Runtime[Given]) -> Json:
@@ -68,18 +70,18 @@ async def learn(state: ChatState, runtime: Runtime[Given]) -> Json:
         begun = await asyncio.to_thread(learning_of, state, await context_of(runtime, state))
     except BadInput as error:
         return {"said": str(error)}
-    ended = LearnState(**await learning.ainvoke(LearnState(**begun), context=runtime.context))
-    return await asyncio.to_thread(learning_told, state, ended, await context_of(runtime, state))
+    lesson = LearnState(**await ended(learning, LearnState(**begun), given_of(runtime)))
+    return await asyncio.to_thread(learning_told, state, lesson, await context_of(runtime, state))
 
 
 async def investigate(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Have the investigate graph find out what the message asks about models."""
     try:
-        begun = await asyncio.to_thread(inquiry_of, state, runtime.context)
-        ended = await investigating.ainvoke(InvestigateState(**begun), context=runtime.context)
+        begun = await asyncio.to_thread(inquiry_of, state, given_of(runtime))
+        inquiry = await ended(investigating, InvestigateState(**begun), given_of(runtime))
     except BadInput as error:
         return {"said": str(error)}
-    return inquiry_told(InvestigateState(**ended))
+    return inquiry_told(InvestigateState(**inquiry))
 
 
 def after_reply(state: ChatState) -> str:
@@ -87,7 +89,7 @@ def after_reply(state: ChatState) -> str:
     return "confirm" if waits_for_a_decision(state) else END
 
 
-builder = StateGraph[ChatState, Given, ChatState, ChatState](ChatState, context_schema=InvestigationSettings)
+builder = Wiring(ChatState, takes=ChatInput, gives=ChatOutput, settings=InvestigationSettings)
 
 builder.add_node("receive", receive)
 builder.add_node("route", route, destinations=("ask", "learn", "investigate", "explain", "forget", "erase", "reply"))

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 
+from graphs.forms import InvestigateInput, InvestigateOutput
 from graphs.states import InvestigateState
+from graphs.wiring import Wiring
 from nodes.experiments import build_benchmark, check_design, design, discuss, enough, measure, open_report, report_of
 from nodes.reasoning.follow_up import weaknesses
-from nodes.settings import Given, InvestigationSettings
+from nodes.settings import InvestigationSettings
 from nodes.sufficiency import conclude, judge_sufficiency
 from nodes.teaching import compare, teach
 
@@ -40,9 +42,7 @@ def what_follows(state: InvestigateState) -> Literal["teach", "compare", "__end_
     return "teach" if state.correct and weaknesses(report_of(state)) else "__end__"
 
 
-builder = StateGraph[InvestigateState, Given, InvestigateState, InvestigateState](
-    InvestigateState, context_schema=InvestigationSettings
-)
+builder = Wiring(InvestigateState, takes=InvestigateInput, gives=InvestigateOutput, settings=InvestigationSettings)
 
 builder.add_node("open_report", open_report)
 builder.add_node("design", design)

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 
+from graphs.forms import LearnInput, LearnOutput
 from graphs.states import LearnState
+from graphs.wiring import Wiring
 from nodes.approval import approve
 from nodes.learning import collect, store, tune_prompts, validate_prompts
-from nodes.settings import Given, Settings
+from nodes.settings import Settings
 
 RECURSION_LIMIT: Final = 10
 """Twice the five steps of the flow."""
 
-builder = StateGraph[LearnState, Given, LearnState, LearnState](LearnState, context_schema=Settings)
+builder = Wiring(LearnState, takes=LearnInput, gives=LearnOutput, settings=Settings)
 
 builder.add_node("collect", collect)
 builder.add_node("approve", approve)

@@ -72,7 +72,7 @@ def solver(context: Context, request: Request) -> Solve:
             pictures=[to_json(picture) for picture in task.pictures],
             profile=request.profile,
         )
-        values = await graph.ainvoke(state, context=context)
+        values = await graph.ainvoke(state, context=context, output_keys=graph.stream_channels_list)
         return AskState(**values)
 
     return solve

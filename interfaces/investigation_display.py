@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -12,11 +12,12 @@ from interfaces.bar_display import BarDisplay
 from interfaces.following import Finished, InvestigationProgress, NodeFinished, Started, Waits
 from interfaces.investigations import Found, InvestigationEvent, found_in
 from interfaces.learning_display import Line, print_line
+from nodes.reasoning.findings import interval_name, sample_size
 from nodes.reasoning.inquiry import VERDICTS as VERDICTS
 
 if TYPE_CHECKING:
     from graphs.states import InvestigateState, Json
-    from nodes.reasoning.inquiry import Experiment, Finding, Report
+    from nodes.reasoning.inquiry import Design, Experiment, Finding, Report, Result
 
 _COLOURS: Final = {"yes": "green", "no": "red", "open": "yellow"}
 _EVERY: Final = 15.0
@@ -29,22 +30,32 @@ def state_json(thread: str, state: InvestigateState, *, waits: Json | None = Non
     return {"thread": thread, "status": status, "waiting": waits, **dataclasses.asdict(state)}
 
 
-def figures(finding: Finding) -> str:
-    """Write the figures of a finding: ``0.31 (0.18 to 0.44), n = 58``."""
+def figures(finding: Finding, design: Design) -> str:
+    """Write the figures of a finding: ``0.31 (0.18 to 0.44), n = 58 pictures``.
+
+    Args:
+        finding: What was measured.
+        design: Of its experiment.
+    """
     if not finding.n:
         return "not measured"
     low, high = finding.interval
-    return f"{finding.mean:.2f} ({low:.2f} to {high:.2f}), n = {finding.n}"
+    return f"{finding.mean:.2f} ({low:.2f} to {high:.2f}), {sample_size(finding, design)}"
+
+
+def intervals(shown: Sequence[Finding | Result]) -> str:
+    """Name the intervals of figures that stand together, for the head of their column: ``95 % confidence sequence``."""
+    return "; ".join(dict.fromkeys(interval_name(one) for one in shown if one.n)) or "interval"
 
 
 def guarantee(report: Report) -> str:
-    """Say what the verdicts of a report are worth."""
+    """Say what the verdicts and the intervals of a report are worth."""
     count = len([finding for finding in report.findings if not finding.trouble])
     claims = f"{count} claim{'s' * (count != 1)}"
     return (
         f"On average at most {100 * report.alpha:g} % of such verdicts are wrong, whenever one stops "
         f"(e-BH over {claims}); {report.images:,} pictures, {report.trials:,} questions to models, "
-        f"{report.seconds:.0f} s."
+        f"{report.seconds:.0f} s. Intervals: {intervals(report.findings)}."
     )
 
 
@@ -176,10 +187,12 @@ class InvestigationDisplay(BarDisplay):
             if finding.trouble:
                 self._line(Line("    ! ", f"{finding.claim.about}: {finding.trouble}", "yellow"))
                 continue
-            said = f"{stated}? {VERDICTS[finding.verdict]}: {figures(finding)}"
+            said = f"{stated}? {VERDICTS[finding.verdict]}: {figures(finding, experiment.design)}"
             self._line(Line("    ", said, _COLOURS[finding.verdict]))
         rejected = (
-            f"; {experiment.rejected} rejected, which did not show what they should" if experiment.rejected else ""
+            f"; {experiment.rejected} rejected, which did not show what they should or could not be changed so"
+            if experiment.rejected
+            else ""
         )
         self._line(Line("    ", f"{experiment.images} pictures{rejected}; {experiment.stopped}", "dim"))
 

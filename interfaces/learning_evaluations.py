@@ -42,6 +42,8 @@ from profiles.errors import BadInput
 from tools.values import Region, to_json
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
     from graphs.states import AskState
 
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
@@ -248,8 +250,7 @@ class _AskingPupil:
             pictures=[to_json(picture) for picture in task.pictures],
             profile=self._profile,
         )
-        values = await self._graph.ainvoke(begun, ASK.address(task.id), context=self._context)
-        return AskState(**values)
+        return AskState(**await self._ended(begun, ASK.address(task.id)))
 
     async def hear(self, task: Assignment, feedback: Any) -> AskState:  # noqa: ANN401 - of the world
         """Take what the user says, learn from it, and answer again."""
@@ -258,10 +259,15 @@ class _AskingPupil:
         shown = feedback.region
         region = None if shown is None else Region(shown.box, 1.0, shown.name, picture=task.pictures[0].id)
         config = ASK.address(task.id)
-        await tell(self._graph, config, expected=feedback.expected or None, region=region)
-        values = await self._graph.ainvoke(None, config, context=self._context)
+        await tell(self._graph, config, expected=feedback.expected or None, region=region, insist=True)
+        values = await self._ended(None, config)
         await self._saver.adelete_thread(task.id)
         return AskState(**values)
+
+    async def _ended(self, begun: AskState | None, config: RunnableConfig) -> dict[str, Any]:
+        """Run the graph to its end; return its whole state."""
+        keys = self._graph.stream_channels_list
+        return await self._graph.ainvoke(begun, config, context=self._context, output_keys=keys)
 
 
 def _fingerprint(request: LearningRequest, profile: Profile) -> str:

@@ -27,9 +27,18 @@ from starlette.routing import Mount, Route
 from starlette.types import Receive, Scope, Send
 
 from interfaces import directory, investigations, learning, report_text, sessions
+from interfaces.agent_results import (
+    Answer,
+    Investigation,
+    Lessons,
+    Remembered,
+    answer_of,
+    inside,
+    investigation_of,
+    searched,
+)
 from interfaces.artifact_routes import found_of
 from interfaces.installed import installed_version
-from interfaces.investigation_display import VERDICTS, figures
 from interfaces.jobs import Events, Job, Jobs
 from interfaces.progress import Progress
 from interfaces.serving.settings import Settings
@@ -41,16 +50,14 @@ from memory.home import home, using_home
 from nodes.messages import known_picture
 from nodes.orders import Order
 from nodes.resources import open_pictures, resources
-from nodes.telling import counted, drawn, in_words, notices_of, outcome, steps_of
 from profiles.errors import BadInput, SnellenError
-from tools.values import Picture, from_json
+from tools.values import Picture
 
 PATH: Final = "/mcp"
 
 _LOG: Final = logging.getLogger(__name__)
 _ID: Final = 64
 """Characters of a picture's id."""
-_MOST_FOUND: Final = 20
 _INSTRUCTIONS: Final = (
     "Snellen answers questions about pictures by running programs of vision models, finds out by experiments what "
     "vision-language models can see, and learns concepts that its tools do not know."
@@ -62,61 +69,6 @@ Pictures = Annotated[
 ]
 Profile = Annotated[str, Field(description="Which checkpoints are used, by the name of a profile. Empty: the first.")]
 Call = Context[Any, Any]
-
-
-class Answer(BaseModel):
-    """What came of a visual task."""
-
-    thread: str
-    answer: str
-    steps: list[str]
-    notices: list[str]
-    pictures: list[str]
-
-
-class Investigation(BaseModel):
-    """How far an investigation is, and what it has found."""
-
-    thread: str
-    status: str
-    conclusion: str
-    findings: list[str]
-    pictures: int
-    trials: int
-    report: str
-
-
-class Lessons(BaseModel):
-    """What was learned."""
-
-    thread: str
-    learned: list[str]
-    kept: int
-
-
-class Concept(BaseModel):
-    """What tools have learned of a concept."""
-
-    concept: str
-    pool: str
-    prompts: int
-
-
-class Example(BaseModel):
-    """A plan or program that is remembered."""
-
-    instruction: str
-    kind: str
-    correct: bool
-    plan: list[str]
-    program: str
-
-
-class Remembered(BaseModel):
-    """What is known about something."""
-
-    concepts: list[Concept]
-    examples: list[Example]
 
 
 Method = Callable[..., Coroutine[Any, Any, CallToolResult]]
@@ -174,17 +126,9 @@ class _Tools:
                 shown, instruction, expected=expected or None, profile=self._profile(profile), gather=resources
             ),
         )
-        state, store = job.state, open_pictures(home())
-        answer = from_json(state.answer)
-        ids = await asyncio.to_thread(_drawn, answer, store)
-        told = Answer(
-            thread=job.thread,
-            answer=state.error or in_words(answer),
-            steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
-            notices=notices_of(state),
-            pictures=ids,
-        )
-        images = [await asyncio.to_thread(_image, store, one) for one in ids]
+        store = open_pictures(home())
+        told = await asyncio.to_thread(answer_of, job.thread, job.state, store)
+        images = [await asyncio.to_thread(_image, store, one) for one in told.pictures]
         return _result(told, "\n".join([told.answer, *told.notices]), images)
 
     @_told
@@ -246,10 +190,8 @@ class _Tools:
         profile: Profile = "",
     ) -> Annotated[CallToolResult, Remembered]:
         """Look up what was learned of a concept, and the examples nearest to an instruction."""
-        told = await asyncio.to_thread(_searched, query, self._profile(profile), home())
-        lines = [f"{one.pool} has {counted(one.prompts, 'prompt')} of {one.concept!r}." for one in told.concepts]
-        lines += [f"{one.instruction} → {' '.join(one.plan)}" for one in told.examples]
-        return _result(told, "\n".join(lines) or "Nothing is known about that.")
+        told = await asyncio.to_thread(searched, query, self._profile(profile), home())
+        return _result(told, told.in_words())
 
     async def picture(self, id: str, context: Call) -> bytes:  # noqa: A002 - the template's name
         """A stored picture."""
@@ -295,8 +237,8 @@ class _Tools:
     async def _one(self, text: str, store: ArtifactStore, uploads: Uploads) -> Picture | Path:
         if len(text) == _ID and set(text) <= set("0123456789abcdef"):
             return await asyncio.to_thread(known_picture, text, store)
-        inside = _inside(text, self.roots) if self.roots else None
-        return inside or await uploads.add_reference(text)
+        file = inside(text, self.roots) if self.roots else None
+        return file or await uploads.add_reference(text)
 
     async def _followed(self, context: Call, make: Callable[[], Events]) -> Job:
         """Have something done, tell how far it is, and return the job once it is over; a call that is given up ends it.
@@ -317,7 +259,8 @@ class _Tools:
                 job.task.cancel("Nobody waited for it any more.")
         if job.status == "finished":
             return job
-        raise job.refused or SnellenError(job.error or f"A person must decide about {job.thread} first.")
+        decide = f"A person must decide first: `snellen resume {job.thread} --approve` or --reject. {job.asks}".rstrip()
+        raise job.refused or SnellenError(job.error or decide)
 
     async def _investigation(self, thread: str) -> Investigation:
         graph, state = await directory.read_thread(thread)
@@ -329,16 +272,7 @@ class _Tools:
                 thread=thread, status=status, conclusion="Nothing was found out yet.", findings=[], pictures=0,
                 trials=0, report="",
             )  # fmt: skip
-        report = found.report
-        findings = [
-            f"{one.claim.stated(experiment.design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one)}'}"
-            for experiment in report.experiments
-            for one in experiment.findings
-        ]
-        return Investigation(
-            thread=thread, status=status, conclusion=report.conclusion or "Nothing was concluded yet.",
-            findings=findings, pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
-        )  # fmt: skip
+        return investigation_of(thread, status, found)
 
 
 class _Server(MCPServer[Any]):
@@ -412,29 +346,6 @@ class _Exactly:
         await self.app(there, receive, send)
 
 
-def _inside(text: str, roots: Sequence[Path]) -> Path | None:
-    """Return the file that a path names, if it lies in one of the folders; None for what is no path.
-
-    Raises:
-        BadInput: It is a path elsewhere.
-    """
-    place = Path(text.removeprefix("file://")) if len(text) < 4_096 else None  # noqa: PLR2004 - the longest path
-    if place is None or not place.is_absolute():
-        return None
-    real = place.resolve()
-    if any(real.is_relative_to(root.resolve()) for root in roots):
-        return real
-    msg = "That picture lies in no folder that may be read; name its folder with --root, or send the picture itself."
-    raise BadInput(msg)
-
-
-def _drawn(answer: Any, store: ArtifactStore) -> list[str]:  # noqa: ANN401 - any value of a program
-    if isinstance(answer, Picture):
-        return [answer.id]
-    outlined = drawn(answer, store)
-    return [] if outlined is None else [store.put(outlined).id]
-
-
 def _image(store: ArtifactStore, picture: str) -> ImageContent:
     content, kind = shown_picture(store.read(picture))
     return ImageContent(type="image", data=base64.b64encode(content).decode(), mime_type=kind)
@@ -443,28 +354,3 @@ def _image(store: ArtifactStore, picture: str) -> ImageContent:
 def _result(told: BaseModel, text: str, images: Sequence[ImageContent] = ()) -> CallToolResult:
     content: list[ContentBlock] = [TextContent(type="text", text=text), *images]
     return CallToolResult(content=content, structured_content=told.model_dump(mode="json"))
-
-
-def _searched(query: str, profile: str, folder: Path) -> Remembered:
-    from collections import Counter
-
-    from nodes.accounts import bare_name
-    from nodes.reasoning.inflection import singular
-
-    context = resources(profile, folder)
-    concept = singular(bare_name(query))
-    rows = context.learner().prompts.rows()
-    counts = Counter((row.concept, row.pool) for row in rows if row.concept and row.concept in {concept, query})
-    nearest = [
-        one
-        for kind in ("plan", "program")
-        for correct in (True, False)
-        for one in context.pool.nearest(query, kind, correct=correct, k=_MOST_FOUND // 4)
-    ]
-    return Remembered(
-        concepts=[Concept(concept=name, pool=pool, prompts=count) for (name, pool), count in counts.items()],
-        examples=[
-            Example(instruction=one.instruction, kind=one.kind, correct=one.correct, plan=one.plan, program=one.program)
-            for one in nearest
-        ],
-    )

@@ -12,9 +12,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from interfaces.investigation_display import VERDICTS, figures, guarantee
+from interfaces.investigation_display import VERDICTS, figures, guarantee, intervals
 from interfaces.report_text import again
 from interfaces.trial_rows import trial_rows
+from nodes.reasoning.findings import sample_size
 from nodes.reasoning.follow_up import points
 from profiles.errors import SnellenError
 
@@ -122,6 +123,8 @@ def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], albu
         "design": design,
         "experiment": experiment,
         "bars": [bar(finding, experiment) for finding in experiment.findings if not finding.trouble],
+        "intervals": intervals(experiment.results),
+        "counts": [sample_size(one, design).removeprefix("n = ") for one in experiment.results],
         "troubles": [f"{one.claim.about}: {one.trouble}" for one in experiment.findings if one.trouble],
         "examples": examples,
     }
@@ -143,9 +146,10 @@ def _corrected(correction: Correction) -> dict[str, Any]:
 
 def bar(finding: Finding, experiment: Experiment) -> Bar:
     """Return a finding as a bar on the scale of what its mean can be."""
+    design = experiment.design
     return _placed(
         finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low,
-        stated=finding.claim.stated(experiment.design), told=figures(finding), verdict=finding.verdict,
+        stated=finding.claim.stated(design), told=figures(finding, design), verdict=finding.verdict,
     )  # fmt: skip
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interfaces.investigation_display import VERDICTS, figures, guarantee
+from interfaces.investigation_display import VERDICTS, figures, guarantee, intervals
 from interfaces.runs import write_text, writing
 from interfaces.trial_rows import trial_rows
+from nodes.reasoning.findings import sample_size
 from nodes.reasoning.protocol_queries import protocol_of
 from profiles.errors import BadInput, SnellenError
 
@@ -35,7 +36,7 @@ def markdown(found: Found) -> str:
             lines += list(_experiment(number, experiment))
     open_ends = [*report.notes, *report.questions]
     if open_ends:
-        lines += ["## What was not tested", "", *(f"- {one}" for one in open_ends), ""]
+        lines += ["## What to know before relying on it", "", *(f"- {one}" for one in open_ends), ""]
     lines += ["## Again", "", f"    {again(found)}", ""]
     return "\n".join(lines)
 
@@ -64,13 +65,13 @@ def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
     yield from ("| answer | pictures | transform |", "|---|---|---|")
     for arm in design.arms:
         yield f"| {arm.answer} | {_call(arm.select)} | {_call(arm.transform)} |"
-    yield from ("", "| claim | holds | mean (interval), n |", "|---|---|---|")
+    yield from ("", f"| claim | holds | mean ({intervals(experiment.findings)}), n |", "|---|---|---|")
     for finding in experiment.findings:
-        told = finding.trouble or figures(finding)
+        told = finding.trouble or figures(finding, design)
         yield f"| {finding.claim.stated(design)} | {'–' if finding.trouble else VERDICTS[finding.verdict]} | {told} |"
     yield from (
         "",
-        f"| model | pictures | {design.scored} (95 %) | informedness | abstained |",
+        f"| model | n | {design.scored} ({intervals(experiment.results)}) | informedness | abstained |",
         "|---|---|---|---|---|",
     )
     for result in experiment.results:
@@ -79,8 +80,21 @@ def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
         abstained = "" if result.abstention is None else f"{result.abstention:.0%}"
         kind = "as they were" if result.plain else "as asked"
         accuracy = f"{result.average:.2f} ({low:.2f} – {high:.2f})"
-        yield f"| {result.model} | {result.n}, {kind} | {accuracy} | {informed} | {abstained} |"
-    yield from ("", f"{experiment.images} pictures, {experiment.rejected} rejected; {experiment.stopped}.", "")
+        counted = sample_size(result, design).removeprefix("n = ")
+        yield f"| {result.model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"
+    yield ""
+    for result in experiment.results:
+        yield from not_understood_lines(result.model, result.not_understood)
+    yield from (f"{experiment.images} pictures, {experiment.rejected} rejected; {experiment.stopped}.", "")
+
+
+def not_understood_lines(model: str, quoted: Sequence[str]) -> list[str]:
+    """Return Markdown that shows what a model answered where no score could be read; nothing where nothing was."""
+    if not quoted:
+        return []
+    # Code without backticks of its own: what a model wrote forms no Markdown here.
+    examples = ", ".join("`` " + (one.replace("`", "'") or "(nothing)") + " ``" for one in quoted)
+    return [f"No score could be read in answers of {model} such as {examples}.", ""]
 
 
 def _call(call: Any) -> str:  # noqa: ANN401 - a Call; naming it would import the tools for the help

@@ -6,20 +6,21 @@ The command line, the server and the pages open the same ones, so a thread begun
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from memory import postgres
 from memory.home import connect, home, storing, storing_rows
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Iterator
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    from memory.savers import HomeSaver
 
 DATABASE: Final = "checkpoints.sqlite"
 
@@ -59,8 +60,39 @@ async def checkpoints(
         yield saver
 
 
+@contextmanager
+def blocking_checkpoints(
+    folder: Path | None = None, *, state_types: Iterable[type] = ()
+) -> Iterator[BaseCheckpointSaver[str]]:
+    """Open the checkpoints of a home for ``invoke`` and ``stream``, on any thread, also one with a running loop.
+
+    Args:
+        folder: As ``checkpoints``.
+        state_types: As ``checkpoints``.
+
+    Yields:
+        A saver whose synchronous and asynchronous methods can be called from anywhere.
+
+    Raises:
+        BadInput: as ``checkpoints``.
+        MemoryTrouble: as ``checkpoints``.
+    """
+    from memory.background import blocking
+    from memory.savers import BlockingSaver
+
+    opened = checkpoints(folder, state_types=state_types)
+    saver = blocking(opened.__aenter__())
+    try:
+        yield BlockingSaver(saver)
+    except BaseException as error:
+        # What went wrong belongs to the caller, and is told in our own words if it is the database's.
+        blocking(opened.__aexit__(type(error), error, error.__traceback__))
+        raise
+    blocking(opened.__aexit__(None, None, None))
+
+
 @asynccontextmanager
-async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[AsyncSqliteSaver]:
+async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[HomeSaver]:
     """Open one SQLite file: write-ahead log, 30 seconds of patience with other processes.
 
     Args:
@@ -71,12 +103,13 @@ async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[
         MemoryTrouble: as ``checkpoints``.
     """
     import aiosqlite
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    from memory.savers import HomeSaver
 
     # Only the database's own errors: what else goes wrong while a graph runs is not this file's fault.
     with storing_rows(database):
         async with aiosqlite.connect(database, timeout=_BUSY_SECONDS) as connection:
-            saver = AsyncSqliteSaver(connection, serde=serde)
+            saver = HomeSaver(connection, serde=serde)
             await saver.setup()
             yield saver
 

@@ -17,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from memory.postgres import PATIENCE_SECONDS, Server, entering, prepared, reaching
 from memory.postgres_running import check_held
+from memory.savers import DELETE, KEEP_LATEST, waited_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -30,6 +31,38 @@ Pool = AsyncConnectionPool[AsyncConnection[DictRow]]
 
 _ESCAPES: Final = re.compile(r"(?P<fit>\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})|\\u(?:0000|d[89a-f][0-9a-f]{2})")
 """In JSON: an escaped backslash or a whole pair of surrogates, or else what text in Postgres cannot have."""
+
+# Values lie apart from the checkpoints that name them; those that none names any more go, too.
+_FORGETTING: Final = (
+    (
+        "DELETE FROM checkpoint_writes WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (SELECT thread_id, "
+        "checkpoint_ns, checkpoint_id FROM checkpoints WHERE metadata->>'run_id' = ANY(%(runs)s))"
+    ),
+    "DELETE FROM checkpoints WHERE metadata->>'run_id' = ANY(%(runs)s)",
+    (
+        "DELETE FROM checkpoint_blobs AS value WHERE thread_id = ANY(%(threads)s) AND NOT EXISTS (SELECT 1 FROM "
+        "checkpoints AS saved WHERE saved.thread_id = value.thread_id AND saved.checkpoint_ns = value.checkpoint_ns "
+        "AND saved.checkpoint->'channel_versions'->>value.channel = value.version)"
+    ),
+)
+_THREADS: Final = "SELECT DISTINCT thread_id FROM checkpoints WHERE metadata->>'run_id' = ANY(%(runs)s)"
+_COPYING: Final = (
+    (
+        "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob) "
+        "SELECT %(target)s, checkpoint_ns, channel, version, type, blob FROM checkpoint_blobs "
+        "WHERE thread_id = %(source)s ON CONFLICT DO NOTHING"
+    ),
+    (
+        "INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, "
+        "type, blob) SELECT %(target)s, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob "
+        "FROM checkpoint_writes WHERE thread_id = %(source)s ON CONFLICT DO NOTHING"
+    ),
+    (
+        "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
+        "metadata) SELECT %(target)s, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata "
+        "FROM checkpoints WHERE thread_id = %(source)s ON CONFLICT DO NOTHING"
+    ),
+)
 
 # What the pool says in the log about a server that is gone is told by the error that follows, in our own words.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
@@ -74,6 +107,34 @@ class FencedSaver(AsyncPostgresSaver):
         """
         await check_held(self._schema, config["configurable"]["thread_id"])
         await super().aput_writes(config, writes, task_id, task_path)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete the checkpoints that runs saved, in all threads, and what their steps wrote."""
+        runs: dict[str, Any] = {"runs": [str(one) for one in run_ids]}
+        async with self._cursor() as cursor, cursor.connection.transaction():
+            await cursor.execute(_THREADS, runs)
+            runs["threads"] = [row["thread_id"] for row in await cursor.fetchall()]
+            for statement in _FORGETTING:
+                await cursor.execute(statement, runs)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy all checkpoints of a thread, and what its steps wrote, to another one."""
+        both = {"source": str(source_thread_id), "target": str(target_thread_id)}
+        async with self._cursor() as cursor, cursor.connection.transaction():
+            for statement in _COPYING:
+                await cursor.execute(statement, both)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Delete threads, or all but the latest checkpoint of each of their namespaces."""
+        await super().aprune(thread_ids, strategy="delete" if strategy in DELETE else strategy)
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Do as ``adelete_for_runs``, from another thread than the saver's."""
+        waited_for(self.adelete_for_runs(run_ids), self.loop)
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Do as ``acopy_thread``, from another thread than the saver's."""
+        waited_for(self.acopy_thread(source_thread_id, target_thread_id), self.loop)
 
     async def copy_writes(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Save what steps gave in another database, in the order of columns that its own rows have."""

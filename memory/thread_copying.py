@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from langgraph.checkpoint.base import CheckpointTuple
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     from memory.postgres_saver import FencedSaver
+    from memory.savers import HomeSaver
 
 Outcome = Literal["copied", "went on in Postgres", "is being run"]
 """What became of a thread; one that went on, or that is being run, is left alone."""
@@ -59,7 +59,7 @@ async def copy_threads(folder: Path, *, state_types: Iterable[type] = ()) -> dic
         return {thread: await _copied(thread, folder, old, new) for thread in reversed(threads)}
 
 
-async def _copied(thread: str, folder: Path, old: AsyncSqliteSaver, new: FencedSaver) -> Outcome:
+async def _copied(thread: str, folder: Path, old: HomeSaver, new: FencedSaver) -> Outcome:
     if await asyncio.to_thread(holds_file, thread, folder):
         return "is being run"
     address: Any = {"configurable": {"thread_id": thread}}

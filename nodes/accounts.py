@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from memory.prompt_rows import Selection
 from nodes.lessons import Learned
 from nodes.reasoning.critique import Critique
+from nodes.reasoning.findings import interval_name, sample_size
 from nodes.reasoning.inflection import singular
 from nodes.reasoning.inquiry import VERDICTS
 from nodes.telling import counted, fault_in_words, in_words, notices_of, outcome, steps_of
@@ -82,7 +83,8 @@ def evidence_in_words(report: Report) -> str:
         for one in experiment.findings:
             verdict = VERDICTS[one.verdict]
             low, high = one.interval
-            told = one.trouble or f"{verdict} ({one.mean:.2f}, between {low:.2f} and {high:.2f}; {one.n} pictures)"
+            between = f"{one.mean:.2f}, {interval_name(one)} {low:.2f} to {high:.2f}"
+            told = one.trouble or f"{verdict} ({between}, {sample_size(one, experiment.design)})"
             lines.append(f"   - {one.claim.stated(experiment.design)}? {told}")
     return "\n".join([*lines, *(f"- {note}" for note in report.notes)])
 

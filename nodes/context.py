@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from nodes.settings import Given, Settings
+from nodes.settings import Given, Settings, given_in
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ async def context_of(runtime: Runtime[Given], state: object) -> Context:
     """Return what a node works with: what the run was handed, or what its settings name, gathered on a worker thread.
 
     Interfaces that follow threads hand a run its ``Context``. LangGraph's server, and programs that import the graphs,
-    hand it ``Settings`` (a dict with their fields) or nothing; then the profile is that of the settings, or else of the
-    thread, and the memory is that of the user whom the server has let in.
+    hand it ``Settings`` (a dict with their fields), a context of their own or nothing; then the profile is that of the
+    settings, or else of the thread, and the memory is that of the user whom the server has let in.
 
     Args:
         runtime: Of the node.
@@ -114,13 +114,13 @@ async def context_of(runtime: Runtime[Given], state: object) -> Context:
         BadInput: There is no such profile.
         SnellenError: The memory, the Reasoner or the world cannot be used.
     """
-    given: Any = runtime.context
-    if given is not None and not isinstance(given, Settings):
-        return cast("Context", given)
+    given = given_of(runtime)
+    if isinstance(given, Context):
+        return given
     from memory.home import home
     from nodes.resources import resources
 
-    chosen = (given.profile if given is not None else "") or getattr(state, "profile", "") or "embedded"
+    chosen = (given.profile if isinstance(given, Settings) else "") or getattr(state, "profile", "") or "embedded"
     folder = await asyncio.to_thread(home)
     pictures, needs = str(getattr(state, "folder", "")), getattr(state, "needs", [])
     # What was collected to be learned from lies in the memory: the folder may be gone.
@@ -131,10 +131,39 @@ async def context_of(runtime: Runtime[Given], state: object) -> Context:
     return await asyncio.to_thread(resources, chosen, Path(folder), pictures, concept)
 
 
+def given_of(runtime: Runtime[Any]) -> Given | None:
+    """Return what a run was given, also where the context is that of a graph around (``nodes.settings.given_in``).
+
+    Raises:
+        BadInput: A setting has a value that it cannot have.
+    """
+    return given_in(runtime.context, _configurable())
+
+
+def given_now(context: object = None) -> Given | None:
+    """Return what a run that is about to begin is given: by its caller, or else by the node that it is begun in.
+
+    Raises:
+        BadInput: A setting has a value that it cannot have.
+    """
+    from langgraph.runtime import get_runtime
+
+    around = _configurable()
+    return given_in(context if context is not None or not around else get_runtime().context, around)
+
+
+def _configurable() -> dict[str, Any]:
+    from langgraph.config import get_config
+
+    try:
+        return dict(get_config().get("configurable", {}))
+    except RuntimeError:
+        # Outside of a graph.
+        return {}
+
+
 def thread_name() -> str:
     """Return the id of the thread that the node at work belongs to; one made up where it has none."""
     import uuid
 
-    from langgraph.config import get_config
-
-    return str(get_config()["configurable"].get("thread_id") or uuid.uuid4())
+    return str(_configurable().get("thread_id") or uuid.uuid4())

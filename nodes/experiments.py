@@ -18,15 +18,17 @@ from pydantic import ValidationError
 
 from memory.home import MemoryTrouble
 from memory.samples import Sample
-from nodes.context import Context, context_of, thread_name
+from nodes import allotting
+from nodes.approval import decisions_in
+from nodes.context import Context, context_of, given_of, thread_name
+from nodes.deciding import asked_now, judged, next_rounds, why_stopped, with_intervals
 from nodes.inference import used
 from nodes.orders import ordered_by
-from nodes.protocols import Place, finding
+from nodes.protocols import Place
 from nodes.reasoning.follow_up import FollowUp, album
-from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Report, checked
-from nodes.trials import decided, error_rate, replaced
+from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Opening, Report, checked
+from nodes.trials import replaced
 from profiles.errors import BadInput, SnellenError
-from tools.scoring import prospect
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -42,19 +44,10 @@ MAX_HEALING: Final = 3
 """Times that a design goes back with what is wrong with it, before another one is made (APEX, section 3.4)."""
 MAX_DESIGNS: Final = 2
 """Designs that are made from scratch for one experiment."""
-FIRST: Final = 12
-"""Observations of each claim before anybody looks."""
-STEP: Final = 8
-"""Further observations of each claim before anybody looks again, and a sixth of those that there are."""
-UNLIKELY: Final = 0.05
-"""The probability of a claim's being decided by the pictures it may get, below which it gets none."""
-SHARE_USED: Final = "its share of the pictures is used up"
-HOPELESS: Final = "the rest of its pictures would hardly decide more"
-"""Why an experiment ended whose claims more pictures than its own share might decide."""
-_WAY: Final = "~"
-"""Between an investigation's name and the number of another way that it went; no thread's name has one."""
 _ACTION: Final = "experiment"
 """What the requested action is called."""
+_DECISIONS: Final = ("approve", "edit", "reject")
+"""What may be decided about it."""
 
 Next = Literal["design", "build_benchmark", "conclude"]
 
@@ -87,8 +80,8 @@ def free_album(state: InvestigateState, number: int, samples: SampleTable) -> st
     """
     if not samples.of(album_of(state), number):
         return state.investigation
-    thread = state.investigation.partition(_WAY)[0]
-    ways = (f"{thread}{_WAY}{way}" for way in itertools.count(1))
+    thread = state.investigation.partition(allotting.WAY)[0]
+    ways = (f"{thread}{allotting.WAY}{way}" for way in itertools.count(1))
     name = next(one for one in ways if not samples.of(one, 0) and not samples.of(album(one), 0))
     samples.copy(state.investigation, name, **({} if state.after else {"before": number}))
     if state.after:
@@ -101,7 +94,7 @@ def investigator_of(state: InvestigateState, context: Context) -> Investigator:
     if state.after:
         return FollowUp([Design.model_validate(one) for one in state.plan])
     examination = context.examiner()
-    return examination.investigators.get(state.protocol, examination.investigator)
+    return examination.investigators.get(state.protocol or "choice", examination.investigator)
 
 
 async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -110,20 +103,45 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     What was begun without an interface that checks orders is checked here.
     """
     context = await context_of(runtime, state)
-    ordered = await asyncio.to_thread(ordered_by, state, runtime.context, thread_name())
+    ordered = await asyncio.to_thread(ordered_by, state, given_of(runtime), thread_name())
     state = replace(state, **ordered)
-    investigator = investigator_of(state, context)
-    before = investigator.usage
-    opening = await investigator.open_report(state.query, state.models)
+    state = await opened(state, investigator_of(state, context))
+    opening, alpha = Opening.model_validate(state.opening["said"]), float(ordered["alpha"])
+    allotment = await asyncio.to_thread(allotting.allot, state, opening.models, context.examiner())
+    about = allotting.notes_of(allotment, chosen=state.seed is not None, folder=bool(state.folder), alpha=alpha)
     report = Report(
         query=state.query,
         models=opening.models,
-        alpha=state.alpha,
-        seed=state.seed,
+        alpha=alpha,
+        seed=allotment.seed,
         budget=Budget.model_validate(state.budget),
-        notes=list(opening.notes),
+        notes=[*opening.notes, *about],
     )
-    return ordered | written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
+    return ordered | written(state, report) | {"opening": state.opening, "usage": state.usage}
+
+
+async def opened(state: InvestigateState, investigator: Investigator) -> InvestigateState:
+    """Return the state with the opening of its report; the Reasoner is asked once, before the thread begins or in it.
+
+    Raises:
+        BadInput: The query cannot be examined.
+    """
+    asked: Json = {"query": state.query, "protocol": state.protocol, "models": list(state.models)}
+    known = _opening_of(state)
+    # Somebody may have changed what is asked, or the opening itself.
+    if known is not None and state.opening.get("asked") == asked and set(known.models) <= set(state.models):
+        return state
+    before = investigator.usage
+    said = await investigator.open_report(state.query, state.models)
+    opening: Json = {"asked": asked, "said": said.model_dump(mode="json")}
+    return replace(state, opening=opening, usage=used(state.usage, before, investigator.usage))
+
+
+def _opening_of(state: InvestigateState) -> Opening | None:
+    try:
+        return Opening.model_validate(state.opening.get("said"))
+    except ValidationError:
+        return None
 
 
 async def design(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -158,11 +176,24 @@ async def check_design(state: InvestigateState, runtime: Runtime[Given]) -> Comm
         if reviewed is None:
             return _refused(state, report, objection)
         made = reviewed
-    begun = Experiment(design=made, findings=[Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims])
     album = await asyncio.to_thread(free_album, state, len(report.experiments), context.examiner().samples)
-    report = report.model_copy(update={"experiments": [*report.experiments, begun], "again": None})
+    report = await asyncio.to_thread(_begun, state, report, made, context.examiner())
     update = written(state, report) | {"design": None, "refusals": [], "investigation": album}
     return Command(goto="build_benchmark", update=update)
+
+
+def _begun(state: InvestigateState, report: Report, made: Design, examination: Examination) -> Report:
+    """Return the report with an experiment that is about to begin, on the pictures that the ledger allots to it."""
+    seed = allotting.begin(state, report, made, examination)
+    notes, number = list(report.notes), len(report.experiments) + 1
+    if seed != report.seed:
+        notes.append(
+            f"Experiment {number} was designed otherwise the first time this was asked. It has pictures of its own "
+            f"(seed {seed}), as the others may have suggested how."
+        )
+    findings = [Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims]
+    begun = Experiment(design=made, findings=findings, seed=None if seed == report.seed else seed)
+    return report.model_copy(update={"experiments": [*report.experiments, begun], "again": None, "notes": notes})
 
 
 async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -199,10 +230,7 @@ async def measure(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     began, asked, examination = time.monotonic(), 0, context.examiner()
     samples = await asyncio.to_thread(examination.samples.of, album_of(state), number)
     experiment = report.experiments[number]
-    names = list(
-        dict.fromkeys(name for one in experiment.pending for name in (one.claim.model, one.claim.other) if name)
-    )
-    for name in names:
+    for name in asked_now(experiment):
         try:
             shards = await asyncio.to_thread(examination.shards, experiment.design, samples, name)
             for shard in shards:
@@ -226,15 +254,8 @@ def weighed(report: Report, number: int, samples: Sequence[Sample], examination:
     fingerprints = examination.fingerprints(report.models)
     protocol = examination.protocols[experiment.design.protocol]
     evaluated = protocol.evaluated(examination, experiment.design, samples, fingerprints)
-
-    def found(alpha: float) -> Report:
-        findings = [one if one.trouble else finding(evaluated, one, alpha=alpha) for one in experiment.findings]
-        changed = experiment.model_copy(update={"findings": findings, "results": evaluated.results()})
-        known = report.model_copy(update={"fingerprints": fingerprints})
-        return decided(replaced(known, number, changed))
-
-    # The interval that agrees with a verdict depends on how many verdicts there are, and these on the evidence alone.
-    return found(error_rate(found(report.alpha)))
+    known = report.model_copy(update={"fingerprints": fingerprints})
+    return with_intervals(judged(known, number, evaluated), number, evaluated)
 
 
 def enough(state: InvestigateState) -> Literal["build_benchmark", "discuss"]:
@@ -252,70 +273,11 @@ async def discuss(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     experiment = report.experiments[number]
     said = await investigator.discuss(report, experiment)
     experiment = experiment.model_copy(
-        update={"recap": said.recap, "interpretation": said.interpretation, "stopped": _why_stopped(report)}
+        update={"recap": said.recap, "interpretation": said.interpretation, "stopped": why_stopped(report)}
     )
     return written(state, replaced(report, number, experiment)) | {
         "usage": used(state.usage, before, investigator.usage)
     }
-
-
-def next_rounds(report: Report) -> int:
-    """Return how many more pictures of each arm the experiment under way gets before anybody looks again."""
-    experiment = report.under_way
-    left = _left(report)
-    if experiment.stopped or _spent(report) or (experiment.rounds and hopes(experiment, left, report.alpha) < UNLIKELY):
-        return 0
-    arms = len(experiment.design.arms)
-    wanted = max(STEP, experiment.images // 6) if experiment.rounds else max(FIRST, experiment.design.least)
-    return max(min(-(-wanted // arms), left // arms), 0)
-
-
-def hopes(experiment: Experiment, images: int, alpha: float) -> float:
-    """Return how likely so many more pictures decide one of an experiment's claims, of those that matter."""
-    return max(
-        (
-            prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + images, alpha=alpha)
-            for one in experiment.pending
-            if one.n
-        ),
-        default=0.0,
-    )
-
-
-def _left(report: Report) -> int:
-    """Return how many more pictures the experiment under way may have."""
-    budget, experiment = report.budget, report.under_way
-    before = report.images - experiment.images
-    if budget.each:
-        return min(budget.each, budget.images - before) - experiment.images
-    # Half of what is left for each: later experiments depend on what earlier ones show.
-    last = report.again is not None or len(report.experiments) >= budget.experiments
-    return (budget.images - before) // (1 if last else 2) - experiment.images
-
-
-def _spent(report: Report) -> str:
-    """Say which part of the budget is used up, apart from pictures; empty while none is."""
-    budget = report.budget
-    if report.seconds >= budget.seconds:
-        return f"the {budget.seconds:.0f} seconds for measuring are over"
-    if report.trials >= budget.trials:
-        return f"the {budget.trials:,} trials are used up"
-    return ""
-
-
-def _why_stopped(report: Report) -> str:
-    experiment = report.under_way
-    if experiment.stopped:
-        return experiment.stopped
-    examined = [one for one in experiment.findings if not one.trouble]
-    if not examined:
-        return "nobody could be asked"
-    if not experiment.pending:
-        undecided = any(one.verdict == "open" for one in examined)
-        return "what matters is decided" if undecided else "all claims are decided"
-    if _spent(report):
-        return _spent(report)
-    return SHARE_USED if _left(report) < len(experiment.design.arms) else HOPELESS
 
 
 def _refused(state: InvestigateState, report: Report, objection: str) -> Command[Next]:
@@ -344,7 +306,7 @@ async def _reviewed(made: Design, report: Report, examination: Examination) -> t
                 "description": f"Experiment {len(report.experiments) + 1}: {made.purpose} “{made.question}”",
             }
         ],
-        "review_configs": [{"action_name": _ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
+        "review_configs": [{"action_name": _ACTION, "allowed_decisions": list(_DECISIONS)}],
     }
     while True:
         try:
@@ -357,23 +319,20 @@ async def _reviewed(made: Design, report: Report, examination: Examination) -> t
 
 
 def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None, str]:  # noqa: ANN401 - of whoever answers
-    decisions = answer.get("decisions") if isinstance(answer, dict) else None
-    if not isinstance(decisions, list) or len(decisions) != 1 or not isinstance(decisions[0], dict):
-        msg = 'The answer must be {"decisions": [{"type": "approve", "edit" or "reject", …}]}.'
-        raise BadInput(msg)
-    decision = decisions[0]
-    if decision.get("type") == "approve":
+    (decision,) = decisions_in(answer, 1, _DECISIONS)
+    if decision["type"] == "approve":
         return made, ""
-    if decision.get("type") == "edit":
-        edited = decision.get("edited_action", {})
-        return checked(
-            Design.model_validate(edited.get("args", {}) if isinstance(edited, dict) else {}), report.models
-        ), ""
-    if decision.get("type") == "reject":
+    if decision["type"] == "reject":
         said = " ".join(str(decision.get("message") or "").split())[:300]
         return None, f"A person refused it: {said or 'no reason was given'}"
-    msg = "A design is approved, edited or rejected."
-    raise BadInput(msg)
+    edited = decision.get("edited_action")
+    arguments = edited.get("args") if isinstance(edited, dict) else None
+    if not isinstance(arguments, dict):
+        msg = (
+            'The edit has no "edited_action" with "args": give the whole design there, as it was asked about, changed.'
+        )
+        raise BadInput(msg)
+    return checked(Design.model_validate(arguments), report.models), ""
 
 
 def tried(made: Design, report: Report, examination: Examination) -> None:
@@ -389,7 +348,7 @@ def _round(investigation: str, report: Report, number: int, examination: Examina
     """Make and store one round of the experiment under way."""
     experiment = report.number
     design = report.experiments[experiment].design
-    place = Place(investigation, experiment, number, report.seed)
+    place = Place(investigation, experiment, number, report.seed_of(experiment))
     made = examination.protocols[design.protocol].make(examination, design, place)
     examination.samples.add(made)
     return made

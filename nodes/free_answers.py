@@ -17,12 +17,12 @@ import numpy as np
 
 from memory.samples import Sample
 from memory.trials import TrialKey
-from nodes.protocols import Place, complete, said_of
+from nodes.protocols import Part, Place, observed, said_of
 from nodes.reasoning.inquiry import Claim, Design, Result
 from profiles.errors import BadInput, SnellenError
 from tools.prove.building import objections
 from tools.prove.filters import Reading
-from tools.scoring import bootstrap_interval
+from tools.scoring import Observations, confidence_interval
 from tools.scoring.freeform import Answered, Scored, score_answers
 from tools.scoring.scene_graph import Fact, SceneGraph
 from tools.scoring.verification import Verifier
@@ -82,7 +82,7 @@ class Questioning:
                 )
                 for draft, found in zip(drafts, verified, strict=True)
             ]
-            against = objections(drafts, verified, readings, graph, self.embed)
+            against = objections(drafts, verified, readings, graph, self.embed, verifier=verifier)
             for draft, objection in zip(drafts, against, strict=True):
                 if objection is None:
                     return scene, draft
@@ -173,49 +173,57 @@ class FreelyEvaluated:
     design: Design
     scores: Mapping[str, Mapping[Sample, Scored]]
 
-    def observations(self, claim: Claim) -> list[float]:
-        """Return the scores, or their differences, of the rounds that are complete."""
+    def observations(self, claim: Claim) -> Observations:
+        """Return the scores, or their differences, of the pictures of the rounds that are complete.
+
+        Each question has a picture of its own (`Questioning.questions`).
+        """
         values = self._values(claim.model, claim.measure)
         if claim.kind == "better":
             others = self._values(claim.other, claim.measure)
-            values = {sample: value - others[sample] for sample, value in values.items() if sample in others}
-        return complete(values, len(self.design.arms))
+            values = {part: value - others[part] for part, value in values.items() if part in others}
+        return self._observed(values)
 
-    def results(self) -> list[Result]:
-        """Return how truthful each model is, by kind of question, and how often it says nothing."""
+    def results(self, *, alpha: float) -> list[Result]:
+        """Return how truthful each model is, by kind of question, and how often it says nothing.
+
+        Args:
+            alpha: The error rate of the intervals.
+        """
         found = []
         for name, scores in self.scores.items():
-            if not scores:
+            seen, helped = self._observed(self._values(name, "truth")), self._observed(self._values(name, "help"))
+            if not seen:
                 continue
-            values = self._values(name, "truth")
-            helped = list(self._values(name, "help").values())
             kinds: dict[str, list[float]] = {}
-            for sample, value in values.items():
-                kinds.setdefault(self.design.arms[sample.arm].answer, []).append(value)
-            span = bootstrap_interval(list(values.values()))
+            silent = []
+            for sample, scored in scores.items():
+                part = Part(sample.round, sample.arm)
+                if part in seen.by_unit:
+                    kinds.setdefault(self.design.arms[sample.arm].answer, []).append(seen.by_unit[part])
+                    silent.append(scored.tscore.value is None)
+            span = confidence_interval(seen, alpha=alpha)
             by_class = {kind: sum(row) / len(row) for kind, row in kinds.items()}
-            silent = sum(one.tscore.value is None for one in scores.values()) / len(scores)
             found.append(
                 Result(
-                    model=name,
-                    plain=False,
-                    n=len(values),
-                    average=sum(values.values()) / len(values),
-                    interval=(span.low, span.high),
-                    by_class={**by_class, "help": sum(helped) / len(helped)},
-                    abstention=silent,
-                    invalid=0.0,
+                    model=name, plain=False, n=len(seen), unit=self.design.unit.name, average=seen.mean,
+                    interval=(span.low, span.high), error_rate=alpha, interval_kind="confidence sequence",
+                    by_class={**by_class, "help": helped.mean}, abstention=sum(silent) / len(silent), invalid=0.0,
                     informedness=None,
                 )
-            )
+            )  # fmt: skip
         return found
 
-    def _values(self, model: str, measure: str) -> dict[Sample, float]:
+    def _observed(self, values: Mapping[Part, float]) -> Observations:
+        return observed(self.design, values, parts=len(self.design.arms))
+
+    def _values(self, model: str, measure: str) -> dict[Part, float]:
         """Return the helpfulness or the truth of answers: who says nothing tells no truth."""
-        scores = self.scores.get(model, {})
-        if measure == "help":
-            return {sample: one.hscore.value or 0.0 for sample, one in scores.items()}
-        return {sample: one.tscore.value or 0.0 for sample, one in scores.items()}
+        found = {}
+        for sample, one in self.scores.get(model, {}).items():
+            value = one.hscore.value if measure == "help" else one.tscore.value
+            found[Part(sample.round, sample.arm)] = value or 0.0
+        return found
 
 
 def answered(sample: Sample, said: str, reader: Statements) -> Answered:

@@ -87,7 +87,7 @@ def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
     blocks = [block for block in _blocks(message.content) if block.get("type") in PICTURE_TYPES]
     for place, block in enumerate(blocks[:MAX_PICTURES], 1):
         try:
-            pictures.append(_stored(block, f"picture {place}", store))
+            pictures.append(stored_picture(block, f"picture {place}", store))
         except BadInput as error:
             troubles.append(str(error))
     if len(blocks) > MAX_PICTURES:
@@ -163,7 +163,7 @@ def _carries_pictures(message: BaseMessage) -> bool:
     return any(block.get("type") in PICTURE_TYPES and not block.get("file_id") for block in _blocks(message.content))
 
 
-def _stored(block: Block, name: str, store: ArtifactStore) -> Picture:
+def stored_picture(block: Block, name: str, store: ArtifactStore) -> Picture:
     """Store the picture of a block, or find the one that it refers to.
 
     Raises:

@@ -1,20 +1,21 @@
 """The ways in which experiments ask: answers to choose from, free answers, pairs to score.
 
-What differs between them is how a round of pictures is made, what is asked about each, and what the answers say about a
-claim. All else is the same: trials, evidence, budgets, verdicts, resuming, reports.
+What differs between them is how a round of pictures is made, what is asked about each, what the answers say about a
+claim, and what is drawn independently (`nodes.reasoning.inquiry.UNITS`). All else is the same: trials, evidence,
+budgets, verdicts, resuming, reports.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from nodes.reasoning.inquiry import Claim, Design, Finding, Result
-from tools.scoring import confidence_interval, evidence
+from tools.scoring import Observations, confidence_interval, evidence
 
 if TYPE_CHECKING:
     from memory.samples import Sample
@@ -47,12 +48,16 @@ class Place:
 class Evaluated(Protocol):
     """The samples of one experiment, and what models said about them."""
 
-    def observations(self, claim: Claim) -> list[float]:
-        """Return what a claim is about, a value for each observation of the rounds that are complete."""
+    def observations(self, claim: Claim) -> Observations:
+        """Return what a claim is about, a value for each unit of the rounds that are complete (`observed`)."""
         ...
 
-    def results(self) -> list[Result]:
-        """Return the metrics of every model."""
+    def results(self, *, alpha: float) -> list[Result]:
+        """Return the metrics of every model, over complete rounds.
+
+        Args:
+            alpha: The error rate of the intervals.
+        """
         ...
 
 
@@ -94,29 +99,77 @@ class AskingProtocol(Protocol):
         ...
 
 
-def finding(evaluated: Evaluated, before: Finding, *, alpha: float) -> Finding:
-    """Return what is known of a claim now; its verdict is left open.
+@dataclass(frozen=True)
+class Part:
+    """What a value of a round is about.
+
+    Attributes:
+        round: The number of the round.
+        name: The number of the arm, or the name of the split.
+    """
+
+    round: int
+    name: int | str
+
+
+def observed(design: Design, values: Mapping[Part, float], *, parts: int) -> Observations:
+    """Return one value for each unit of the rounds that are complete.
+
+    Only whole rounds count: every mean is over the same arms, and a unit's value is always made of the same parts.
 
     Args:
+        design: Says what a unit is: the whole round, whose value is the mean over its parts, or each part.
+        values: Of the parts that were measured.
+        parts: How many a round has.
+    """
+    rounds: dict[int, dict[Part, float]] = {}
+    for part, value in values.items():
+        rounds.setdefault(part.round, {})[part] = value
+    whole = design.unit.whole_round
+
+    def unit(part: Part) -> Hashable:
+        return part.round if whole else part
+
+    return Observations.of_parts(
+        (unit(part), value) for row in rounds.values() if len(row) == parts for part, value in row.items()
+    )
+
+
+def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
+    """Return what is known of a claim now; its verdict and its interval are left open.
+
+    Args:
+        design: Of its experiment.
         evaluated: What models said.
         before: The finding so far.
-        alpha: The error rate of the interval.
     """
     claim, seen = before.claim, evaluated.observations(before.claim)
     found = evidence(seen, claim.threshold, low=claim.low)
-    span = confidence_interval(seen, alpha=alpha, low=claim.low)
     strength = found.strength
     return before.model_copy(
         update={
             "n": len(seen),
-            "mean": sum(seen) / len(seen) if seen else 0.0,
-            "spread": float(np.std([*seen, claim.low, 1.0])),
-            "interval": (span.low, span.high),
+            "unit": design.unit.name,
+            "mean": seen.mean,
+            "spread": float(np.std([*seen.values, claim.low, 1.0])),
             "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
             "leaning": "open" if not seen else "yes" if found.above > found.below else "no",
             "verdict": "open",
         }
     )
+
+
+def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Finding:
+    """Return a finding with the means that its observations do not rule out.
+
+    Args:
+        evaluated: What models said.
+        found: What is known of the claim.
+        alpha: The error rate of the interval.
+    """
+    span = confidence_interval(evaluated.observations(found.claim), alpha=alpha, low=found.claim.low)
+    kind = {"interval": (span.low, span.high), "error_rate": alpha, "interval_kind": "confidence sequence"}
+    return found.model_copy(update=kind)
 
 
 def said_of(
@@ -135,11 +188,3 @@ def said_of(
             sample: [known[key] for key in each] for sample, each in keys.items() if all(key in known for key in each)
         }
     return found
-
-
-def complete(values: Mapping[Sample, float], arms: int) -> list[float]:
-    """Return the values of the rounds in which every arm has one."""
-    rounds: dict[int, list[float]] = {}
-    for sample, value in values.items():
-        rounds.setdefault(sample.round, []).append(value)
-    return [value for row in rounds.values() if len(row) == arms for value in row]

@@ -1,8 +1,9 @@
 """Pairs to score: the protocol of PairBench within investigations.
 
 A round is one original of each split with its three pairs: the same, the changed one, another one. Models are asked for
-a score in both orders, once where the change counts and once where it is to be overlooked. What is observed is one
-value for an original and split: whether its scores are in the right order, alike both ways round, and heed what counts.
+a score in both orders, once where the change counts and once where it is to be overlooked. The independent unit is the
+original, not its splits or pairs, whose scores depend on each other: one value for each original, the mean over its
+splits, says whether its scores are in the right order, alike both ways round, and heed what counts.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from memory.samples import Sample
 from memory.trials import TrialKey
-from nodes.protocols import Place, said_of
+from nodes.protocols import Part, Place, observed, said_of
 from nodes.reasoning.inquiry import Claim, Design, Result
 from profiles.errors import BadInput, SnellenError
 from tools.pairs import TEMPLATES, Pair, WorldOriginals, asked, second_of, truth
-from tools.scoring import bootstrap_interval
-from tools.scoring.pairs import INVALID, Judged, parsed_score
+from tools.scoring import Observations, confidence_interval
+from tools.scoring.judge_replies import not_understood, parsed_score
+from tools.scoring.pairs import INVALID, Judged
 
 if TYPE_CHECKING:
     from memory.trials import Trial
@@ -78,11 +80,12 @@ class ScoringPairs:
         self, examination: Examination, design: Design, samples: Sequence[Sample], fingerprints: Mapping[str, str]
     ) -> PairsEvaluated:
         """Look up all scores of an experiment."""
-        groups = {
-            name: _judged(design, said)
-            for name, said in said_of(examination, self, design, samples, fingerprints).items()
+        said = said_of(examination, self, design, samples, fingerprints)
+        groups = {name: judged(design, trials) for name, trials in said.items()}
+        unclear = {
+            name: not_understood(one.said for row in trials.values() for one in row) for name, trials in said.items()
         }
-        return PairsEvaluated(design, groups)
+        return PairsEvaluated(design, groups, unclear)
 
     def _sample(self, examination: Examination, arm: Arm, which: int, place: Place) -> Sample:
         split = str(arm.select.arguments[SPLIT])
@@ -110,49 +113,56 @@ class PairsEvaluated:
     Attributes:
         design: Of the experiment.
         groups: For each model by name, the scores of each original's pairs of one split.
+        unclear: For each model by name, a few answers without a score, quoted.
     """
 
     design: Design
-    groups: Mapping[str, Mapping[tuple[int, str], Sequence[Judged]]]
+    groups: Mapping[str, Mapping[Part, Sequence[Judged]]]
+    unclear: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def observations(self, claim: Claim) -> list[float]:
-        """Return one value for each original and split, or the differences of two models."""
+    def observations(self, claim: Claim) -> Observations:
+        """Return one value for each original, or the difference of two models."""
         values = self._values(claim.model, claim.measure)
         if claim.kind == "better":
             others = self._values(claim.other, claim.measure)
             # Concordance is between -1 and 1; as a share of pairs in the right order two of them differ by 1 at most.
             width = 2 if claim.measure == "order" else 1
-            return [(value - others[key]) / width for key, value in values.items() if key in others]
-        return list(values.values())
+            values = {part: (value - others[part]) / width for part, value in values.items() if part in others}
+        return self._observed(values)
 
-    def results(self) -> list[Result]:
-        """Return how well each model orders pairs, and what else it can be trusted with."""
+    def results(self, *, alpha: float) -> list[Result]:
+        """Return how well each model orders pairs, and what else it can be trusted with.
+
+        Args:
+            alpha: The error rate of the intervals.
+        """
         found = []
         for name, groups in self.groups.items():
-            if not groups:
+            seen = {measure: self._observed(self._values(name, measure)) for measure in _MEASURES}
+            order = seen["order"]
+            if not order:
                 continue
-            means = {measure: list(self._values(name, measure).values()) for measure in _MEASURES}
-            rows = [one for group in groups.values() for one in group]
+            rows = [one for part, group in groups.items() if part.round in order.by_unit for one in group]
             scores = [score for one in rows for score in (one.forward, one.backward)]
-            shares = [(value + 1) / 2 for value in means["order"]]
-            span = bootstrap_interval(shares)
+            span = confidence_interval(order, alpha=alpha, low=-1.0)
             found.append(
                 Result(
-                    model=name,
-                    plain=False,
-                    n=len(groups),
-                    average=sum(shares) / len(shares),
-                    interval=(span.low, span.high),
-                    by_class={measure: sum(row) / len(row) for measure, row in means.items() if row},
-                    abstention=None,
-                    invalid=sum(score is None for score in scores) / len(scores),
-                    informedness=None,
+                    model=name, plain=False, n=len(order), unit=self.design.unit.name, average=(order.mean + 1) / 2,
+                    interval=((span.low + 1) / 2, (span.high + 1) / 2), error_rate=alpha,
+                    interval_kind="confidence sequence",
+                    by_class={measure: each.mean for measure, each in seen.items()}, abstention=None,
+                    invalid=sum(score is None for score in scores) / len(scores), informedness=None,
+                    not_understood=list(self.unclear.get(name, ())),
                 )
-            )
+            )  # fmt: skip
         return found
 
-    def _values(self, model: str, measure: str) -> dict[tuple[int, str], float]:
-        return {key: _MEASURES[measure](rows) for key, rows in self.groups.get(model, {}).items()}
+    def _observed(self, values: Mapping[Part, float]) -> Observations:
+        splits = {str(arm.select.arguments[SPLIT]) for arm in self.design.arms}
+        return observed(self.design, values, parts=len(splits))
+
+    def _values(self, model: str, measure: str) -> dict[Part, float]:
+        return {part: _MEASURES[measure](rows) for part, rows in self.groups.get(model, {}).items()}
 
 
 def _order(rows: Sequence[Judged]) -> float:
@@ -198,9 +208,14 @@ def _heed(rows: Sequence[Judged]) -> float:
 _MEASURES: Final = {"order": _order, "symmetry": _symmetry, "heed": _heed}
 
 
-def _judged(design: Design, said: Mapping[Sample, Sequence[Trial]]) -> dict[tuple[int, str], list[Judged]]:
-    """Gather the scores of each original's three pairs, where all of them were measured."""
-    found: dict[tuple[int, str], list[Judged]] = {}
+def judged(design: Design, said: Mapping[Sample, Sequence[Trial]]) -> dict[Part, list[Judged]]:
+    """Gather the scores of each original's three pairs of a split, where all of them were measured.
+
+    Args:
+        design: Of the experiment.
+        said: The trials about each sample, in the order of `WAYS`.
+    """
+    found: dict[Part, list[Judged]] = {}
     for sample, trials in said.items():
         arm = design.arms[sample.arm]
         split, scores = str(arm.select.arguments[SPLIT]), [parsed_score(trial.said) for trial in trials]
@@ -208,8 +223,8 @@ def _judged(design: Design, said: Mapping[Sample, Sequence[Trial]]) -> dict[tupl
             right = truth(arm.answer, condition)  # type: ignore[arg-type]
             forward, backward = scores[2 * place : 2 * place + 2]
             one = Judged(f"{sample.round}-{arm.answer}", condition, right, forward, backward, str(sample.round))
-            found.setdefault((sample.round, split), []).append(one)
-    return {key: rows for key, rows in found.items() if len(rows) == 3 * len(_CONDITIONS)}
+            found.setdefault(Part(sample.round, split), []).append(one)
+    return {part: rows for part, rows in found.items() if len(rows) == 3 * len(_CONDITIONS)}
 
 
 def right(kind: str, trial: Trial) -> bool:

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
 from nodes.context import Context, context_of
-from nodes.experiments import (
-    HOPELESS,
-    SHARE_USED,
-    album_of,
-    hopes,
-    investigator_of,
-    next_rounds,
-    report_of,
-    weighed,
-    written,
-)
+from nodes.deciding import next_rounds, taken_up
+from nodes.experiments import album_of, investigator_of, report_of, weighed, written
 from nodes.inference import used
-from nodes.trials import decided, replaced
+from nodes.trials import decided
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import InvestigateState, Json
-    from nodes.reasoning.inquiry import Experiment, Report
+    from nodes.reasoning.inquiry import Report
     from nodes.settings import Given
 
 
@@ -50,7 +40,7 @@ async def judge_sufficiency(
     cut = over and not judged.sufficient
     notes = [*report.notes, *([f"It ended before the query was answered: {over}."] if cut else [])]
     report = report.model_copy(update={"questions": questions, "notes": notes})
-    longer = _taken_up(report, judged.unsettled)
+    longer = taken_up(report, judged.unsettled)
     if judged.sufficient and not over and next_rounds(longer):
         return Command(goto="build_benchmark", update=written(state, longer) | {"usage": usage})
     done = judged.sufficient or bool(over)
@@ -79,22 +69,6 @@ def _weighed_together(report: Report, investigation: str, context: Context) -> R
         samples = context.examiner().samples.of(investigation, number)
         report = weighed(report, number, samples, context.examiner())
     return decided(report)
-
-
-def _taken_up(report: Report, unsettled: Sequence[str]) -> Report:
-    """Take up the experiment again that the rest of the pictures most likely decides, for claims about these models."""
-    left = report.budget.images - report.images
-
-    def again(number: int) -> Experiment:
-        experiment = report.experiments[number]
-        findings = [one.model_copy(update={"moot": one.claim.about not in unsettled}) for one in experiment.findings]
-        return experiment.model_copy(update={"findings": findings, "stopped": ""})
-
-    open_ones = [place for place, one in enumerate(report.experiments) if one.stopped in {SHARE_USED, HOPELESS}]
-    if report.budget.each or not open_ones:
-        return report
-    best = max(open_ones, key=lambda place: hopes(again(place), left, report.alpha))
-    return replaced(report, best, again(best)).model_copy(update={"again": best})
 
 
 def _over(report: Report, usage: dict[str, float]) -> str:

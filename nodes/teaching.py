@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.types import Command
 
+from nodes.allotting import allot_after
 from nodes.approval import answered
 from nodes.context import context_of
 from nodes.experiments import album_of, report_of, tried
 from nodes.interruptible import interruptible
-from nodes.reasoning.follow_up import Change, Correction, follow_up, opened, plain, weaknesses
+from nodes.reasoning.follow_up import Change, Correction, follow_up, measured, opened, plain, weaknesses
 from nodes.trials import Evaluated
 from profiles.errors import SnellenError
 from tools.models import Lesson, Lessons, LocalModel, Question, adapt
-from tools.scoring import confidence_interval
+from tools.scoring import Observations, confidence_interval
 
 if TYPE_CHECKING:
     import threading
@@ -63,7 +64,8 @@ async def teach(state: InvestigateState, runtime: Runtime[Given]) -> Command[Lit
     if not any(one.called for one in corrections):
         return Command(goto="__end__", update=written)
     plan = follow_up(before, corrections, battery)
-    after = opened(before, corrections, len(plan))
+    seed = await asyncio.to_thread(allot_after, state, before, measured(corrections), examination)
+    after = opened(before, corrections, len(plan), seed=seed)
     return Command(
         goto="design",
         update=written
@@ -225,8 +227,8 @@ def _compared(
 ) -> Correction:
     if not correction.called:
         return correction
-    gains: list[list[float]] = []
-    elsewhere: list[list[float]] = []
+    gains: list[Observations] = []
+    elsewhere: list[Observations] = []
     for experiment, found in zip(experiments, evaluated, strict=True):
         for claim in (one.claim for one in experiment.findings):
             if claim.kind != "better" or correction.called not in {claim.model, claim.other}:
@@ -235,19 +237,20 @@ def _compared(
             if claim.of_gain:
                 gains.append(seen)
             else:
-                elsewhere.append([-one for one in seen])
+                elsewhere.append(-seen)
     return correction.model_copy(update={"gain": _change(gains, alpha), "elsewhere": _change(elsewhere, alpha)})
 
 
-def _change(experiments: Sequence[Sequence[float]], alpha: float) -> Change | None:
+def _change(experiments: Sequence[Observations], alpha: float) -> Change | None:
     """Return the mean change over experiments alike.
 
     How many pictures an experiment took depends on what it showed, so pictures of all experiments together would say
-    what the longest ones do. Of each as many count as of the shortest, and one picture of each makes an observation.
+    what the longest ones do. Of each as many count as of the shortest, and one picture of each makes a unit.
     """
-    rows = [sum(row) / len(row) for row in zip(*experiments, strict=False)]
+    rows = Observations.of_parts(
+        (turn, value) for each in experiments for turn, value in enumerate(each.values[: min(map(len, experiments))])
+    )
     if not rows:
         return None
     span = confidence_interval(rows, alpha=alpha, low=-1.0)
-    n = len(rows) * len(experiments)
-    return Change(n=n, mean=sum(rows) / len(rows), interval=(span.low, span.high))
+    return Change(n=len(rows), mean=rows.mean, interval=(span.low, span.high), experiments=len(experiments))

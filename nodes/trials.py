@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.trials import Trial, TrialKey
+from nodes.protocols import Part, observed
 from nodes.reasoning.inquiry import UNKNOWN, Claim, Design, Experiment, Finding, Report, Result
 from tools.models import Ranking
-from tools.scoring import Chosen, choice_metrics, share_errors
+from tools.scoring import Chosen, Observations, choice_metrics, confidence_interval, share_errors
 
 if TYPE_CHECKING:
     from memory.samples import Sample
@@ -54,38 +55,46 @@ class Evaluated:
                 }
         return cls(design, samples, said)
 
-    def observations(self, claim: Claim) -> list[float]:
-        """Return what a claim is about, a value for each sample of the rounds that are complete."""
+    def observations(self, claim: Claim) -> Observations:
+        """Return what a claim is about, a value for each picture of the rounds that are complete.
+
+        A picture before it was transformed is a part of its unit, and so is what another model says of it.
+        """
         if claim.kind == "better":
             one, other = self._right(claim.model, plain=False), self._right(claim.other, plain=False)
-            pairs = {sample: one[sample] - other[sample] for sample in one if sample in other}
+            values = {sample: one[sample] - other[sample] for sample in one if sample in other}
         elif claim.kind == "drop":
             before, after = self._right(claim.model, plain=True), self._right(claim.model, plain=False)
-            pairs = {sample: before[sample] - after[sample] for sample in before if sample in after}
+            values = {sample: before[sample] - after[sample] for sample in before if sample in after}
         else:
-            pairs = self._right(claim.model, plain=claim.kind == "plain")
-        rounds: dict[int, list[float]] = {}
-        for sample, value in pairs.items():
-            rounds.setdefault(sample.round, []).append(value)
-        return [value for values in rounds.values() if len(values) == len(self.design.arms) for value in values]
+            values = self._right(claim.model, plain=claim.kind == "plain")
+        return self._observed(values)
 
-    def results(self) -> list[Result]:
-        """Return the metrics of every model in every condition."""
+    def results(self, *, alpha: float) -> list[Result]:
+        """Return the metrics of every model in every condition.
+
+        Args:
+            alpha: The error rate of the intervals.
+        """
         found = []
         for (name, plain), said in self.said.items():
-            if not said:
+            seen = self._observed(self._right(name, plain=plain))
+            if not seen:
                 continue
             answers = [
-                Chosen(self.design.arms[sample.arm].answer, choice, f"{sample.round}/{sample.arm}")
+                Chosen(self.design.arms[sample.arm].answer, choice)
                 for sample, choice in said.items()
+                if Part(sample.round, sample.arm) in seen.by_unit
             ]
             unknown = UNKNOWN if self.design.unknown else None
             metrics = choice_metrics(answers, self.design.choices, unknown=unknown)
+            span = confidence_interval(seen, alpha=alpha)
             found.append(
                 Result(
-                    model=name, plain=plain, n=metrics.n, average=metrics.average,
-                    interval=(metrics.interval.low, metrics.interval.high), by_class=metrics.by_class,
-                    abstention=metrics.abstention, invalid=metrics.invalid, informedness=metrics.informedness,
+                    model=name, plain=plain, n=len(seen), unit=self.design.unit.name, average=metrics.average,
+                    interval=(span.low, span.high), error_rate=alpha, interval_kind="confidence sequence",
+                    by_class=metrics.by_class, abstention=metrics.abstention, invalid=metrics.invalid,
+                    informedness=metrics.informedness,
                 )
             )  # fmt: skip
         return found
@@ -93,6 +102,10 @@ class Evaluated:
     def _right(self, model: str, *, plain: bool) -> dict[Sample, float]:
         said = self.said.get((model, plain), {})
         return {sample: float(choice == self.design.arms[sample.arm].answer) for sample, choice in said.items()}
+
+    def _observed(self, values: Mapping[Sample, float]) -> Observations:
+        parts = {Part(sample.round, sample.arm): value for sample, value in values.items()}
+        return observed(self.design, parts, parts=len(self.design.arms))
 
 
 def key_of(design: Design, sample: Sample, fingerprint: str, *, plain: bool) -> TrialKey:

@@ -149,13 +149,15 @@ def _metrics(figures: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _claims(run: Run) -> list[EvalScore]:
-    """Return what the evidence says of claims: their means with intervals that hold however often one looks."""
+    """Return what the evidence says of claims: their means with their intervals."""
     from inspect_ai.log import EvalScore
 
     return [
         EvalScore(
             name=f"claim {number}", scorer="claim", metrics=_metrics(one.figures),
-            metadata={"claim": one.claim, "verdict": one.verdict, "n": one.n},
+            metadata={
+                "claim": one.claim, "verdict": one.verdict, "n": one.n, "unit": one.unit, "interval": one.interval,
+            },
         )
         for number, one in enumerate(run.claims, 1)
     ]  # fmt: skip

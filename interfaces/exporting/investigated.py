@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.exporting.records import LICENCE, Asked, Kind, Run, Source, Stated, Table, slug, span
 from interfaces.trial_rows import rows_of_experiment, trial_rows
+from nodes.reasoning.findings import interval_name
 from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ _SAMPLES: Final[Mapping[str, Kind]] = {
 _FINDINGS: Final[Mapping[str, Kind]] = {
     "experiment": "whole", "claim": "text", "kind": "text", "measure": "text", "model": "text", "other": "text",
     "threshold": "number", "verdict": "text", "leaning": "text", "mean": "number", "low": "number", "high": "number",
-    "n": "whole", "trouble": "text",
+    "interval": "text", "n": "whole", "unit": "text", "trouble": "text",
 }  # fmt: skip
 _RESULTS: Final[Mapping[str, Kind]] = {
-    "experiment": "whole", "model": "text", "plain": "flag", "n": "whole", "scored": "text", "average": "number",
-    "low": "number", "high": "number", "informedness": "number", "abstention": "number", "invalid": "number",
+    "experiment": "whole", "model": "text", "plain": "flag", "n": "whole", "unit": "text", "scored": "text",
+    "average": "number", "low": "number", "high": "number", "interval": "text", "informedness": "number",
+    "abstention": "number", "invalid": "number",
 }  # fmt: skip
 _FACTS: Final = ("sample", "round", "arm", "truth", "label", "origin", "rejected_before", "condition", "basis")
 """Columns of a trial that go with its sample."""
@@ -97,11 +99,11 @@ def _tables(found: Found, folder: Path) -> list[Table]:
         ),
         Table(
             "findings", _FINDINGS, lambda: _finding_rows(found, folder),
-            "each claim, with an interval that holds however often one looks, and its verdict",
+            "each claim with its verdict and an interval (`interval`); `n` counts independent units (`unit`)",
         ),
         Table(
             "results", _RESULTS, lambda: _result_rows(found, folder),
-            "how each model did in each experiment, with 95 % intervals",
+            "how each model did in each experiment, an interval (`interval`); `n` counts independent units (`unit`)",
         ),
     ]  # fmt: skip
 
@@ -200,7 +202,8 @@ def _finding_rows(found: Found, folder: Path) -> Iterator[dict[str, Any]]:
                 "experiment": part.number, "claim": claim.stated(part.design), "kind": claim.kind,
                 "measure": claim.measure, "model": claim.model, "other": claim.other, "threshold": claim.threshold,
                 "verdict": one.verdict, "leaning": one.leaning, "mean": one.mean if one.n else None,
-                "low": one.interval[0], "high": one.interval[1], "n": one.n, "trouble": one.trouble,
+                "low": one.interval[0], "high": one.interval[1], "interval": interval_name(one), "n": one.n,
+                "unit": one.unit, "trouble": one.trouble,
             }  # fmt: skip
 
 
@@ -209,9 +212,9 @@ def _result_rows(found: Found, folder: Path) -> Iterator[dict[str, Any]]:
         for one in part.experiment.results:
             yield {
                 "experiment": part.number, "model": one.model, "plain": one.plain, "n": one.n,
-                "scored": part.design.scored, "average": one.average, "low": one.interval[0],
-                "high": one.interval[1], "informedness": one.informedness, "abstention": one.abstention,
-                "invalid": one.invalid,
+                "unit": one.unit, "scored": part.design.scored, "average": one.average, "low": one.interval[0],
+                "high": one.interval[1], "interval": interval_name(one), "informedness": one.informedness,
+                "abstention": one.abstention, "invalid": one.invalid,
             }  # fmt: skip
 
 
@@ -228,13 +231,16 @@ def _run(part: _Part, model: str, *, plain: bool) -> Run:
     name = f"{part.number}-before" if plain else str(part.number)
     settings = {
         "investigation": part.found.investigation, "experiment": part.number, "protocol": design.protocol,
-        "alpha": report.alpha, "seed": report.seed, "difficulty": design.difficulty,
+        "alpha": report.alpha, "seed": report.seed_of(part.place), "difficulty": design.difficulty,
     }  # fmt: skip
     facts = {
         "query": report.query, "conclusion": report.conclusion, "interpretation": experiment.interpretation,
         "fingerprint": report.fingerprints[model], "profile": part.found.profile, "stopped": experiment.stopped,
         "rejected": experiment.rejected,
     }  # fmt: skip
+    result = _result(experiment, model, plain=plain)
+    if result is not None:
+        facts |= {"interval": interval_name(result), "n": result.n, "unit": result.unit}
     return Run(
         name=f"{part.number:02}-{slug(model)}{'-before' if plain else ''}",
         task=f"{name}-{slug(design.skill, _TASK)}",
@@ -242,7 +248,7 @@ def _run(part: _Part, model: str, *, plain: bool) -> Run:
         model=model,
         data=f"{part.found.investigation}, experiment {part.number}",
         asked=partial(_asked, part, model, plain=plain),
-        figures=_figures(experiment, model, plain=plain),
+        figures={} if result is None else _measured(design.protocol, result),
         claims=_claims(experiment, model, plain=plain),
         whole=bool(experiment.stopped),
         settings=settings,
@@ -253,17 +259,23 @@ def _run(part: _Part, model: str, *, plain: bool) -> Run:
 def _claims(experiment: Experiment, model: str, *, plain: bool) -> list[Stated]:
     """Return what is known of the claims about a model under one condition."""
     return [
-        Stated(one.claim.stated(experiment.design), one.verdict, span("mean", one.mean, one.interval), one.n)
+        Stated(
+            one.claim.stated(experiment.design),
+            one.verdict,
+            span("mean", one.mean, one.interval),
+            interval_name(one),
+            one.n,
+            one.unit,
+        )
         for one in experiment.findings
         if model in {one.claim.model, one.claim.other} and one.n and not one.trouble
         if (one.claim.kind == "plain") == plain
     ]
 
 
-def _figures(experiment: Experiment, model: str, *, plain: bool) -> dict[str, dict[str, float]]:
-    """Return the metrics of a model under one condition, by what they are computed from."""
-    results = (one for one in experiment.results if (one.model, one.plain) == (model, plain))
-    return next((_measured(experiment.design.protocol, one) for one in results), {})
+def _result(experiment: Experiment, model: str, *, plain: bool) -> Result | None:
+    """Return what a model did under one condition, where that was measured."""
+    return next((one for one in experiment.results if (one.model, one.plain) == (model, plain)), None)
 
 
 def _measured(protocol: str, one: Result) -> dict[str, dict[str, float]]:
@@ -315,7 +327,7 @@ def _likelihoods(row: Mapping[str, Any]) -> dict[str, Any]:
 def _scores(protocol: str, row: Mapping[str, Any]) -> dict[str, bool | float]:
     if protocol == "choice":
         return {"choice": row["right"]}
-    from tools.scoring.pairs import parsed_score
+    from tools.scoring.judge_replies import parsed_score
 
     score = parsed_score(row["text"])
     return {"right": row["right"], **({} if score is None else {"score": score})}

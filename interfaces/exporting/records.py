@@ -66,14 +66,18 @@ class Stated:
     Attributes:
         claim: In words.
         verdict: Whether it holds.
-        figures: What it is about: its mean with an interval that holds however often one looks.
-        n: Observations.
+        figures: What it is about: its mean with the ends of its interval.
+        interval: The name of the interval.
+        n: Independent units that it was observed on.
+        unit: What they are.
     """
 
     claim: str
     verdict: str
     figures: Mapping[str, float]
+    interval: str
     n: int
+    unit: str
 
 
 @dataclass(frozen=True)

@@ -260,7 +260,7 @@ class _Exchange:
                     # A question that words can answer: the conversation waits, and goes on with the next message.
                     reply = event.update["messages"][-1]
         if reply is None and job.status == "waiting":
-            text = f"A person must decide first: `snellen resume {job.thread}` asks."
+            text = f"A person must decide first: `snellen resume {job.thread}` asks. {job.asks}".rstrip()
         elif reply is None or job.status not in {"finished", "waiting"}:
             raise job.refused or ApiError(503, job.error or "It was stopped.", code="stopped")
         else:

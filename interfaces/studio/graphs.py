@@ -14,6 +14,7 @@ import graphs.learn
 from interfaces.studio.names import NAMES
 from memory.home import choose_home
 from memory.running import running
+from nodes.given_pictures import no_paths
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -58,4 +59,5 @@ async def _served(graph: Graph, config: RunnableConfig) -> AsyncIterator[Graph]:
     choose_home(known.home)
     await asyncio.to_thread(known.home.mkdir, parents=True, exist_ok=True)
     async with running(known.name, known.home):
-        yield graph
+        with no_paths():
+            yield graph

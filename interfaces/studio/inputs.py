@@ -21,7 +21,7 @@ from interfaces.threads import checked_values
 from memory.running import is_running
 from nodes.messages import PICTURE_TYPES, encoded_picture, known_picture, reference
 from nodes.resources import open_pictures
-from nodes.settings import InvestigationSettings
+from nodes.settings import OWN_KEY, InvestigationSettings
 from nodes.settings import Settings as RunSettings
 from profiles import profile_names
 from profiles.errors import BadInput
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from graphs.states import Json
+    from tools.values import Picture
 
 _STATES: Final[dict[str, type]] = {name: kind.state() for name, kind in KINDS.items()}
 _SETTINGS: Final[dict[str, type]] = {"ask": RunSettings, "learn": RunSettings}
@@ -41,6 +42,7 @@ _SETTINGS: Final[dict[str, type]] = {"ask": RunSettings, "learn": RunSettings}
 _ASSISTANTS: Final = {name: name for name in _STATES} | {str(uuid5(NAMESPACE_GRAPH, name)): name for name in _STATES}
 """The graph of each assistant, which clients name by its graph or by the UUID that the server makes of that."""
 _THREAD: Final = re.compile(r"/threads/(?P<thread>[0-9a-f-]{36})(?:/|$)")
+_ID: Final = re.compile(r"[0-9a-f]{64}")
 _CARRYING: Final = ("/runs", "/threads", "/assistants", "/mcp", "/a2a")
 """Where the addresses begin by which something can reach a graph."""
 _ASKING: Final = ("/search", "/count")
@@ -129,10 +131,10 @@ async def _look_over(said: Any, graph: str, scope: Scope) -> None:  # noqa: ANN4
             for one in _parts(value):
                 await _check_values(one, graph, scope)
         elif key == "context" and isinstance(value, dict):
-            checked_values(value, _SETTINGS.get(graph, InvestigationSettings), whole="context")
-            await _check_profile(value.get("profile"))
+            await _check_settings(value, graph)
         elif key == "configurable" and isinstance(value, dict):
             await _check_profile(value.get("profile"))
+            await _check_settings(value.get(OWN_KEY), graph)
         else:
             await _look_over(value, graph, scope)
 
@@ -156,6 +158,7 @@ async def _check_values(values: Json, graph: str, scope: Scope) -> None:
     if values.get("folder"):
         msg = "A folder of this machine is not read for whoever asks over the network: leave folder empty."
         raise BadInput(msg)
+    await _store_given(values, scope)
     messages = values.get("messages")
     await _store_pictures(messages if isinstance(messages, list) else [messages], scope)
     kinds = [_STATES[graph]] if graph in _STATES else list(_STATES.values())
@@ -171,6 +174,45 @@ async def _check_values(values: Json, graph: str, scope: Scope) -> None:
     for name in ("pictures", "shown"):
         if values.get(name):
             values[name] = await asyncio.to_thread(_known_pictures, values[name], scope["state"]["user"].home)
+
+
+async def _check_settings(settings: object, graph: str) -> None:
+    if settings is None:
+        return
+    if not isinstance(settings, dict):
+        msg = "Settings are an object with a field for each."
+        raise BadInput(msg)
+    checked_values(settings, _SETTINGS.get(graph, InvestigationSettings), whole="context")
+    await _check_profile(settings.get("profile"))
+
+
+async def _store_given(values: Json, scope: Scope) -> None:
+    """Store the pictures that a state brings as data addresses or blocks of messages; paths are not read."""
+    given = values.get("pictures")
+    if not isinstance(given, list):
+        return
+    user = scope["state"]["user"]
+    uploads = Uploads(open_pictures(user.home), Settings())
+    for place, one in enumerate(given):
+        if isinstance(one, str):
+            given[place] = to_json(await _named_picture(one, user.home, uploads))
+        elif isinstance(one, dict) and one.get("type") in PICTURE_TYPES:
+            given[place] = to_json(await _sent_picture(one, user.home, uploads))
+
+
+async def _named_picture(text: str, home: Path, uploads: Uploads) -> Picture:
+    if _ID.fullmatch(text):
+        return await asyncio.to_thread(known_picture, text, open_pictures(home))
+    if text[:5].lower() == "data:":
+        return await uploads.add_reference(text)
+    msg = "A picture is sent as a data: address, or named by its id: paths and addresses are not read over the network."
+    raise BadInput(msg)
+
+
+async def _sent_picture(block: Json, home: Path, uploads: Uploads) -> Picture:
+    if block.get("file_id"):
+        return await asyncio.to_thread(known_picture, str(block["file_id"]), open_pictures(home))
+    return await uploads.add_reference(encoded_picture(block))
 
 
 def _known_pictures(references: list[Json], home: Path) -> list[Json]:

@@ -64,16 +64,21 @@ def known_threads() -> list[Known]:
     Raises:
         MemoryTrouble: A home cannot be read.
     """
+    return [
+        Known(user, folder, name, graph, checkpoint)
+        for user, folder in known_homes().items()
+        for name, (graph, checkpoint) in thread_heads(folder).items()
+    ]
+
+
+def known_homes() -> dict[str, Path]:
+    """Return the home of each user, the owner's first."""
     owner = owners_home()
     homes = {OWNER: owner}
     users = owner / USERS
     if users.is_dir():
         homes |= {folder.name: folder for folder in sorted(users.iterdir()) if folder.is_dir()}
-    return [
-        Known(user, folder, name, graph, checkpoint)
-        for user, folder in homes.items()
-        for name, (graph, checkpoint) in thread_heads(folder).items()
-    ]
+    return homes
 
 
 class Names:

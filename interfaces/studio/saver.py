@@ -6,17 +6,22 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from graphs.states import STATE_TYPES
-from interfaces.studio.names import NAMES, Known
+from interfaces.studio.names import NAMES, Known, known_homes, server_id
 from memory.checkpoints import checkpoints, serializer
+from memory.savers import KEEP_LATEST, waited_for
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+
+Result = TypeVar("Result")
 
 
 class HomesSaver(BaseCheckpointSaver[str]):
@@ -29,6 +34,7 @@ class HomesSaver(BaseCheckpointSaver[str]):
     def __init__(self, stack: AsyncExitStack) -> None:
         super().__init__(serde=serializer(STATE_TYPES))
         self._stack = stack
+        self._loop = asyncio.get_running_loop()
         self._open: dict[Path, BaseCheckpointSaver[str]] = {}
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -45,12 +51,16 @@ class HomesSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """Yield the checkpoints of a thread, the latest first."""
+        """Yield the checkpoints of a thread, the latest first; of all threads of all homes where none is named."""
         if config is None:
+            async for found in self._of_all(filter, before, limit):
+                yield found
             return
         known, saver = await self._where(config)
+        # Without a namespace, those of the graphs inside it are listed, too.
+        wanted = _named(config, known.name, everywhere="checkpoint_ns" not in config["configurable"])
         earlier = None if before is None else _named(before, known.name)
-        async for found in saver.alist(_named(config, known.name), filter=filter, before=earlier, limit=limit):
+        async for found in saver.alist(wanted, filter=filter, before=earlier, limit=limit):
             yield _renamed(found, _thread(config))
 
     async def aput(
@@ -60,10 +70,12 @@ class HomesSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a checkpoint; it says which graph it is of, as the command line wants to know."""
+        """Save a checkpoint; it says of which graph it is, for the command line, and which run saved it."""
         known, saver = await self._where(config)
         graph = config["configurable"].get("graph_id") or known.graph
-        told: Any = {**metadata, "thread_id": known.name} | ({"graph": graph} if graph else {})
+        run = config["configurable"].get("run_id") or config.get("metadata", {}).get("run_id")
+        told: Any = {name: value for name, value in metadata.items() if name != "thread_id"}
+        told |= ({"graph": graph} if graph else {}) | ({"run_id": str(run)} if run else {})
         saved = await saver.aput(_named(config, known.name), checkpoint, told, new_versions)
         if not config["configurable"].get("checkpoint_ns"):
             NAMES.note_written(_thread(config), checkpoint["id"])
@@ -82,6 +94,77 @@ class HomesSaver(BaseCheckpointSaver[str]):
         await saver.adelete_thread(known.name)
         NAMES.forget(thread_id)
 
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete what runs saved; the server has looked whose they are, and knows no homes."""
+        for home in (await asyncio.to_thread(known_homes)).values():
+            await (await self._opened(home)).adelete_for_runs(run_ids)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread; the copy lies in the home of the original."""
+        source, saver = await self._where({"configurable": {"thread_id": source_thread_id}})
+        await saver.acopy_thread(source.name, target_thread_id)
+        # Whoever asked for it may have been written down as somebody new: the copy is found where it lies.
+        NAMES.forget(target_thread_id)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Delete threads, or all but the latest checkpoint of each of their namespaces."""
+        for thread in thread_ids:
+            known, saver = await self._where({"configurable": {"thread_id": thread}})
+            await saver.aprune([known.name], strategy=strategy)
+            if strategy != KEEP_LATEST:
+                NAMES.forget(thread)
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Do as ``aget_tuple``, from another thread than the server's."""
+        return self._wait(self.aget_tuple(config))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002 - inherited
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Do as ``alist``, from another thread than the server's."""
+
+        async def found() -> Sequence[CheckpointTuple]:
+            return [one async for one in self.alist(config, filter=filter, before=before, limit=limit)]
+
+        yield from self._wait(found())
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Do as ``aput``, from another thread than the server's."""
+        return self._wait(self.aput(config, checkpoint, metadata, new_versions))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Do as ``aput_writes``, from another thread than the server's."""
+        self._wait(self.aput_writes(config, writes, task_id, task_path))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Do as ``adelete_thread``, from another thread than the server's."""
+        self._wait(self.adelete_thread(thread_id))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Do as ``adelete_for_runs``, from another thread than the server's."""
+        self._wait(self.adelete_for_runs(run_ids))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Do as ``acopy_thread``, from another thread than the server's."""
+        self._wait(self.acopy_thread(source_thread_id, target_thread_id))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Do as ``aprune``, from another thread than the server's."""
+        self._wait(self.aprune(thread_ids, strategy=strategy))
+
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - inherited
         """Return the version of a channel that follows, as the homes' savers count them."""
         import random
@@ -93,11 +176,31 @@ class HomesSaver(BaseCheckpointSaver[str]):
         configurable = config["configurable"]
         user = str(configurable.get("langgraph_auth_user_id") or "")
         known = await NAMES.find(str(configurable["thread_id"]), user=user)
-        if known.home not in self._open:
-            await asyncio.to_thread(known.home.mkdir, parents=True, exist_ok=True)
-            opened = checkpoints(known.home, state_types=STATE_TYPES)
-            self._open[known.home] = await self._stack.enter_async_context(opened)
-        return known, self._open[known.home]
+        return known, await self._opened(known.home)
+
+    async def _opened(self, home: Path) -> BaseCheckpointSaver[str]:
+        if home not in self._open:
+            await asyncio.to_thread(home.mkdir, parents=True, exist_ok=True)
+            opened = checkpoints(home, state_types=STATE_TYPES)
+            self._open[home] = await self._stack.enter_async_context(opened)
+        return self._open[home]
+
+    async def _of_all(
+        self, wanted: dict[str, Any] | None, before: RunnableConfig | None, limit: int | None
+    ) -> AsyncIterator[CheckpointTuple]:
+        from heapq import nlargest
+
+        found: dict[str, CheckpointTuple] = {}
+        for user, home in (await asyncio.to_thread(known_homes)).items():
+            saver = await self._opened(home)
+            async for one in saver.alist(None, filter=wanted, before=before, limit=limit):
+                name = server_id(user, _thread(one.config))
+                found[f"{one.checkpoint['id']} {name}"] = _renamed(one, name)
+        for key in nlargest(len(found) if limit is None else limit, found):
+            yield found[key]
+
+    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return waited_for(work, self._loop)
 
 
 @asynccontextmanager
@@ -111,10 +214,16 @@ def _thread(config: RunnableConfig) -> str:
     return str(config["configurable"]["thread_id"])
 
 
-def _named(config: RunnableConfig, name: str) -> RunnableConfig:
-    """Return an address with another name for the thread; what only the server uses of it is left out."""
+def _named(config: RunnableConfig, name: str, *, everywhere: bool = False) -> RunnableConfig:
+    """Return an address with another name for the thread; what only the server uses of it is left out.
+
+    Args:
+        config: The address.
+        name: The other name.
+        everywhere: Whether an address without a namespace stands for all of them, not for the graph itself.
+    """
     kept = {key: value for key, value in config["configurable"].items() if key.startswith("checkpoint_")}
-    return {"configurable": {"checkpoint_ns": "", **kept, "thread_id": name}}
+    return {"configurable": ({} if everywhere else {"checkpoint_ns": ""}) | kept | {"thread_id": name}}
 
 
 def _renamed(found: CheckpointTuple, name: str) -> CheckpointTuple:

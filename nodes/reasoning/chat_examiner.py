@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from nodes.reasoning.conversation import StructuredModel, UnusableError, converse
+from nodes.reasoning.findings import interval_name
 from nodes.reasoning.inquiry import (
     MARGIN,
     Answer,
@@ -311,7 +312,9 @@ def _seen(experiment: Experiment) -> dict[str, Any]:
                 "verdict": "cannot be examined: " + one.trouble if one.trouble else one.verdict,
                 "mean": round(one.mean, _FIGURES),
                 "interval": [round(end, _FIGURES) for end in one.interval],
+                "interval is": interval_name(one),
                 "n": one.n,
+                "of": f"{design.unit.name}s",
             }
             for one in experiment.findings
         ],

@@ -51,11 +51,24 @@ def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
     return f"{100 * mean:.0f} % {called[claim.measure]} ({100 * low:.0f} to {100 * high:.0f})"
 
 
+def sample_size(found: Finding | Result, design: Design) -> str:
+    """Say how many units a figure is over: ``n = 41 originals``; of older reports, what they counted instead."""
+    if found.unit or not design.unit.whole_round:
+        return f"n = {design.unit.counted(found.n)}"
+    return f"n = {found.n:,} splits of {design.unit.name}s, counted by an older version as if they were independent"
+
+
+def interval_name(found: Finding | Result) -> str:
+    """Name the interval of a figure: ``95 % confidence sequence``; of older reports, what they showed instead."""
+    level = "" if found.error_rate is None else f"{100 * (1 - found.error_rate):.4g} % "
+    return f"{level}{found.interval_kind}{', which ignores stopping' if found.interval_kind == 'bootstrap' else ''}"
+
+
 def _told(finding: Finding, design: Design) -> str:
     if finding.trouble:
         return f"{finding.claim.model}: {finding.trouble}"
     holds = {"yes": "Yes", "no": "No", "open": "Not decided"}[finding.verdict]
-    return f"{finding.claim.stated(design)}? {holds}: {figures(finding, design)}, n = {finding.n}."
+    return f"{finding.claim.stated(design)}? {holds}: {figures(finding, design)}, {sample_size(finding, design)}."
 
 
 def _weakest(result: Result) -> str:

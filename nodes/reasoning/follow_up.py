@@ -6,7 +6,6 @@ it gained, a battery of others what it lost.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from nodes.reasoning.findings import discussed, figures
 from nodes.reasoning.inquiry import (
     IDENTITY,
+    UNITS,
     Answer,
     Budget,
     Claim,
@@ -43,9 +43,12 @@ class Change(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     n: int
+    """Units: a picture of each experiment is one."""
     mean: float
     interval: tuple[float, float]
-    """At the report's error rate, whenever one stopped."""
+    """A term of a confidence sequence at the report's error rate."""
+    experiments: int = 0
+    """Those that it is over; 0 in reports of older versions, whose `n` counts the pictures of all of them."""
 
 
 class Correction(BaseModel):
@@ -85,7 +88,9 @@ class Correction(BaseModel):
 def points(change: Change) -> str:
     """Write a change with its interval."""
     low, high = change.interval
-    return f"{100 * change.mean:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, n = {change.n})"
+    each = f" of each of {change.experiments} experiments" if change.experiments > 1 else ""
+    counted = f"n = {UNITS['choice'].counted(change.n)}{each}"
+    return f"{100 * change.mean:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, {counted})"
 
 
 def weaknesses(report: Report) -> dict[str, dict[int, list[str]]]:
@@ -109,15 +114,18 @@ def album(investigation: str) -> str:
     return f"{investigation}/after"
 
 
-def opened(before: Report, corrections: Sequence[Correction], experiments: int) -> Report:
+def measured(corrections: Sequence[Correction]) -> list[str]:
+    """Return the models that are measured again: each that was corrected, as it was and as it is."""
+    return [name for one in corrections if one.called for name in (one.model, one.called)]
+
+
+def opened(before: Report, corrections: Sequence[Correction], experiments: int, *, seed: int) -> Report:
     """Open the report about corrections: with other pictures, and as much evidence as it takes."""
-    made = [one for one in corrections if one.called]
-    digest = hashlib.sha256(f"{before.seed}/after".encode()).digest()
     return Report(
         query=before.query,
-        models=[name for one in made for name in (one.model, one.called)],
+        models=measured(corrections),
         alpha=before.alpha,
-        seed=int.from_bytes(digest[:4], "big"),
+        seed=seed,
         budget=Budget(
             experiments=experiments, images=_IMAGES * experiments, each=_IMAGES, seconds=before.budget.seconds
         ),

@@ -6,6 +6,8 @@ All of it is plain, bounded JSON: it travels in checkpoints, and parts of it are
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -28,6 +30,39 @@ Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 Protocol = Literal["choice", "freeform", "pairs"]
 """How models are asked: to choose an answer, to answer freely, to score pairs."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is drawn independently in a protocol, and gives one observation of a claim.
+
+    Attributes:
+        name: For people, in the singular.
+        whole_round: Whether a round is one of them, because all of its arms are made of one draw. Otherwise each arm
+            draws for itself.
+    """
+
+    name: str
+    whole_round: bool
+
+    def counted(self, n: int) -> str:
+        """Write a number of them: ``41 originals``."""
+        return f"{n:,} {self.name}{'s' * (n != 1)}"
+
+
+UNITS: Final[Mapping[Protocol, Unit]] = {
+    "choice": Unit("picture", whole_round=False),
+    "freeform": Unit("picture", whole_round=False),
+    "pairs": Unit("original", whole_round=True),
+}
+"""The unit of each protocol.
+
+Splits of an original, a picture before it was transformed and what another model says of it are parts of a unit, not
+units of their own: a unit's value is the mean over its parts, and models and conditions are compared within it. The
+pictures of a folder are drawn with replacement: two draws are two units, even of the same picture.
+"""
+IntervalKind = Literal["confidence sequence", "bootstrap"]
+"""Which interval is shown: a term of a confidence sequence holds whenever one stops; a bootstrap ignores stopping."""
 Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
 _MEASURES: Final = {
     "truth": "{0} tells more than {bar} % truth in {task}",
@@ -142,7 +177,7 @@ class Design(_Record):
     paired: bool = False
     """Whether the same is asked about the pictures before they were transformed."""
     least: int = Field(default=0, ge=0, le=10_000)
-    """Pictures that are made before anybody looks, where how much is as interesting as whether."""
+    """Pictures, not units, that are made before anybody looks, where how much is as interesting as whether."""
     claims: list[Claim] = Field(min_length=1, max_length=24)
 
     @property
@@ -164,6 +199,16 @@ class Design(_Record):
     def scored(self) -> str:
         """What the average of a result is called."""
         return {"choice": "accuracy", "freeform": "truth", "pairs": "right order"}[self.protocol]
+
+    @property
+    def unit(self) -> Unit:
+        """What gives one observation."""
+        return UNITS[self.protocol]
+
+    @property
+    def units(self) -> int:
+        """How many units a round has."""
+        return 1 if self.unit.whole_round else len(self.arms)
 
     @property
     def about_things(self) -> bool:
@@ -237,32 +282,45 @@ def _named(design: Design, models: list[str]) -> Design:
     return design
 
 
-class Result(_Record):
+class _Figure(_Record):
+    """A mean over units with its interval; what older versions stored says less about itself."""
+
+    n: int = 0
+    """Units."""
+    unit: Annotated[str, StringConstraints(max_length=40)] = ""
+    """What they are (`Unit.name`); empty in reports of older versions, which counted pictures and splits of pairs."""
+    interval: tuple[float, float] = (-1.0, 1.0)
+    """Means that are not ruled out."""
+    error_rate: float | None = None
+    """Of the interval: the probability that the mean is outside."""
+    interval_kind: IntervalKind = "confidence sequence"
+
+
+class Result(_Figure):
     """What one model did with the pictures of an experiment; see `tools.scoring.ChoiceMetrics`."""
 
     model: Name
     plain: bool
     """Whether with those before they were transformed."""
-    n: int
     average: float
-    interval: tuple[float, float]
+    error_rate: float | None = 0.05
+    interval_kind: IntervalKind = "bootstrap"
+    """Of older versions; what is measured now says that it is a confidence sequence."""
     by_class: dict[str, float]
     abstention: float | None
     invalid: float
     informedness: float | None
+    not_understood: list[str] = []
+    """A few answers of which no score could be read, quoted."""
 
 
-class Finding(_Record):
+class Finding(_Figure):
     """What the trials say about a claim so far."""
 
     claim: Claim
-    n: int = 0
-    """Observations."""
     mean: float = 0.0
     spread: float = 0.0
-    """Their standard deviation, as if either end of what is possible had been observed once more."""
-    interval: tuple[float, float] = (-1.0, 1.0)
-    """Means that are not ruled out, at the error rate that the claim was given."""
+    """The standard deviation of its units' values, as if either end of what is possible had been observed once more."""
     logarithm: float = -math.log(2)
     """Of the evidence for the likelier verdict, `tools.scoring.Evidence.strength`."""
     leaning: Verdict = "open"
@@ -279,10 +337,12 @@ class Experiment(_Record):
     """An experiment that was begun."""
 
     design: Design
+    seed: int | None = None
+    """Chooses its pictures; None takes the report's."""
     rounds: int = 0
     """Pictures of each arm."""
     rejected: int = 0
-    """Pictures that did not show what they should, and were replaced."""
+    """Pictures that did not show what they should, or could not be changed as they should be, and were replaced."""
     results: list[Result] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
     stopped: str = ""
@@ -294,6 +354,11 @@ class Experiment(_Record):
     def images(self) -> int:
         """Pictures that were selected."""
         return self.rounds * len(self.design.arms)
+
+    @property
+    def units(self) -> int:
+        """Units that were drawn."""
+        return self.rounds * self.design.units
 
     @property
     def pending(self) -> list[Finding]:
@@ -404,6 +469,11 @@ class Report(_Record):
     def under_way(self) -> Experiment:
         """The experiment at that place."""
         return self.experiments[self.number]
+
+    def seed_of(self, number: int) -> int:
+        """Return the seed that chooses the pictures of an experiment."""
+        own = self.experiments[number].seed
+        return self.seed if own is None else own
 
     @property
     def taken_up(self) -> bool:

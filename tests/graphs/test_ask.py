@@ -35,6 +35,7 @@ from tools.values import to_json
 ROOT = Path(__file__).parents[2]
 NODES = ["recall", "plan", "write", "run", "judge", "remember"]
 CONFIG: Any = {"configurable": {"thread_id": "thread"}, "recursion_limit": RECURSION_LIMIT}
+WHOLE = graph.stream_channels_list
 LIMIT = 64_000
 
 
@@ -47,7 +48,7 @@ async def ended(
     context: Context, *, instruction: str = "What is one and two?", expected: str | None = None
 ) -> AskState:
     start = beginning(context, instruction=instruction, expected=expected)
-    return AskState(**await graph.ainvoke(start, context=context))
+    return AskState(**await graph.ainvoke(start, context=context, output_keys=graph.stream_channels_list))
 
 
 @asynccontextmanager
@@ -192,7 +193,7 @@ async def test_a_crashed_run_goes_on_where_it_stopped(
         with pytest.raises(PowerCut):
             await saved.ainvoke(beginning(context), CONFIG, context=context, durability=durability)
         assert (await saved.aget_state(CONFIG)).next == ("run" if victim == "list" else victim,)
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability=durability))
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability=durability, output_keys=WHOLE))
 
     assert state.answer == ["dogs 0", "dogs 1"]
     assert calls == [call for call in ("plan", "write", "list") for _ in range(2 if call == victim else 1)]
@@ -217,7 +218,7 @@ async def test_a_full_disk_interrupts_the_run_and_loses_nothing(
             with pytest.raises(MemoryTrouble, match="disk is full"):
                 await saved.ainvoke(start, CONFIG, context=context, durability="sync")
         assert (await saved.aget_state(CONFIG)).next == ("run",)
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability="sync"))
+        state = AskState(**await saved.ainvoke(None, CONFIG, context=context, durability="sync", output_keys=WHOLE))
 
     assert state.answer["type"] == "Picture"
 
@@ -232,7 +233,7 @@ async def test_no_checkpoint_exceeds_64_kilobytes(tmp_path: Path) -> None:
     start = replace(start, pictures=start.pictures * 8, profile="/long" * 200)
     async with saver("sqlite", tmp_path) as opened:
         saved = builder.compile(checkpointer=opened)
-        state = AskState(**await saved.ainvoke(start, CONFIG, context=context, durability="sync"))
+        state = AskState(**await saved.ainvoke(start, CONFIG, context=context, durability="sync", output_keys=WHOLE))
 
     rows = sqlite3.connect(tmp_path / DATABASE)
     (checkpoint,) = rows.execute("SELECT MAX(LENGTH(checkpoint) + LENGTH(metadata)) FROM checkpoints").fetchone()
@@ -283,6 +284,11 @@ async def test_judge_says_where_it_goes(tmp_path: Path) -> None:
     assert said.goto == "remember"
 
 
+async def finished(saved: Any, context: Context) -> AskState:  # noqa: ANN401 - a compiled graph
+    await saved.ainvoke(None, CONFIG, context=context)
+    return AskState(**(await saved.aget_state(CONFIG)).values)
+
+
 LOOP = """\
 BOX0=LOC(image=IMAGE,object='cat')
 COUNT0=0
@@ -314,7 +320,7 @@ async def test_a_run_of_many_steps_over_regions_is_judged_and_resumed(
     async with saver("sqlite", tmp_path) as opened:
         saved = builder.compile(checkpointer=opened)
         await saved.ainvoke(start, CONFIG, context=context, interrupt_after=[stopped])
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+        state = await finished(saved, context)
         told = StepRecord.from_json(state.steps[-1]).value
 
     assert (state.answer, state.verdict, state.error, told) == (things, "right", None, things)
@@ -345,7 +351,7 @@ async def test_a_plan_that_a_person_edits_binds(tmp_path: Path, stopped: Any, as
         saved = builder.compile(checkpointer=opened)
         await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=[stopped])
         await saved.aupdate_state(CONFIG, {"plan": ["One", "Two", "Three", "Four"]}, as_node=as_node)
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+        state = await finished(saved, context)
 
     assert (state.answer, state.plan) == (4, ["One", "Two", "Three", "Four"])
     assert context.reasoner.followed[-1] == Plan(["One", "Two", "Three", "Four"], edited=True)  # type: ignore[attr-defined]
@@ -357,7 +363,7 @@ async def test_a_program_that_a_person_edits_is_run_and_the_plan_says_so(tmp_pat
         saved = builder.compile(checkpointer=opened)
         await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=["write"])
         await saved.aupdate_state(CONFIG, {"program": "ANSWER0=7\nFINAL_RESULT=RESULT(var=ANSWER0)\n"})
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+        state = await finished(saved, context)
 
     assert (state.answer, state.plan) == (7, ["Run the program as it was edited."])
 
@@ -369,7 +375,7 @@ async def test_plan_and_program_that_a_person_edits_both_stay(tmp_path: Path) ->
         await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=["write"])
         program = "ANSWER0=7\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
         await saved.aupdate_state(CONFIG, {"program": program, "plan": ["Say seven"]})
-        state = AskState(**await saved.ainvoke(None, CONFIG, context=context))
+        state = await finished(saved, context)
 
     assert (state.answer, state.plan, state.program) == (7, ["Say seven"], program)
 

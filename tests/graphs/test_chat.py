@@ -19,6 +19,7 @@ from langgraph.types import Command
 
 from graphs import chat
 from graphs.states import STATE_TYPES, ChatState
+from graphs.wiring import ended as whole
 from interfaces.chats import found_in_chat
 from memory.checkpoints import checkpoints
 from memory.demonstrations import demonstration
@@ -392,7 +393,7 @@ async def test_none_of_a_thousand_sentences_deletes_whatever_the_router_says(tmp
     for sentence in SENTENCES:
         state = ChatState(messages=[HumanMessage(sentence)], taught=lesson)
         # Without a saver the graph could not even wait for a decision.
-        ended = ChatState(**await chat.graph.ainvoke(state, context=context))
+        ended = ChatState(**await whole(chat.graph, state, context))
         assert ended.pending == {}
         said.add(text_of(ended.messages[-1]).partition(":")[0])
 

@@ -57,7 +57,8 @@ async def test_a_stopped_thread_is_finished(old_home: Path) -> None:
     async with checkpoints(old_home, state_types=STATE_TYPES) as saver:
         graph = builder.compile(checkpointer=saver)
         assert (await graph.aget_state(config("stopped"))).next == ("run",)
-        state = AskState(**await graph.ainvoke(None, config("stopped"), context=context, durability="sync"))
+        await graph.ainvoke(None, config("stopped"), context=context, durability="sync")
+        state = AskState(**(await graph.aget_state(config("stopped"))).values)
 
     assert state.answer == ["dogs 0", "dogs 1"]
     assert state.verdict == "right"

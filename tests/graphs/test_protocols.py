@@ -159,6 +159,11 @@ async def test_a_judge_with_a_planted_asymmetry_is_found_out(tmp_path: Path) -> 
 async def test_a_judge_that_is_upside_down_is_no_judge(tmp_path: Path) -> None:
     report, _ = await investigated(tmp_path, "Is liar or honest the better judge of similarity?", "pairs")
     assert {answer.about: answer.says for answer in report.answers} == {"liar and honest": "no"}
+    (experiment,) = report.experiments
+    assert len(experiment.design.arms) == 15, "five splits of three pairs"
+    for figure in (*experiment.findings, *experiment.results):
+        assert (figure.n, figure.unit) == (experiment.rounds, "original"), "each original counts once"
+        assert figure.interval_kind == "confidence sequence"
 
 
 async def test_the_same_investigation_asks_nothing_again(tmp_path: Path) -> None:

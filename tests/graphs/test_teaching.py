@@ -77,7 +77,8 @@ def context(folder: Path, rates: dict[str, Rate], *, after: Rate = SOUND) -> Con
 
 async def corrected(given: Context, **more: Any) -> InvestigateState:  # noqa: ANN401 - fields of the state
     state = InvestigateState(investigation="t", query=QUERY, models=["fragile"], correct=True, **more)
-    return InvestigateState(**await builder.compile().ainvoke(state, CONFIG, context=given))
+    graph = builder.compile()
+    return InvestigateState(**await graph.ainvoke(state, CONFIG, context=given, output_keys=graph.stream_channels_list))
 
 
 async def test_what_was_found_is_taught_and_measured_again_on_fresh_pictures(
@@ -171,7 +172,7 @@ async def test_a_person_may_refuse(tmp_path: Path, taught: list[Lessons]) -> Non
         told = await graph.ainvoke(Command(resume={"decisions": [{"type": "approve"}]}), CONFIG, context=given)
     assert "fragile what it is weak in" in request["action_requests"][0]["description"]
     told = await graph.ainvoke(Command(resume="nonsense"), CONFIG, context=given)
-    assert "1 decision" in told["__interrupt__"][0].value["error"]
+    assert "The answer is 'nonsense', no object." in told["__interrupt__"][0].value["error"]
     refusal: Command[Any] = Command(resume={"decisions": [{"type": "reject", "message": "too dear"}]})
     told = await graph.ainvoke(refusal, CONFIG, context=given)
     assert told["corrections"][0]["trouble"] == "It was not approved: too dear."
@@ -194,7 +195,7 @@ async def test_a_model_that_has_learned_is_not_taught_again_after_a_crash(
         await graph.ainvoke(state, CONFIG, context=given)
     assert len(taught) == 1
     monkeypatch.setattr("nodes.teaching.follow_up", follow_up)
-    found = InvestigateState(**await graph.ainvoke(None, CONFIG, context=given))
+    found = InvestigateState(**await graph.ainvoke(None, CONFIG, context=given, output_keys=graph.stream_channels_list))
     assert len(taught) == 1
     (correction,) = [Correction.model_validate(one) for one in found.corrections]
     assert correction.called

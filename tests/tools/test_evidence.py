@@ -2,17 +2,28 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.scoring import confidence_interval, evidence, prospect, share_errors
+from tools.scoring import Evidence, Interval, Observations, prospect, share_errors
+from tools.scoring import confidence_interval as interval_over
+from tools.scoring import evidence as evidence_over
 
 ANSWERS = st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60)
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 RATES = st.floats(0.001, 0.5)
+
+
+def evidence(values: Sequence[float], threshold: float, *, low: float = 0.0, high: float = 1.0) -> Evidence:
+    return evidence_over(Observations.independent(values), threshold, low=low, high=high)
+
+
+def confidence_interval(values: Sequence[float], *, alpha: float = 0.05, low: float = 0.0) -> Interval:
+    return interval_over(Observations.independent(values), alpha=alpha, low=low)
 
 
 def test_nothing_observed_says_nothing() -> None:
@@ -153,3 +164,25 @@ def test_hardly_anything_that_is_given_up_would_have_been_decided(rate: float) -
                 break
     assert decided <= 0.1 * given_up + 1
     assert given_up > 60 if rate < 0.8 else given_up < 40
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.floats(0, 1)), max_size=40), st.randoms())
+def test_a_unit_is_one_observation_however_many_parts_it_has(
+    parts: list[tuple[int, float]], dice: random.Random
+) -> None:
+    seen = Observations.of_parts(parts)
+    assert len(seen) == len({unit for unit, _ in parts})
+    assert Observations.of_parts(dice.sample(parts, len(parts))).by_unit == pytest.approx(dict(seen.by_unit))
+    doubled = Observations.of_parts([*parts, *parts])
+    assert evidence_over(doubled, 0.5).strength == pytest.approx(evidence_over(seen, 0.5).strength)
+
+
+def test_observations_do_not_change_under_whoever_holds_them() -> None:
+    values = {"a": 1.0}
+    seen = Observations(values)
+    values["b"] = 0.0
+    assert len(seen) == 1
+    with pytest.raises(TypeError):
+        seen.by_unit["c"] = 0.5  # type: ignore[index]
+    assert (-seen).values == (-1.0,)
+    assert Observations({}).mean == 0

@@ -5,6 +5,7 @@ from tools.scoring.choice import ChoiceMetrics, Chosen, choice_metrics
 from tools.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
 from tools.scoring.evidence import Evidence, Shared, confidence_interval, evidence, prospect, share_errors
 from tools.scoring.interval import Interval, bootstrap_interval, mean
+from tools.scoring.observations import Observations
 from tools.scoring.panoptic import LabelledMask, PanopticQuality, best_overlaps, mask_iou, panoptic_quality
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "LabelledBox",
     "LabelledMask",
     "Matches",
+    "Observations",
     "PanopticQuality",
     "Shared",
     "accuracy",

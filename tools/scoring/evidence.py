@@ -6,9 +6,13 @@ the evidence suffices, and may go on where it does not (Waudby-Smith and Ramdas 
 random variables by betting", section 4). The gambler here divides the money evenly among `BETS` and leaves it there, so
 the wealth depends on what was observed and not on its order.
 
-Observations that are balanced over classes, a round of one from each, need not share one mean: for a fixed bet the
-expected product of a round's gains is at most the power of their mean (the geometric mean is at most the arithmetic
-one), so all of this holds for the mean over the classes, at the end of every round.
+What is observed comes as one value for each independent unit (`tools.scoring.observations`): what several pictures of
+one original say is not several observations, but one, which is their mean.
+
+Units that are balanced over classes, a round of one from each, need not share one mean: for a fixed bet the expected
+product of a round's gains is at most the power of their mean (the geometric mean is at most the arithmetic one), so all
+of this holds for the mean over the classes, at the end of every round. That takes units of a round that are
+independent of each other; where its parts share an original, the round is one unit.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tools.scoring.interval import Interval
+from tools.scoring.observations import Observations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,11 +63,12 @@ class Evidence:
         return max(self.above, self.below) / 2
 
 
-def evidence(observations: Sequence[float], threshold: float, *, low: float = 0.0, high: float = 1.0) -> Evidence:
+def evidence(observations: Observations, threshold: float, *, low: float = 0.0, high: float = 1.0) -> Evidence:
     """Return the evidence that the mean is above, and that it is below, a threshold.
 
     Args:
-        observations: Values in [low, high]; whole rounds, where they are balanced over classes.
+        observations: Values in [low, high], one for each independent unit; whole rounds, where they are balanced over
+            classes.
         threshold: What the mean is compared with.
         low: The least that an observation can be.
         high: The most that it can be.
@@ -79,7 +85,7 @@ def evidence(observations: Sequence[float], threshold: float, *, low: float = 0.
 
 
 def confidence_interval(
-    observations: Sequence[float], *, alpha: float = 0.05, low: float = 0.0, high: float = 1.0
+    observations: Observations, *, alpha: float = 0.05, low: float = 0.0, high: float = 1.0
 ) -> Interval:
     """Return the term of the confidence sequence after these observations: the means that are not ruled out.
 
@@ -128,11 +134,11 @@ def prospect(n: int, mean: float, spread: float, threshold: float, *, most: int,
     is worth, as evidence holds whenever one stops.
 
     Args:
-        n: Observations so far, at least 1.
-        mean: Of them.
-        spread: Their standard deviation.
+        n: Units observed so far, at least 1.
+        mean: Of their values.
+        spread: The standard deviation of these.
         threshold: What the mean is compared with.
-        most: Observations in the end.
+        most: Units in the end.
         alpha: The error rate at which the evidence has to suffice.
 
     Returns:
@@ -186,12 +192,12 @@ def share_errors(strengths: Sequence[float], *, alpha: float = 0.05) -> Shared:
     return Shared(tuple(strength * each >= 1 for strength in strengths), each)
 
 
-def _tally(observations: Sequence[float], low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _tally(observations: Observations, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Scale to [0, 1] and count equal values: answers are right or wrong, so there are few."""
     if not low < high:
         msg = f"observations between {low} and {high} say nothing"
         raise ValueError(msg)
-    array = np.asarray(observations, dtype=np.float64).reshape(-1)
+    array = np.asarray(observations.values, dtype=np.float64)
     if not np.all((array >= low) & (array <= high)):  # NaN is neither
         msg = f"an observation is not a number between {low} and {high}"
         raise ValueError(msg)

@@ -80,6 +80,54 @@ async def test_every_graph_is_an_assistant_with_a_form_for_its_settings(client: 
         assert all(field["description"] for field in fields.values())
 
 
+async def test_every_graph_has_a_short_form_of_described_fields(client: Caller) -> None:
+    for one in await client.sdk.assistants.search():
+        schemas = await client.sdk.assistants.get_schemas(one["assistant_id"])
+        takes, gives = (dict(schemas[key] or {})["properties"] for key in ("input_schema", "output_schema"))
+        assert len(takes) <= 6
+        assert len(gives) <= 10
+        assert all(field["description"] for field in takes.values())
+
+
+@pytest.mark.parametrize("form", ["data", "id", "block"])
+async def test_a_task_brings_its_picture_along_and_no_checkpoint_keeps_it(
+    client: Caller, home: Path, form: str
+) -> None:
+    thread = await client.thread()
+    stored = await client.upload(SCENE)
+    block = {"type": "image_url", "image_url": {"url": data_url(SCENE)}}
+    given = {"data": data_url(SCENE), "id": stored["id"], "block": block}[form]
+    ended = await client.run(thread, "ask", input={"instruction": "How many dogs are there?", "pictures": [given]})
+
+    assert ended["answer"] == 1
+    assert "pictures" not in ended
+    assert (await client.values(thread))["pictures"] == [stored]
+    with closing(sqlite3.connect(home / DATABASE)) as rows:
+        (size,) = rows.execute("SELECT MAX(length(checkpoint)) FROM checkpoints WHERE thread_id = ?", [thread])
+    assert size[0] < 64_000
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "examples/scene.png", "file:///etc/passwd", "https://example.org/a"])
+async def test_no_file_and_no_address_is_named_over_the_network(client: Caller, path: str) -> None:
+    task = {"instruction": "How many dogs are there?", "pictures": [path]}
+    answer = await client.http.post("/runs/wait", json={"assistant_id": "ask", "input": task})
+
+    assert answer.status_code == 422
+    assert "paths and addresses are not read" in answer.json()["error"]["message"]
+
+
+async def test_an_answer_that_cannot_be_read_is_told_what_is_wrong_with_it(client: Caller) -> None:
+    thread = await client.thread()
+    question = {"query": "Can clip recognize fruit?", "approve": True, "budget": {"images": 40}}
+    await client.run(thread, "investigate", input=question)
+    for answer, why in (("yes", "The answer is 'yes', no object."), ({"decisions": []}, "0 were decided about")):
+        await client.run(thread, "investigate", command={"resume": answer})
+        ((request,),) = (await client.sdk.threads.get(thread))["interrupts"].values()
+        assert why in request["value"]["error"]
+    ended = await client.run(thread, "investigate", command={"resume": {"decisions": [{"type": "reject"}]}})
+    assert "A person refused it" in str(ended["report"]["notes"])
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_task_is_streamed_in_every_mode(client: Caller, mode: StreamMode) -> None:
     thread = await client.thread()
@@ -209,6 +257,7 @@ async def test_what_does_not_fit_a_state_is_refused_before_it_is_saved(
         ("POST", "/runs/wait", {"assistant_id": "investigate", "input": {}, "context": {"images": -1}}),
         ("POST", "/runs/wait", {"assistant_id": "ask", "input": {}, "context": {"images": 10}}),
         ("POST", "/runs/wait", {"assistant_id": "chat", "config": {"configurable": {"profile": "../x.toml"}}}),
+        ("POST", "/runs/wait", {"assistant_id": "ask", "config": {"configurable": {"snellen": {"profile": "x.toml"}}}}),
         ("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "params": {"name": "investigate", "arguments": "BAD"}}),
     ],
 )  # fmt: skip
@@ -343,6 +392,57 @@ async def test_a_thread_that_is_run_is_not_deleted(client: Caller, home: Path) -
     async with running(thread, home):
         assert (await client.http.delete(f"/threads/{thread}")).status_code == 409
     assert (await client.http.delete(f"/threads/{thread}")).status_code == 204
+
+
+def runs_in(home: Path, thread: str) -> set[str]:
+    """Return the runs that saved something of a thread."""
+    if thread not in thread_ids(home):
+        return set()
+    with closing(sqlite3.connect(home / DATABASE)) as rows:
+        found = rows.execute("SELECT metadata FROM checkpoints WHERE thread_id = ?", [thread]).fetchall()
+    return {json.loads(metadata)["run_id"] for (metadata,) in found}
+
+
+async def test_a_run_that_is_rolled_back_leaves_nothing_behind(client: Caller, home: Path) -> None:
+    thread = await client.thread()
+    question = {"query": "Can the models recognize fruit?", "budget": {"images": 2_000}}
+    runs: Any = client.sdk.runs
+    first = await runs.create(thread, "investigate", input=question)
+    async with asyncio.timeout(60):
+        while first["run_id"] not in await asyncio.to_thread(runs_in, home, thread):  # noqa: ASYNC110 - elsewhere
+            await asyncio.sleep(0.1)
+    second = {"query": "Can clip recognize fruit?", "budget": {"images": 40}}
+    ended = await client.run(thread, "investigate", input=second, multitask_strategy="rollback")
+    (run,) = await client.sdk.runs.list(thread)
+
+    assert ended["report"]["conclusion"]
+    assert run["run_id"] != first["run_id"]
+    async with asyncio.timeout(10):
+        while await asyncio.to_thread(runs_in, home, thread) != {run["run_id"]}:  # noqa: ASYNC110 - elsewhere
+            await asyncio.sleep(0.1)
+
+
+async def test_a_finished_run_is_deleted_with_what_it_saved_and_nothing_else(client: Caller, home: Path) -> None:
+    thread = await client.thread()
+    for question in ("How many dogs are there?", "Is there a dog?"):
+        await client.run(thread, "ask", input={"instruction": question, "pictures": [await client.upload(SCENE)]})
+    last, first = await client.sdk.runs.list(thread)
+    await client.sdk.runs.delete(thread, last["run_id"])
+
+    assert [one["run_id"] for one in await client.sdk.runs.list(thread)] == [first["run_id"]]
+    assert runs_in(home, thread) == {first["run_id"]}
+    assert (await client.values(thread))["answer"] == 1
+
+
+async def test_a_thread_is_copied_and_goes_its_own_way(client: Caller) -> None:
+    thread = await client.thread()
+    task = {"instruction": "How many dogs are there?", "pictures": [await client.upload(SCENE)]}
+    await client.run(thread, "ask", input=task)
+    copy = str(cast("dict[str, Any]", await client.sdk.threads.copy(thread))["thread_id"])
+    await client.run(copy, "ask", input=task | {"instruction": "Is there a dog?"})
+
+    assert (await client.values(copy))["answer"] == "yes"
+    assert (await client.values(thread))["answer"] == 1
 
 
 async def test_its_mcp_endpoint_lists_the_graphs_and_calls_them(client: Caller) -> None:

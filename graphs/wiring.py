@@ -1,0 +1,225 @@
+"""How every graph is wired: its nodes run with ``invoke`` and ``ainvoke`` alike, and what it is given is made ready.
+
+``Wiring`` is LangGraph's ``StateGraph`` with two differences. Nodes are asynchronous functions; a synchronous run does
+them on the background loop (``memory.background``) and waits, so it works with every saver and in a notebook. And a
+graph takes less than its state: ``takes`` describes its input, pictures may be paths or data addresses, and these are
+stored before anything reaches a checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from contextlib import aclosing
+from contextvars import ContextVar
+from dataclasses import MISSING, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, get_type_hints
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import get_runtime
+from langgraph.types import Command
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
+
+from memory.background import blocking, on_own_thread
+from nodes.given_pictures import are_stored, stored_pictures
+from nodes.settings import Given
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from _typeshed import DataclassInstance
+
+State = TypeVar("State", bound="DataclassInstance")
+
+_SYNCHRONOUS: Final = ContextVar("_SYNCHRONOUS", default=False)
+"""Whether the node at work was called by a synchronous run, whose saver may know nothing else."""
+
+
+class Step(Runnable[Any, Any]):
+    """A node: an asynchronous function of a state, and of the run where it wants one, that can be waited for, too.
+
+    Args:
+        work: The function.
+    """
+
+    def __init__(self, work: Callable[..., Any]) -> None:
+        self.name = work.__name__
+        self._work = work
+        self._wants_runtime = "runtime" in inspect.signature(work).parameters
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401, ARG002 - inherited
+        """Do it on the background loop, and wait."""
+        return blocking(self._marked(input))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401, ARG002 - inherited
+        """Do it."""
+        given = {"runtime": get_runtime()} if self._wants_runtime else {}
+        return await self._work(input, **given)
+
+    async def _marked(self, state: Any) -> Any:  # noqa: ANN401
+        # Of this task alone: each task has variables of its own.
+        _SYNCHRONOUS.set(True)
+        return await self.ainvoke(state)
+
+
+async def ended(graph: Wired[State], state: State, given: Given | None) -> dict[str, Any]:
+    """Run a graph inside a node, the way that the graph around it runs; return its whole state.
+
+    Args:
+        graph: The other graph.
+        state: What it begins with.
+        given: What the run was given.
+    """
+    keys = graph.stream_channels_list
+    if _SYNCHRONOUS.get():
+        return await on_own_thread(lambda: graph.invoke(state, context=given, output_keys=keys))
+    return await graph.ainvoke(state, context=given, output_keys=keys)
+
+
+class Wiring(StateGraph[State, Any, Any, Any], Generic[State]):
+    """A graph under construction.
+
+    Args:
+        state: What it carries from step to step.
+        takes: What it begins with: a dataclass of some of these fields, described for forms and for tools.
+        gives: What it ends with, described in the same way.
+        settings: What a caller may choose beside that.
+    """
+
+    def __init__(self, state: type[State], *, takes: type[Any], gives: type[Any], settings: type[Given]) -> None:
+        super().__init__(state, context_schema=settings, output_schema=gives)
+        self.takes = takes
+        self.checks = _checks(takes)
+
+    def add_node(self, node: str, action: Any, **options: Any) -> Wiring[State]:  # type: ignore[override]  # noqa: ANN401
+        """Add a node: an asynchronous function, or another graph."""
+        super().add_node(node, Step(action) if inspect.iscoroutinefunction(action) else action, **options)
+        return self
+
+    def compile(self, *args: Any, **options: Any) -> Wired[State]:  # noqa: ANN401 - those of StateGraph
+        """Compile it, as ``StateGraph.compile`` does."""
+        compiled = super().compile(*args, **options)
+        wired: Wired[State] = Wired.__new__(Wired)
+        vars(wired).update(vars(compiled))
+        return wired
+
+
+class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
+    """A compiled graph."""
+
+    def stream(
+        self,
+        input: Any,  # noqa: A002, ANN401 - inherited
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,  # noqa: ANN401 - inherited
+        **options: Any,  # noqa: ANN401 - inherited
+    ) -> Iterator[Any]:
+        """Run it and yield what happens, as ``Pregel.stream`` does.
+
+        Raises:
+            BadInput: A field of the input cannot be used; nothing was begun.
+        """
+        yield from super().stream(self._ready(input, context), config, context=context, **options)
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002, ANN401 - inherited
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,  # noqa: ANN401 - inherited
+        **options: Any,  # noqa: ANN401 - inherited
+    ) -> AsyncIterator[Any]:
+        """Run it and yield what happens, as ``Pregel.astream`` does.
+
+        Raises:
+            BadInput: A field of the input cannot be used; nothing was begun.
+        """
+        ready = await asyncio.to_thread(self._ready, input, context)
+        running = cast("Any", super().astream(ready, config, context=context, **options))
+        async with aclosing(running) as events:
+            async for event in events:
+                yield event
+
+    def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:  # noqa: ARG002 - inherited
+        """Return what it begins with, as a model."""
+        return _model(self.get_name("Input"), self._takes)
+
+    def get_input_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:  # noqa: ARG002 - inherited
+        """Return what it begins with, as a JSON schema."""
+        return _described(self.get_name("Input"), self._takes)
+
+    def get_output_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:  # noqa: ARG002 - inherited
+        """Return what it ends with, as a model."""
+        return _model(self.get_name("Output"), self.builder.output_schema)
+
+    def get_output_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:  # noqa: ARG002 - inherited
+        """Return what it ends with, as a JSON schema."""
+        return _described(self.get_name("Output"), self.builder.output_schema)
+
+    @property
+    def _takes(self) -> type[Any]:
+        return cast("Wiring[State]", self.builder).takes
+
+    def _ready(self, given: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller or a graph around gives
+        """Return an input with its fields checked and its pictures stored.
+
+        A graph around this one may give a state of its own: what it has beside is left alone.
+        """
+        if isinstance(given, Command) and given == Command():
+            msg = "The command says nothing: resume with an answer, or give what is to be changed."
+            raise BadInput(msg)
+        if given is None or isinstance(given, Command):
+            return given
+        if isinstance(given, Mapping):
+            _check(given, cast("Wiring[State]", self.builder).checks)
+        pictures = given.get("pictures") if isinstance(given, Mapping) else getattr(given, "pictures", None)
+        if not _is_taken(self._takes, "pictures") or not pictures or are_stored(pictures):
+            return given
+        stored = stored_pictures(pictures, context)
+        if isinstance(given, Mapping):
+            return {**given, "pictures": stored}
+        if isinstance(given, self.builder.state_schema) and is_dataclass(given):
+            return replace(cast("Any", given), pictures=stored)
+        known = {name: getattr(given, name) for name in self.builder.channels if hasattr(given, name)}
+        return known | {"pictures": stored}
+
+
+def _is_taken(takes: type[Any], name: str) -> bool:
+    return any(one.name == name for one in fields(takes))
+
+
+def _checks(takes: type[Any]) -> dict[str, TypeAdapter[Any]]:
+    """Return what checks each field; messages come in too many forms, and the channel reads them."""
+    hints = get_type_hints(takes, include_extras=True)
+    return {one.name: TypeAdapter(hints[one.name]) for one in fields(takes) if one.name != "messages"}
+
+
+def _check(given: Mapping[str, Any], checks: Mapping[str, TypeAdapter[Any]]) -> None:
+    for name, adapter in checks.items():
+        if name not in given:
+            continue
+        try:
+            adapter.validate_python(given[name])
+        except ValidationError as error:
+            wrong = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join([name, *map(str, wrong["loc"])])
+            msg = f"The field {place!r} cannot be set so: {wrong['msg'].lower()}."
+            raise BadInput(msg) from error
+
+
+def _described(name: str, kind: type[Any]) -> dict[str, Any]:
+    return TypeAdapter(kind).json_schema() | {"title": name}
+
+
+def _model(name: str, kind: type[Any]) -> type[BaseModel]:
+    hints = get_type_hints(kind, include_extras=True)
+    defaults: dict[str, Any] = {
+        one.name: one.default_factory() if one.default_factory is not MISSING else one.default for one in fields(kind)
+    }
+    made = {key: (hints[key], ... if value is MISSING else value) for key, value in defaults.items()}
+    return cast("type[BaseModel]", create_model(name, **cast("Any", made)))

@@ -1,0 +1,159 @@
+"""What other agents get back from tools, over MCP and LangChain: records, and how they are made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel
+
+from interfaces.investigation_display import VERDICTS, figures
+from nodes.resources import resources
+from nodes.telling import counted, drawn, in_words, notices_of, outcome, steps_of
+from profiles.errors import BadInput
+from tools.values import Picture, from_json
+
+if TYPE_CHECKING:
+    from graphs.states import AskState
+    from interfaces.investigations import Found
+    from memory.artifacts import ArtifactStore
+
+_MOST_FOUND: Final = 20
+_LONGEST_PATH: Final = 4_096
+
+
+class Answer(BaseModel):
+    """What came of a visual task."""
+
+    thread: str
+    answer: str
+    steps: list[str]
+    notices: list[str]
+    pictures: list[str]
+
+
+class Investigation(BaseModel):
+    """How far an investigation is, and what it has found."""
+
+    thread: str
+    status: str
+    conclusion: str
+    findings: list[str]
+    pictures: int
+    trials: int
+    report: str
+
+
+class Lessons(BaseModel):
+    """What was learned."""
+
+    thread: str
+    learned: list[str]
+    kept: int
+
+
+class Concept(BaseModel):
+    """What tools have learned of a concept."""
+
+    concept: str
+    pool: str
+    prompts: int
+
+
+class Example(BaseModel):
+    """A plan or program that is remembered."""
+
+    instruction: str
+    kind: str
+    correct: bool
+    plan: list[str]
+    program: str
+
+
+class Remembered(BaseModel):
+    """What is known about something."""
+
+    concepts: list[Concept]
+    examples: list[Example]
+
+    def in_words(self) -> str:
+        """Say it in a line for each concept and example."""
+        lines = [f"{one.pool} has {counted(one.prompts, 'prompt')} of {one.concept!r}." for one in self.concepts]
+        lines += [f"{one.instruction} → {' '.join(one.plan)}" for one in self.examples]
+        return "\n".join(lines) or "Nothing is known about that."
+
+
+def answer_of(thread: str, state: AskState, store: ArtifactStore) -> Answer:
+    """Tell what came of a visual task; what it outlined in a picture is drawn into it and stored."""
+    answer = from_json(state.answer)
+    return Answer(
+        thread=thread,
+        answer=state.error or in_words(answer),
+        steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
+        notices=notices_of(state),
+        pictures=_drawn(answer, store),
+    )
+
+
+def investigation_of(thread: str, status: str, found: Found) -> Investigation:
+    """Tell what an investigation has found."""
+    report = found.report
+    findings = [
+        f"{one.claim.stated(design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one, design)}'}"
+        for experiment in report.experiments
+        for design in (experiment.design,)
+        for one in experiment.findings
+    ]
+    return Investigation(
+        thread=thread, status=status, conclusion=report.conclusion or "Nothing was concluded yet.",
+        findings=findings, pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
+    )  # fmt: skip
+
+
+def searched(query: str, profile: str, folder: Path) -> Remembered:
+    """Look up what was learned of a concept, and the examples nearest to an instruction."""
+    from nodes.accounts import bare_name
+    from nodes.reasoning.inflection import singular
+
+    context = resources(profile, folder)
+    concept = singular(bare_name(query))
+    rows = context.learner().prompts.rows()
+    counts = Counter((row.concept, row.pool) for row in rows if row.concept and row.concept in {concept, query})
+    nearest = [
+        one
+        for kind in ("plan", "program")
+        for correct in (True, False)
+        for one in context.pool.nearest(query, kind, correct=correct, k=_MOST_FOUND // 4)
+    ]
+    return Remembered(
+        concepts=[Concept(concept=name, pool=pool, prompts=count) for (name, pool), count in counts.items()],
+        examples=[
+            Example(instruction=one.instruction, kind=one.kind, correct=one.correct, plan=one.plan, program=one.program)
+            for one in nearest
+        ],
+    )
+
+
+def inside(text: str, roots: Sequence[Path]) -> Path | None:
+    """Return the file that a path names, if it lies in one of the folders; None for what is no path.
+
+    Raises:
+        BadInput: It is a path elsewhere.
+    """
+    place = Path(text.removeprefix("file://")) if len(text) < _LONGEST_PATH else None
+    if place is None or not place.is_absolute():
+        return None
+    real = place.resolve()
+    if any(real.is_relative_to(root.resolve()) for root in roots):
+        return real
+    msg = "That picture lies in no folder that may be read; name its folder with --root, or send the picture itself."
+    raise BadInput(msg)
+
+
+def _drawn(answer: Any, store: ArtifactStore) -> list[str]:  # noqa: ANN401 - any value of a program
+    if isinstance(answer, Picture):
+        return [answer.id]
+    outlined = drawn(answer, store)
+    return [] if outlined is None else [store.put(outlined).id]

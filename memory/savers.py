@@ -1,0 +1,263 @@
+"""What LangGraph's interface for savers has beyond reading and writing, for the savers of a home.
+
+Threads can be copied and pruned, and what single runs saved can be deleted. All of it can be called synchronously, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from memory.background import blocking, submit
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
+
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+
+Result = TypeVar("Result")
+
+KEEP_LATEST: Final = "keep_latest"
+DELETE: Final = frozenset({"delete", "delete_all"})
+"""How to prune: the interface says ``delete``, LangGraph's server says ``delete_all``."""
+
+_TABLES: Final = ("writes", "checkpoints")
+# A damaged row has no run, and must not keep the others from being deleted.
+_DELETED: Final = (
+    "DELETE FROM {table} WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (SELECT thread_id, checkpoint_ns, "
+    "checkpoint_id FROM checkpoints WHERE CASE WHEN json_valid(CAST(metadata AS TEXT)) THEN "
+    "json_extract(CAST(metadata AS TEXT), '$.run_id') END IN (SELECT value FROM json_each(?)))"
+)
+_PRUNED: Final = (
+    "DELETE FROM {table} WHERE thread_id = ? AND (checkpoint_ns, checkpoint_id) NOT IN "
+    "(SELECT checkpoint_ns, MAX(checkpoint_id) FROM checkpoints WHERE thread_id = ? GROUP BY checkpoint_ns)"
+)
+_WITH_DELTAS: Final = (
+    "SELECT 1 FROM checkpoints WHERE thread_id = ? AND "
+    "instr(CAST(metadata AS TEXT), '\"counters_since_delta_snapshot\"')"
+)
+_COPIED: Final = (
+    (
+        "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, "
+        "checkpoint, metadata) SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
+        "metadata FROM checkpoints WHERE thread_id = ?"
+    ),
+    (
+        "INSERT OR REPLACE INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, "
+        "type, value) SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value "
+        "FROM writes WHERE thread_id = ?"
+    ),
+)
+
+
+def checked_strategy(strategy: str) -> bool:
+    """Return whether pruning keeps the latest checkpoints.
+
+    Raises:
+        ValueError: There is no such strategy.
+    """
+    if strategy != KEEP_LATEST and strategy not in DELETE:
+        msg = f"There is no way to prune called {strategy!r}: it is {KEEP_LATEST!r} or 'delete'."
+        raise ValueError(msg)
+    return strategy == KEEP_LATEST
+
+
+class HomeSaver(AsyncSqliteSaver):
+    """LangGraph's saver in SQLite, with the whole interface."""
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete the checkpoints that runs saved, in all threads, and what their steps wrote."""
+        wanted = json.dumps([str(one) for one in run_ids])
+        await self._change(*((_DELETED.format(table=table), (wanted,)) for table in _TABLES))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy all checkpoints of a thread, and what its steps wrote, to another one."""
+        both = (str(target_thread_id), str(source_thread_id))
+        await self._change(*((statement, both) for statement in _COPIED))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Delete threads, or all but the latest checkpoint of each of their namespaces.
+
+        Raises:
+            NotImplementedError: A thread has delta channels, whose values are spread over its checkpoints.
+            ValueError: There is no such strategy.
+        """
+        keep = checked_strategy(strategy)
+        for thread in map(str, thread_ids):
+            if not keep:
+                await self.adelete_thread(thread)
+                continue
+            async with self.lock, self.conn.execute(_WITH_DELTAS, (thread,)) as found:
+                if await found.fetchone():
+                    msg = f"The thread {thread!r} has delta channels, which need all of its checkpoints."
+                    raise NotImplementedError(msg)
+            await self._change(*((_PRUNED.format(table=table), (thread, thread)) for table in _TABLES))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Do as ``adelete_for_runs``, from another thread than the saver's."""
+        self._wait(self.adelete_for_runs(run_ids))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Do as ``acopy_thread``, from another thread than the saver's."""
+        self._wait(self.acopy_thread(source_thread_id, target_thread_id))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Do as ``aprune``, from another thread than the saver's."""
+        self._wait(self.aprune(thread_ids, strategy=strategy))
+
+    def _wait(self, work: Coroutine[Any, Any, None]) -> None:
+        waited_for(work, self.loop)
+
+    async def _change(self, *statements: tuple[str, tuple[str, ...]]) -> None:
+        """Do all or nothing."""
+        await self.setup()
+        async with self.lock:
+            try:
+                for statement, values in statements:
+                    await self.conn.execute(statement, values)
+            except BaseException:
+                await self.conn.rollback()
+                raise
+            await self.conn.commit()
+
+
+class BlockingSaver(BaseCheckpointSaver[str]):
+    """A saver that can be called from any thread, with or without a running loop: it works on the background loop.
+
+    Args:
+        saver: Opened on the background loop.
+    """
+
+    def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
+        super().__init__(serde=saver.serde)
+        self._saver = saver
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint, the latest where none is named."""
+        return blocking(self._saver.aget_tuple(config))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint, the latest where none is named."""
+        return await asyncio.wrap_future(submit(self._saver.aget_tuple(config)))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002 - inherited
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Yield checkpoints, the latest first."""
+        yield from blocking(_all(self._saver.alist(config, filter=filter, before=before, limit=limit)))
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002 - inherited
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Yield checkpoints, the latest first."""
+        found = _all(self._saver.alist(config, filter=filter, before=before, limit=limit))
+        for one in await asyncio.wrap_future(submit(found)):
+            yield one
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint."""
+        return blocking(self._saver.aput(config, checkpoint, metadata, new_versions))
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint."""
+        return await asyncio.wrap_future(submit(self._saver.aput(config, checkpoint, metadata, new_versions)))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what a task wrote before its step is over."""
+        blocking(self._saver.aput_writes(config, writes, task_id, task_path))
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what a task wrote before its step is over."""
+        await asyncio.wrap_future(submit(self._saver.aput_writes(config, writes, task_id, task_path)))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Delete a thread."""
+        blocking(self._saver.adelete_thread(thread_id))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a thread."""
+        await asyncio.wrap_future(submit(self._saver.adelete_thread(thread_id)))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete what runs saved."""
+        blocking(self._saver.adelete_for_runs(run_ids))
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete what runs saved."""
+        await asyncio.wrap_future(submit(self._saver.adelete_for_runs(run_ids)))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread."""
+        blocking(self._saver.acopy_thread(source_thread_id, target_thread_id))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread."""
+        await asyncio.wrap_future(submit(self._saver.acopy_thread(source_thread_id, target_thread_id)))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Delete threads, or all but the latest checkpoint of each of their namespaces."""
+        blocking(self._saver.aprune(thread_ids, strategy=strategy))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Delete threads, or all but the latest checkpoint of each of their namespaces."""
+        await asyncio.wrap_future(submit(self._saver.aprune(thread_ids, strategy=strategy)))
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[str]:
+        """Return one that brings back the classes of a graph, too: graphs ask for it when they are compiled."""
+        return BlockingSaver(self._saver.with_allowlist(extra_allowlist))
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """Return the version of a channel that follows."""
+        return self._saver.get_next_version(current, channel)
+
+
+def waited_for(work: Coroutine[Any, Any, Result], loop: asyncio.AbstractEventLoop) -> Result:
+    """Do work on the loop that a saver was opened on, and wait for it, on another thread.
+
+    Raises:
+        RuntimeError: It is the caller's own loop.
+    """
+    try:
+        here = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        here = False
+    if here:
+        work.close()
+        msg = "This saver belongs to the running loop: await its methods, or open it with `blocking_checkpoints`."
+        raise RuntimeError(msg)
+    return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+
+async def _all(found: AsyncIterator[CheckpointTuple]) -> list[CheckpointTuple]:
+    return [one async for one in found]

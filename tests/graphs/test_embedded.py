@@ -1,0 +1,432 @@
+"""Graphs in other people's programs: inside graphs with a context of their own, run with and without await."""
+
+from __future__ import annotations
+
+import _thread
+import asyncio
+import base64
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from graphs import ask, chat, investigate, learn
+from graphs.states import STATE_TYPES, AskState
+from memory.background import blocking
+from memory.checkpoints import blocking_checkpoints, serializer
+from memory.home import home as memory_home
+from nodes.context import Context
+from nodes.given_pictures import no_paths, stored_pictures
+from nodes.lessons import Need
+from nodes.messages import reference, text_of
+from nodes.resources import open_pictures, resources
+from nodes.settings import InvestigationSettings, Settings, given_in
+from profiles.errors import BadInput
+from tests.graphs.scripted import make_context
+from tests.nodes.investigating import Oracle, watched
+from tools.tuning import POOL_OF_TOOL
+from tools.values import Picture, from_json
+
+SCENE = Path(__file__).parents[2] / "examples" / "scene.png"
+TASK: dict[str, Any] = {"instruction": "How many dogs are there?", "pictures": [str(SCENE)]}
+RATE = 0.97
+
+
+@pytest.fixture(autouse=True)
+def made(home: Path) -> None:
+    home.mkdir()
+
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+
+
+class Plain(TypedDict):
+    tenant: str
+
+
+class Keyed(TypedDict):
+    tenant: str
+    snellen: dict[str, Any]
+
+
+class Modelled(BaseModel):
+    tenant: str
+    profile: int = 3
+
+
+@dataclass
+class Classy:
+    tenant: str
+    models: tuple[str, ...] = ()
+    snellen: Settings = field(default_factory=lambda: Settings(profile="embedded"))
+
+
+class Outer(TypedDict, total=False):
+    instruction: str
+    pictures: list[Any]
+    answer: Any
+    mine: str
+
+
+@dataclass
+class OuterClass:
+    instruction: str = ""
+    pictures: list[Any] = field(default_factory=list)
+    answer: Any = None
+    mine: str = ""
+
+
+PARENTS: list[tuple[Any, Any]] = [
+    (None, None),
+    (None, {"tenant": "a"}),
+    (None, {"profile": "embedded"}),
+    (Plain, {"tenant": "a"}),
+    (Keyed, {"tenant": "a", "snellen": {"profile": "embedded"}}),
+    (Modelled, Modelled(tenant="a")),
+    (Modelled, {"tenant": "a"}),
+    (Classy, Classy("a")),
+    (None, object()),
+]
+
+
+def parent(state: type[Any], schema: Any, action: Any, **options: Any) -> Any:  # noqa: ANN401 - a compiled graph
+    outer = StateGraph(state, context_schema=schema)
+    outer.add_node("look", action)
+    outer.add_edge(START, "look")
+    return outer.compile(**options)
+
+
+@pytest.mark.parametrize(("schema", "given"), PARENTS)
+@pytest.mark.parametrize("state", [Outer, OuterClass])
+async def test_a_graph_is_a_node_of_any_other(state: type[Any], schema: type[Any] | None, given: object) -> None:
+    outer = parent(state, schema, ask.graph)
+    ended = await outer.ainvoke({**TASK, "mine": "kept"}, context=given)
+
+    assert (ended["answer"], ended["mine"]) == (1, "kept")
+
+
+@pytest.mark.parametrize(("schema", "given"), PARENTS)
+def test_it_is_so_without_await(schema: type[Any] | None, given: object) -> None:
+    assert parent(Outer, schema, ask.graph).invoke(dict(TASK), context=given)["answer"] == 1
+
+
+async def test_it_is_called_inside_a_node_and_told_what_to_use() -> None:
+    async def look(state: Outer) -> Outer:
+        ended = await ask.graph.ainvoke(state, context={"profile": "embedded"})
+        return {"answer": ended["answer"]}
+
+    outer = parent(Outer, Plain, look, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+
+    assert (await outer.ainvoke(dict(TASK), config, context={"tenant": "a"}))["answer"] == 1
+
+
+def test_it_is_called_inside_a_synchronous_node_of_a_graph_that_saves(tmp_path: Path) -> None:
+    def look(state: Outer) -> Outer:
+        return {"answer": ask.graph.invoke(state)["answer"]}
+
+    with SqliteSaver.from_conn_string(str(tmp_path / "outer.sqlite")) as saver:
+        outer = parent(Outer, Plain, look, checkpointer=saver)
+        assert outer.invoke(dict(TASK), THREAD, context={"tenant": "a"})["answer"] == 1
+
+
+def test_the_saver_of_the_home_keeps_classes_of_other_peoples_graphs(home: Path) -> None:
+    with blocking_checkpoints(home) as saver:
+        outer = parent(OuterClass, None, ask.graph, checkpointer=saver)
+        outer.invoke(dict(TASK), THREAD)
+
+        assert outer.get_state(THREAD).values["answer"] == 1
+
+
+async def test_what_the_configuration_says_counts_where_the_context_says_nothing() -> None:
+    outer = parent(Outer, Plain, ask.graph)
+    strange: Any = {"configurable": {"snellen": {"profile": "no such profile"}}}
+
+    with pytest.raises(BadInput, match="no such profile"):
+        await outer.ainvoke(dict(TASK), strange, context={"tenant": "a"})
+    assert (await outer.ainvoke(dict(TASK), strange, context={"snellen": {"profile": "embedded"}}))["answer"] == 1
+
+
+class Question(TypedDict, total=False):
+    query: str
+    models: list[str]
+    approve: bool
+    report: dict[str, Any]
+
+
+def examining(folder: Path) -> Context:
+    return replace(make_context(folder), examination=watched(folder, Oracle({"sound": lambda *_: RATE})))
+
+
+def test_a_person_answers_a_graph_inside_another_through_its_saver(tmp_path: Path) -> None:
+    given = {"tenant": "a", "snellen": examining(tmp_path)}
+    with SqliteSaver.from_conn_string(str(tmp_path / "outer.sqlite")) as saver:
+        outer = parent(Question, None, investigate.graph, checkpointer=saver)
+        asked = {"query": "Can sound recognize birds?", "models": ["sound"], "approve": True}
+        told = outer.invoke(asked, THREAD, context=given)
+        names = []
+        while "__interrupt__" in told:
+            names.append(told["__interrupt__"][0].value["action_requests"][0]["name"])
+            told = outer.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD, context=given)
+
+    assert set(names) == {"experiment"}
+    assert told["report"]["conclusion"]
+
+
+@pytest.mark.parametrize(
+    ("context", "profile"),
+    [
+        (None, None),
+        ({}, None),
+        ({"tenant": "a", "profile": "theirs"}, None),
+        ({"profile": "hub", "models": ["clip"]}, "hub"),
+        ({"profile": "theirs", "tenant": 3, "snellen": {"profile": "hub"}}, "hub"),
+        ({"snellen": InvestigationSettings(profile="hub")}, "hub"),
+        (Modelled(tenant="a"), None),
+        (Settings(profile="hub"), "hub"),
+        (7, None),
+    ],
+)
+def test_only_what_is_ours_is_read_from_a_context(context: object, profile: str | None) -> None:
+    given = given_in(context, {})
+
+    assert (given.profile if isinstance(given, Settings) else None) == profile
+
+
+@pytest.mark.parametrize("wrong", [{"snellen": {"profile": 3}}, {"images": -1}, {"snellen": {"alpha": "x"}}])
+def test_a_setting_that_cannot_be_is_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=r"The setting '(profile|images|alpha)' cannot be used"):
+        given_in(wrong, {})
+
+
+# --- without await -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def in_sqlite(folder: Path) -> Iterator[Any]:
+    with SqliteSaver.from_conn_string(str(folder / "mine.sqlite")) as saver:
+        saver.serde = serializer(STATE_TYPES)
+        yield saver
+
+
+@contextmanager
+def in_memory(_: Path) -> Iterator[Any]:
+    yield InMemorySaver(serde=serializer(STATE_TYPES))
+
+
+@contextmanager
+def in_the_home(folder: Path) -> Iterator[Any]:
+    with blocking_checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield saver
+
+
+Saving = Callable[[Path], Any]
+SAVING: list[Saving] = [in_sqlite, in_memory, in_the_home]
+
+
+@pytest.mark.parametrize("saving", SAVING)
+def test_a_task_is_run_looked_back_into_and_changed_without_await(saving: Saving, tmp_path: Path) -> None:
+    with saving(tmp_path) as saver:
+        graph = ask.builder.compile(checkpointer=saver)
+        told = list(graph.stream(TASK, THREAD, context={"profile": "embedded"}, stream_mode=["custom", "updates"]))
+        before = next(one for one in graph.get_state_history(THREAD) if one.next == ("run",))
+        program = 'ANSWER0=EVAL(expr="6*7")\nFINAL_RESULT=RESULT(var=ANSWER0)'
+        changed = graph.update_state(before.config, {"program": program})
+        again = graph.invoke(None, changed)
+
+    assert {mode for mode, _ in told} == {"custom", "updates"}
+    assert next(chunk["step"]["tool"] for mode, chunk in told if mode == "custom") == "LOC"
+    assert [next(iter(chunk)) for mode, chunk in told if mode == "updates"] == [
+        "recall", "plan", "write", "run", "judge", "remember",
+    ]  # fmt: skip
+    assert again["answer"] == 42
+
+
+@pytest.mark.parametrize("saving", SAVING)
+async def test_it_is_so_in_a_notebook_whose_thread_has_a_running_loop(saving: Saving, tmp_path: Path) -> None:
+    assert asyncio.get_running_loop().is_running()
+    with saving(tmp_path) as saver:
+        graph = ask.builder.compile(checkpointer=saver)
+        assert graph.invoke(TASK, THREAD)["answer"] == 1
+        if not isinstance(saver, SqliteSaver):
+            assert (await graph.ainvoke(TASK, {"configurable": {"thread_id": "other"}}))["answer"] == 1
+        assert graph.get_state(THREAD).values["answer"] == 1
+
+
+@pytest.mark.parametrize("saving", SAVING)
+def test_a_conversation_runs_the_other_graphs_without_await(saving: Saving, tmp_path: Path) -> None:
+    picture = {"type": "image", "base64": base64.b64encode(SCENE.read_bytes()).decode(), "mime_type": "image/png"}
+    with saving(tmp_path) as saver:
+        graph = chat.builder.compile(checkpointer=saver)
+        said: list[str | dict[Any, Any]] = [{"type": "text", "text": "How many dogs are there?"}, picture]
+        first = graph.invoke({"messages": [HumanMessage(said)]}, THREAD)
+        why = graph.invoke({"messages": [HumanMessage("why?")]}, THREAD)
+
+    assert text_of(first["messages"][-1]) == "1"
+    assert "What I planned" in text_of(why["messages"][-1])
+
+
+def test_a_conversation_needs_no_thread_of_the_pool_that_its_nodes_use() -> None:
+    async def use(pool: ThreadPoolExecutor) -> None:
+        asyncio.get_running_loop().set_default_executor(pool)
+
+    content = [{"type": "text", "text": "How many dogs are there?"}, reference(picture())]
+    blocking(use(ThreadPoolExecutor(1)))
+    try:
+        told = chat.graph.invoke({"messages": [HumanMessage(cast("Any", content))]})
+    finally:
+        blocking(use(ThreadPoolExecutor()))
+    assert text_of(told["messages"][-1]) == "1"
+
+
+def picture() -> Picture:
+    return open_pictures(memory_home()).ingest(SCENE)
+
+
+@pytest.mark.parametrize("saving", SAVING)
+def test_a_person_decides_without_await(saving: Saving, tmp_path: Path) -> None:
+    given = examining(tmp_path)
+    question = {"query": "Can sound recognize birds?", "models": ["sound"], "approve": True, "investigation": "t"}
+    with saving(tmp_path) as saver:
+        graph = investigate.builder.compile(checkpointer=saver)
+        config: Any = {**THREAD, "recursion_limit": 4_000}
+        stopped = graph.invoke(question, config, context=given)
+        while "__interrupt__" in stopped:
+            stopped = graph.invoke(Command(resume={"decisions": [{"type": "approve"}]}), config, context=given)
+
+    assert stopped["report"]["conclusion"]
+
+
+def test_learning_runs_without_await(tmp_path: Path) -> None:
+    with in_sqlite(tmp_path) as saver:
+        graph = learn.builder.compile(checkpointer=saver)
+        needs = [Need("LOC", "dog").to_json()]
+        stopped = graph.invoke({"needs": needs, "approve": True}, THREAD, context={"profile": "embedded"})
+        request = stopped["__interrupt__"][0].value
+        ended = graph.invoke(Command(resume={"decisions": [{"type": "reject"}]}), THREAD)
+
+    assert request["action_requests"][0]["args"]["concept"] == "dog"
+    assert "It was not approved" in ended["learned"][0]["trouble"]
+
+
+def test_whoever_interrupts_a_synchronous_run_ends_its_node() -> None:
+    ended = threading.Event()
+
+    async def endless() -> None:
+        asyncio.get_running_loop().call_later(0.1, _thread.interrupt_main)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        blocking(endless())
+    assert ended.wait(5)
+
+
+def test_a_synchronous_call_on_the_background_loop_says_so_and_waits_for_nothing() -> None:
+    async def inner() -> None:
+        blocking(asyncio.sleep(0))
+
+    with pytest.raises(RuntimeError, match="wait for itself"):
+        blocking(inner())
+
+
+# --- what a graph takes, and gives ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", [ask, learn, investigate, chat])
+def test_forms_are_short_and_every_field_is_described(module: ModuleType) -> None:
+    takes, gives = module.graph.get_input_jsonschema(), module.graph.get_output_jsonschema()
+
+    assert 1 < len(takes["properties"]) <= 6
+    assert len(gives["properties"]) <= 10
+    assert all(one.get("description") for one in takes["properties"].values())
+    assert not {"demonstrations", "attempts", "described"} & {*takes["properties"], *gives["properties"]}
+
+
+def test_what_can_be_learned_is_what_tools_learn() -> None:
+    (lesson,) = learn.graph.get_input_jsonschema()["$defs"].values()
+
+    assert set(lesson["properties"]["tool"]["enum"]) == set(POOL_OF_TOOL)
+
+
+def as_path() -> str:
+    return str(SCENE)
+
+
+def as_data() -> str:
+    return "data:image/png;base64," + base64.b64encode(SCENE.read_bytes()).decode()
+
+
+def as_block() -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": as_data()}}
+
+
+def as_reference() -> dict[str, Any]:
+    return stored_pictures([SCENE])[0]
+
+
+def as_id() -> str:
+    return str(as_reference()["id"])
+
+
+@pytest.mark.parametrize("given", [as_path, as_data, as_block, as_reference, as_id, lambda: SCENE])
+async def test_a_picture_is_given_in_any_form_and_reaches_no_checkpoint(given: Callable[[], Any]) -> None:
+    saver = InMemorySaver(serde=serializer(STATE_TYPES))
+    graph = ask.builder.compile(checkpointer=saver)
+    ended = await graph.ainvoke({**TASK, "pictures": [given()]}, THREAD)
+    (picture,) = graph.get_state(THREAD).values["pictures"]
+
+    assert ended["answer"] == 1
+    assert from_json(picture).id == as_id()
+    assert "base64" not in str(list(saver.list(THREAD)))
+    assert set(ended) <= set(graph.get_output_jsonschema()["properties"])
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"pictures": ["https://example.org/dog.png"]}, "is an address, which is not looked up"),
+        ({"pictures": ["data:image/png;base64,!!!"]}, "cannot be read"),
+        ({"pictures": ["missing.png"]}, "missing.png"),
+        ({"pictures": [{"id": "0" * 64}]}, "is none: give a path"),
+        ({"pictures": ["0" * 64]}, "There is no picture"),
+        ({"pictures": [str(SCENE)] * 9}, "at most 8"),
+        ({"pictures": 3}, "'pictures'"),
+        ({"family": "poem"}, "'family'"),
+        ({"instruction": 3}, "'instruction'"),
+    ],
+)
+async def test_what_cannot_be_used_is_said_before_anything_begins(given: dict[str, Any], why: str) -> None:
+    saver = InMemorySaver(serde=serializer(STATE_TYPES))
+    with pytest.raises(BadInput, match=why):
+        await ask.builder.compile(checkpointer=saver).ainvoke(TASK | given, THREAD)
+
+    assert not list(saver.list(None))
+
+
+def test_paths_are_read_for_those_alone_who_sit_at_the_machine() -> None:
+    with no_paths(), pytest.raises(BadInput, match="no files are read for whoever asks over the network"):
+        ask.graph.invoke(TASK)
+
+    assert ask.graph.invoke(TASK)["answer"] == 1
+
+
+async def test_a_whole_state_may_be_given_and_paths_stand_in_it_too(home: Path) -> None:
+    state = AskState(instruction="Is there a dog?", pictures=[str(SCENE)])  # type: ignore[list-item]
+
+    assert (await ask.graph.ainvoke(state, context=resources("embedded", home)))["answer"] == "yes"
