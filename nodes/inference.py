@@ -7,13 +7,21 @@ LangGraph repeats the one that was interrupted, and only that one.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
 from memory.demonstrations import Demonstration
 from memory.home import MemoryTrouble
 from memory.picture_modes import is_grey
 from nodes.context import Context, context_of
+from nodes.edits import (
+    PLAN_OF_EDITED,
+    fingerprint,
+    is_plan_edited,
+    is_plan_followed,
+    is_program_edited,
+    needs_another_plan,
+)
 from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed, Task
 from nodes.records import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
 from profiles.errors import SnellenError
@@ -55,6 +63,7 @@ async def plan(state: AskState, runtime: Runtime[Given]) -> Json:
     steps = fitted_plan(made.steps)
     return {
         "plan": steps.value,
+        "made": {"plan": fingerprint(steps.value)},
         "warnings": _with(state.warnings, steps.notice),
         "usage": used(state.usage, before, reasoner.usage),
     }
@@ -62,14 +71,18 @@ async def plan(state: AskState, runtime: Runtime[Given]) -> Json:
 
 async def write(state: AskState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner turn the plan into a program that parses and checks."""
+    planned = await plan(state, runtime) if needs_another_plan(state) else {}
+    state = replace(state, **planned)
     context = await context_of(runtime, state)
     reasoner, before = context.reasoner, context.reasoner.usage
     examples = await asyncio.to_thread(examples_of, state, context)
-    program = await reasoner.write_program(task_of(state), Plan(steps=state.plan), examples)
+    followed = Plan(steps=state.plan, edited=is_plan_edited(state))
+    program = await reasoner.write_program(task_of(state), followed, examples)
     if len(program.encode()) > MAX_PROGRAM_BYTES:
         msg = f"The program is longer than {MAX_PROGRAM_BYTES:,} bytes; ask for less at once."
         raise ReasoningFailed(msg)
-    return {"program": program, "usage": used(state.usage, before, reasoner.usage)}
+    made = state.made | {"follows": fingerprint(state.plan), "program": fingerprint(program)}
+    return planned | {"program": program, "made": made, "usage": used(state.usage, before, reasoner.usage)}
 
 
 async def run(state: AskState, runtime: Runtime[Given]) -> Json:
@@ -79,6 +92,7 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     disk is no fault of the program: it interrupts the node, which a resumed thread runs again.
     """
     context = await context_of(runtime, state)
+    edited = is_program_edited(state) and is_plan_followed(state)
     reasoner, before = context.reasoner, context.reasoner.usage
     pictures = WatchedPictures(context.pictures)
     records: list[StepRecord] = []
@@ -92,10 +106,21 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     except programs.ProgramError as error:
         outcome = {"steps": [], "answer": None, "error": _sentence(error)}
     doubts = await asyncio.to_thread(_doubts, state, context)
-    return outcome | {
-        "warnings": _with(outcome.get("warnings", state.warnings), *doubts),
-        "usage": used(state.usage, before, reasoner.usage),
-    }
+    return (
+        (_as_edited(state) if edited else {})
+        | outcome
+        | {
+            "warnings": _with(outcome.get("warnings", state.warnings), *doubts),
+            "usage": used(state.usage, before, reasoner.usage),
+        }
+    )
+
+
+def _as_edited(state: AskState) -> Json:
+    """Return a plan that says what is run, where a person changed the program alone."""
+    summed = fingerprint(PLAN_OF_EDITED)
+    made = {"plan": summed, "follows": summed, "program": fingerprint(state.program)}
+    return {"plan": list(PLAN_OF_EDITED), "made": made}
 
 
 def _nearest(state: AskState, context: Context) -> list[str]:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from interfaces import retention
 from interfaces.chats import stream_messages
-from interfaces.following import Finished
+from interfaces.following import Finished, NodeFinished, Started
 from interfaces.jobs import Busy, Job, Jobs
 from interfaces.openai_api.answers import Completion, Showing, Usage, event_of, in_markdown, pieces
 from interfaces.openai_api.histories import Place, for_the_graph, place_of, remember
@@ -280,11 +280,16 @@ class _Exchange:
         async with aclosing(job.events()) as events:
             async for _, event in events:
                 self.usage.take(event)
-                if isinstance(event, Finished):
+                if isinstance(event, Started):
+                    reply = None
+                elif isinstance(event, Finished):
                     reply = event.state.messages[-1]
-        if job.status == "waiting":
+                elif isinstance(event, NodeFinished) and event.node == "reply":
+                    # A question that words can answer: the conversation waits, and goes on with the next message.
+                    reply = event.update["messages"][-1]
+        if reply is None and job.status == "waiting":
             text = f"A person must decide first: `snellen resume {job.thread}` asks. {job.asks}".rstrip()
-        elif reply is None or job.status != "finished":
+        elif reply is None or job.status not in {"finished", "waiting"}:
             raise job.refused or ApiError(503, job.error or "It was stopped.", code="stopped")
         else:
             store = open_pictures(job.home)
