@@ -112,7 +112,7 @@ def measure(pool: str, concepts: Sequence[str], *, profile: str, instances: int,
         )
         reasons += [f"{name}: {verdict.reason}" for verdict in verdicts if not verdict.kept]
         source.add(pool, name, [verdict.tuned for verdict in verdicts if verdict.kept])
-    score = {"CLIP": _named, "LOC": _found, "SEG": _outlined, "REPLACE": _painted}[pool]
+    score = {"CLIP": named_crops, "LOC": found_things, "SEG": _outlined, "REPLACE": _painted}[pool]
     known = sorted({other for name in concepts for other in related(name, 4, "test")})
     return {
         "concepts": list(concepts),
@@ -201,7 +201,7 @@ def _canvas(name: str, index: int) -> Example:
 _MADE: dict[str, Callable[[Scene, str], Example]] = {"CLIP": _crop, "LOC": _asked, "SEG": _masked, "REPLACE": _placed}
 
 
-def _named(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
+def named_crops(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
     """Share of crops whose name wins among 16 related ones, and among all known and learned ones."""
     every = [*(each.name for each in vocabulary().share("known")), *learned]
     few: list[bool] = []
@@ -214,7 +214,7 @@ def _named(models: Models, asked: Sequence[str], learned: Sequence[str], tests: 
     return {"of_16": round(float(np.mean(few)), 3), "of_all": round(float(np.mean(all_)), 3), "n": len(few)}
 
 
-def _found(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
+def found_things(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
     """Recall and precision at IoU 0.5 where the concept is, and boxes a scene where it is not."""
     matched = found = true = false = 0
     for name in asked:
@@ -295,8 +295,8 @@ def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, 
     models, plain = Models(load_profile(profile), source, window=0), Models(load_profile(profile), window=0)
     tuner, start = tuner_of(models, "VQA"), time.perf_counter()
     known = [each.name for each in vocabulary().share("known")]
-    right, _ = _sorted_out(tuner, _questions(known, 5 * instances, "train"))
-    nothing, wrong = _sorted_out(tuner, [each for name in concepts for each in _questions([name], instances, "train")])
+    right, _ = sorted_out(tuner, questions(known, 5 * instances, "train"))
+    nothing, wrong = sorted_out(tuner, [each for name in concepts for each in questions([name], instances, "train")])
     negatives = models.profile.tuning.vqa.negatives
     taught = [Instance(each, _part(right, index, negatives)) for index, each in enumerate(wrong)]
     reasons, kept = [], []
@@ -306,8 +306,8 @@ def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, 
         reasons += [] if verdict.kept else [f"{instance.example.question} {verdict.reason}"]
     seconds = time.perf_counter() - start
     source.add("VQA", "", [*kept, *_remembered(tuner, [*right, *nothing])])
-    asked = {"novel": [each for name in concepts for each in _questions([name], tests, "test")]}
-    asked["known"] = _questions(known, 10 * tests, "test")
+    asked = {"novel": [each for name in concepts for each in questions([name], tests, "test")]}
+    asked["known"] = questions(known, 10 * tests, "test")
     return {
         "concepts": list(concepts),
         "instances": len(taught),
@@ -320,7 +320,7 @@ def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, 
     }
 
 
-def _questions(names: Sequence[str], count: int, purpose: str) -> list[Example]:
+def questions(names: Sequence[str], count: int, purpose: str) -> list[Example]:
     """Questions about things of these names: what a cut-out shows, and what a whole picture has, and how many."""
     known = [each.name for each in vocabulary().share("known")]
     made: list[Example] = []
@@ -355,7 +355,7 @@ def _asked_of_all(scene: Scene, name: str, dice: Dice) -> Example:
     return Example(picture, question=f"is there any {name}?", answer="yes" if number else "no")
 
 
-def _sorted_out(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
+def sorted_out(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
     """What the tool answers rightly by itself, and what it does not."""
     right = tuner.right(tuner.look(examples, ()), None, "")
     return (

@@ -39,8 +39,8 @@ from nodes.trials import Evaluated as ChoiceEvaluated
 from nodes.trials import chosen
 from profiles import Profile, load_profile
 from tools.scoring.freeform import Scored
+from tools.scoring.judge_replies import parsed_score
 from tools.scoring.measure import Measure
-from tools.scoring.pairs import parsed_score
 
 if TYPE_CHECKING:
     from nodes.examination import Examination

@@ -1,6 +1,8 @@
 """How often reflection names the step that was wrong: faults are planted into right runs and looked for.
 
     python -m benchmarks.reflection -n 300 --seed 0 --json
+    python -m benchmarks.reflection --corrections -n 80 --seed 1 --json     # chooses a threshold of certainty
+    python -m benchmarks.reflection --corrections -n 80 --seed 2 --threshold 0.5 --json
 
 A fault is planted where a run was right, such that the answer becomes wrong; reflection is told the right answer and
 nothing else. Where global reflection names another step, that step's correction would not have helped, and local
@@ -79,10 +81,25 @@ class Laboratory:
 def main() -> None:
     """Measure and print."""
     options = _options()
+    if options.corrections:
+        _corrections(options)
+        return
     with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
         found = asyncio.run(_measured(options, Path(folder)))
     report = _report(found, options)
     print(json.dumps(report, indent=2) if options.json else _table(report))
+
+
+def _corrections(options: argparse.Namespace) -> None:
+    """Measure how sure reflection is after true and after false corrections."""
+    from benchmarks.corrections import reflected, reported
+
+    with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
+        found = asyncio.run(reflected(options.profile, Path(folder), count=options.n, seed=options.seed))
+    report = reported(found, options.threshold) | {"seed": options.seed, "profile": options.profile}
+    if not options.json:
+        report.pop("each")
+    print(json.dumps(report, indent=2))
 
 
 def _options() -> argparse.Namespace:
@@ -94,6 +111,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--profile", default="embedded")
     parser.add_argument("-n", type=int, default=300, help="planted faults")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--corrections", action="store_true", help="true and false corrections instead of planted faults, -n of either"
+    )
+    parser.add_argument("--threshold", type=float, help="of --corrections: judge this one instead of choosing one")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--verbose", action="store_true", help="print what was planted and what was found")
     return parser.parse_args()

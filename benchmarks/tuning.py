@@ -3,6 +3,7 @@
 
     python -m benchmarks.tuning --json                 # 50 instances a tool, as reported
     python -m benchmarks.tuning --instances 4 --steps 5
+    python -m benchmarks.tuning --rehearse hub --json   # what a profile's settings keep on the embedded checkpoints
 
 Both arms learn the same prompts: the same instances, the same beginnings, the same number of Adam steps (nobody stops
 early), and their prompts are compared at the end. *One by one* is what the release of CLOVA does: an instance after
@@ -17,7 +18,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,10 +67,29 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20, help="Adam steps of each instance")
     parser.add_argument("--tools", nargs="+", default=list(TOOLS), choices=TOOLS)
     parser.add_argument("--profile", default="embedded")
+    parser.add_argument("--rehearse", metavar="P", help="let each tool learn by the settings of this profile instead")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.rehearse:
+        _rehearse(options)
+        return
     report = measure(options.profile, options.tools, instances=options.instances, steps=options.steps)
     print(json.dumps(report, indent=2) if options.json else _table(report))
+
+
+def _rehearse(options: argparse.Namespace) -> None:
+    """Print what the settings of a profile keep on the checkpoints of another."""
+    from benchmarks.rehearsal import rehearse
+
+    tools = ["CLASSIFY" if pool == "CLIP" else pool for pool in options.tools]
+    found = rehearse(load_profile(options.rehearse), options.profile, tools=tools)
+    if options.json:
+        print(json.dumps({tool: asdict(one) for tool, one in found.items()}, indent=2))
+        return
+    for tool, one in found.items():
+        print(
+            f"{tool:9} {one.kept:3} of {one.of} kept, {one.steps} steps, {one.seconds} s  {one.before} -> {one.after}"
+        )
 
 
 def measure(profile: str, tools: Sequence[str], *, instances: int, steps: int) -> dict[str, Any]:

@@ -19,6 +19,10 @@ Json = dict[str, Any]
 
 Seed = Annotated[int, Field(description="Chooses the pictures: another number asks the same of others.")]
 Approve = Annotated[bool, Field(description="Stop and ask a person before anything is learned or examined.")]
+Asking = Annotated[
+    bool | None,
+    Field(description="Stop and ask a person before anything is examined. None: as the run's settings say."),
+]
 Usage = Annotated[dict[str, float], Field(description="What language models used: calls, tokens, cost.")]
 
 
@@ -72,6 +76,9 @@ class AskInput:
     ] = None
     learn: Annotated[bool, Field(description="Learn from a wrong answer.")] = True
     approve: Approve = False
+    insist: Annotated[
+        bool, Field(description="Learn from the expected answer without asking, even where it looks false.")
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +132,15 @@ class InvestigateInput:
         default_factory=list
     )
     budget: Annotated[Limits, Field(description="What it may use.")] = field(default_factory=Limits)
-    seed: Seed = 0
-    approve: Approve = False
-    correct: Annotated[bool, Field(description="Teach models what they cannot do, and measure them again.")] = False
+    seed: Annotated[
+        int | None,
+        Field(description="Chooses the pictures. None: those of the question, that no other had."),
+    ] = None
+    approve: Asking = None
+    correct: Annotated[
+        bool | None,
+        Field(description="Teach models what they cannot do, and measure them again. None: as the run's settings say."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +163,10 @@ class ChatInput:
     """A message."""
 
     messages: Annotated[list[AnyMessage], Field(description="What the person says; pictures as parts of a message.")]
-    approve: Approve = False
+    approve: Annotated[
+        bool | None,
+        Field(description="Stop and ask a person before anything is learned or examined. None: as the settings say."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -115,6 +115,9 @@ class AskState:
     approve: bool = False
     """Whether a person is asked before anything is learned."""
 
+    insist: bool = False
+    """Whether what is said of the right answer is learned from without a question, however doubtful it looks."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LearnState:
@@ -164,29 +167,33 @@ class InvestigateState:
     profile: str = "embedded"
     """The profile the thread was begun with."""
 
-    alpha: float = 0.05
-    """The share of verdicts that may be wrong."""
+    alpha: float | None = None
+    """The share of verdicts that may be wrong; None takes what the run's settings say."""
 
     budget: Json = field(default_factory=dict)
     """What it may use (``nodes.reasoning.inquiry.Budget`` in JSON form)."""
 
-    seed: int = 0
-    """Chooses the pictures: another one asks the same of others."""
+    seed: int | None = None
+    """Chooses the pictures. None takes those that the ledger allots: no other question of this home looked at them."""
 
     folder: str = ""
     """A folder of the user's own pictures, with a folder for each class; empty takes what the profile draws."""
 
-    protocol: str = "choice"
-    """How models are asked: ``choice``, ``freeform`` or ``pairs``."""
+    protocol: str | None = None
+    """How models are asked: ``choice``, ``freeform`` or ``pairs``; None takes what the run's settings say."""
 
-    approve: bool = False
-    """Whether a person is asked before an experiment is run."""
+    approve: bool | None = None
+    """Whether a person is asked before an experiment is run; None takes what the run's settings say."""
+
+    opening: Json = field(default_factory=dict)
+    """How the report begins: what was ``asked``, and what the Reasoner ``said`` (``nodes.reasoning.inquiry.Opening`` in
+    JSON form); empty until it was asked."""
 
     report: Json = field(default_factory=dict)
     """What is known (``nodes.reasoning.inquiry.Report`` in JSON form)."""
 
-    correct: bool = False
-    """Whether models are taught what was found that they cannot do."""
+    correct: bool | None = None
+    """Whether models are taught what was found that they cannot do; None takes what the run's settings say."""
 
     corrections: list[Json] = field(default_factory=list)
     """What came of that (``nodes.reasoning.follow_up.Correction`` in JSON form)."""
@@ -220,8 +227,9 @@ class ChatState:
     profile: str = ""
     """The profile the thread was begun with; empty takes what the run is given."""
 
-    approve: bool = False
-    """Whether a person is asked before anything is learned or an experiment is run."""
+    approve: bool | None = None
+    """Whether a person is asked before anything is learned or an experiment is run; None asks before an experiment
+    where the run's settings say so."""
 
     turn: int = 0
     """Messages of the person so far."""

@@ -34,6 +34,7 @@ def ask(options: argparse.Namespace) -> int:
     if options.approve and options.no_learn:
         msg = "--approve asks before anything is learned, and --no-learn learns nothing: leave out one of them."
         raise BadInput(msg)
+    _check_insisting(options)
     follower = _follower(options)
     events = sessions.stream_ask(
         options.pictures,
@@ -42,6 +43,7 @@ def ask(options: argparse.Namespace) -> int:
         profile=options.profile,
         thread=options.thread,
         learn="never" if options.no_learn else "approved" if options.approve else "always",
+        insist=options.insist,
         decide=follower.asked,
     )
     return _finish(follower, events, options)
@@ -53,6 +55,7 @@ def correct(options: argparse.Namespace) -> int:
         msg = "--label names the thing in a region: show where it is with --region, or say it in words."
         raise BadInput(msg)
     _prepare_outputs(options)
+    _check_insisting(options)
     follower = _follower(options)
     events = sessions.correct(
         options.thread,
@@ -61,6 +64,7 @@ def correct(options: argparse.Namespace) -> int:
         region=None if options.region is None else _region(options.region, options.label or ""),
         profile=options.profile,
         approve=options.approve,
+        insist=options.insist,
         decide=follower.asked,
     )
     return _finish(follower, events, options)
@@ -73,6 +77,12 @@ def resume(options: argparse.Namespace) -> int:
     follower = _follower(options, decision=decision)
     events = sessions.ASK.resume(options.thread, profile=options.profile, decide=follower.asked)
     return _finish(follower, events, options)
+
+
+def _check_insisting(options: argparse.Namespace) -> None:
+    if options.approve and options.insist:
+        msg = "--approve asks before anything is learned, and --insist does not: leave out one of them."
+        raise BadInput(msg)
 
 
 def _region(text: str, label: str) -> Region:

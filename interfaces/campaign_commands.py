@@ -26,7 +26,7 @@ def campaign(options: argparse.Namespace) -> int:
         for name in names():
             console().print(f"{name:18} {load_campaign(name).title}")
         return 0
-    wanted = {"profile": options.profile, "models": options.models, "seed": options.seed, "images": options.images}
+    wanted = {name: getattr(options, name) for name in ("profile", "models", "seed", "images", "alpha_over")}
     chosen = load_campaign(options.file, **{key: value for key, value in wanted.items() if value is not None})
     if options.out:
         check_folder(Path(options.out))
@@ -65,6 +65,7 @@ def to_json(chosen: Campaign, results: Sequence[CellResult]) -> Json:
     """Return a campaign with its results as plain JSON."""
     return {
         "campaign": chosen.model_dump(mode="json"),
+        "guarantee": chosen.guarantee,
         "cells": [
             {
                 "row": one.cell.row,
@@ -93,7 +94,7 @@ def markdown(chosen: Campaign, results: Sequence[CellResult]) -> str:
         "",
         f"“{chosen.query}” Mean accuracy over a cell's experiments. ✓ decided: good at it;",
     ]
-    lines += ["✗ decided: not; no mark: not decided.", ""]
+    lines += [f"✗ decided: not; no mark: not decided. {chosen.guarantee}", ""]
     lines += [f"| | {' | '.join(models)} | pictures |", "|---" * (len(models) + 2) + "|"]
     for one in results:
         cells = [_cell(one, name) for name in models]
@@ -179,6 +180,7 @@ def _show(chosen: Campaign, results: Sequence[CellResult]) -> None:
     models = models_of(results)
     rows = [(_label(one), *(_cell(one, name) for name in models), one.images) for one in results]
     print_table(("", *models, "pictures"), rows, title=chosen.title)
+    console().print(chosen.guarantee, style="dim")
     ranking = ranked_groups(chosen, results)
     if ranking:
         told = [(rank, name, f"{mean:.2f}", chosen.paper.get(name, "")) for rank, (name, mean) in enumerate(ranking, 1)]

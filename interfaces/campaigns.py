@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -48,8 +48,9 @@ class Campaign(BaseModel):
         profile: Name or path of a profile.
         models: Models under test; none for all of the profile.
         images: Pictures that a cell may use.
-        alpha: The error rate of each cell.
-        seed: Of the pictures.
+        alpha: The share of verdicts that may be wrong.
+        alpha_over: Of which verdicts: those of a cell, or those of the whole table, which takes more pictures.
+        seed: Chooses other pictures, for each cell its own; None takes those that the ledger allots.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,12 +66,28 @@ class Campaign(BaseModel):
     models: list[Words] = Field(default_factory=list, max_length=12)
     images: int = Field(default=300, ge=2)
     alpha: float = Field(default=0.05, gt=0, lt=1)
-    seed: int = 0
+    alpha_over: Literal["cell", "table"] = "cell"
+    seed: int | None = None
 
     @property
     def cells(self) -> list[Cell]:
         """Every row, or every row with every column."""
         return [Cell(self, row, column) for row in self.rows for column in (self.columns or [""])]
+
+    @property
+    def alpha_of_cell(self) -> float:
+        """The error rate of a cell's own report: of a whole table's, each cell may use up its part (Bonferroni)."""
+        return self.alpha / len(self.cells) if self.alpha_over == "table" else self.alpha
+
+    @property
+    def guarantee(self) -> str:
+        """What the verdicts of the table are worth."""
+        if self.alpha_over == "table":
+            return f"On average at most {100 * self.alpha:g} % of the verdicts of the whole table are wrong."
+        return (
+            f"On average at most {100 * self.alpha:g} % of the verdicts of a cell are wrong; of those that are chosen "
+            "from the table for what they say, more may be."
+        )
 
 
 @dataclass(frozen=True)
@@ -87,9 +104,21 @@ class Cell:
         return self.campaign.query.replace("{row}", self.row).replace("{column}", self.column)
 
     @property
+    def seed(self) -> int | None:
+        """The seed of its pictures, where somebody chose the campaign's: cells do not share pictures."""
+        if self.campaign.seed is None:
+            return None
+        digest = hashlib.sha256(json.dumps([self.campaign.seed, self.query]).encode()).digest()
+        return int.from_bytes(digest[:4], "big")
+
+    @property
     def thread(self) -> str:
         """The thread that answers it: where the same is asked of the same models in the same way, the same."""
-        asked = self.campaign.model_dump(include={"name", "profile", "models", "images", "alpha", "seed"})
+        asked = self.campaign.model_dump(include={"name", "profile", "models", "images", "alpha"})
+        # Threads from when every campaign had a seed, 0 unless somebody chose one, keep their names.
+        asked["seed"] = {None: 0, 0: "0"}.get(self.campaign.seed, self.campaign.seed)
+        if self.campaign.alpha_over != "cell":
+            asked["alpha_over"] = self.campaign.alpha_over
         digest = hashlib.sha256(json.dumps([self.query, asked], sort_keys=True).encode()).hexdigest()[:8]
         told = re.sub(r"[^a-z0-9]+", "-", f"{self.row} {self.column}".casefold()).strip("-")
         return f"{f'{self.campaign.name}-{told}'[:55].rstrip('-')}-{digest}"
@@ -184,9 +213,9 @@ async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
             query=cell.query,
             models=campaign.models,
             profile=campaign.profile,
-            alpha=campaign.alpha,
+            alpha=campaign.alpha_of_cell,
             budget={"images": campaign.images},
-            seed=campaign.seed,
+            seed=cell.seed,
         )
         events = (
             investigations.INVESTIGATE.resume(cell.thread)

@@ -30,7 +30,7 @@ def chat(options: argparse.Namespace) -> int:
         from interfaces.jobs import Jobs
         from interfaces.serving.listening import serve
 
-        app = page_app(Jobs(), settings, profile=options.profile)
+        app = page_app(Jobs(), settings, profile=options.profile, warm_up=options.warm_up)
     except ImportError as error:
         msg = f"The page needs the package {error.name}: `pip install 'snellen[serve]'`."
         raise SnellenError(msg) from error
@@ -39,16 +39,18 @@ def chat(options: argparse.Namespace) -> int:
     return 0
 
 
-def page_app(jobs: Jobs, settings: Settings, *, profile: str) -> Starlette:
+def page_app(jobs: Jobs, settings: Settings, *, profile: str, warm_up: bool = False) -> Starlette:
     """Return an application that serves the page alone, behind the guard.
 
     Args:
         jobs: What it works on; all is stopped and saved at its end.
         settings: Where it will listen, and its limits.
         profile: Name or path of the profile that new threads are begun with.
+        warm_up: Whether its models are loaded from the start on.
     """
     from interfaces.artifact_routes import artifact_routes
     from interfaces.chat_page import make_page, mount_page, page_routes
+    from interfaces.serve_command import warming_of
     from interfaces.serving.app import create_app
 
     async def stop(seconds: float) -> None:
@@ -56,7 +58,13 @@ def page_app(jobs: Jobs, settings: Settings, *, profile: str) -> Starlette:
 
     page = make_page(jobs, profile=profile, settings=settings)
     routes = [*artifact_routes(settings), *page_routes()]
-    app = create_app(settings, routes=routes, mounts=[mount_page(page)], on_stop=stop)
+    app = create_app(
+        settings,
+        routes=routes,
+        mounts=[mount_page(page)],
+        on_stop=stop,
+        warming=warming_of(profile) if warm_up else None,
+    )
     app.state.serving.metrics.watch_jobs(
         running=lambda: jobs.counts().get("running", 0), waiting=lambda: jobs.counts().get("queued", 0)
     )

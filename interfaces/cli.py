@@ -65,6 +65,9 @@ class _Command:
     declare: Callable[[argparse.ArgumentParser], None]
 
 
+_INSIST = "learn from what you say even where the answer looks right; else it asks first"
+
+
 def _declare_ask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="PICTURE… INSTRUCTION", help="picture files, then what to do")
     parser.add_argument(
@@ -73,6 +76,7 @@ def _declare_ask(parser: argparse.ArgumentParser) -> None:
         help="the right answer, if you know it: a wrong one is looked into, learned from, and tried again",
     )
     parser.add_argument("--approve", action="store_true", help="ask before anything is learned")
+    parser.add_argument("--insist", action="store_true", help=_INSIST)
     parser.add_argument("--no-learn", action="store_true", help="only judge by --answer, learn nothing from it")
     parser.add_argument("--thread", metavar="ID", help="a name for this run, to resume it by (made up if left out)")
     _declare_profile(parser)
@@ -92,6 +96,7 @@ def _declare_correct(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--label", metavar="NAME", help="what the thing in the region is called")
     parser.add_argument("--approve", action="store_true", help="ask before anything is learned")
+    parser.add_argument("--insist", action="store_true", help=_INSIST)
     parser.add_argument("--profile", metavar="P", help="go on with another profile than the run began with")
     _declare_outputs(parser)
 
@@ -145,7 +150,10 @@ def _declare_investigate(parser: argparse.ArgumentParser) -> None:
         help="what it may use at most: experiments (5), images (2000), each (images of one of them), trials (40000), "
         "seconds (3600), tokens (200000)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="chooses the pictures (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, metavar="S",
+        help="chooses the pictures (default: the question's own, which no other question looked at)",
+    )  # fmt: skip
     parser.add_argument(
         "--approve", action="store_true", help="ask before an experiment is run; without a terminal, stop there"
     )
@@ -199,9 +207,16 @@ def _declare_campaign(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--images", type=int, metavar="N", help="pictures that a cell may use (default: the campaign's)"
     )
-    parser.add_argument("--seed", type=int, metavar="S", help="chooses the pictures (default: the campaign's)")
+    parser.add_argument(
+        "--seed", type=int, metavar="S", help="chooses other pictures, for each cell its own (default: the campaign's)"
+    )
+    parser.add_argument(
+        "--alpha-over", choices=("cell", "table"),
+        help="whose verdicts the error rate is about: each cell's, or those of the whole table, which takes more "
+        "pictures (default: the campaign's)",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="DIR", help="write campaign.html (heat maps), .md and .json there")
-    _declare_profile(parser)
+    parser.add_argument("--profile", metavar="P", help="checkpoints and limits (default: the campaign's)")
     _declare_json(parser)
 
 
@@ -373,6 +388,10 @@ def _declare_address(parser: argparse.ArgumentParser) -> None:
         help="the address to listen on; beyond this machine only with tokens",
     )
     parser.add_argument("--port", type=int, default=7860, metavar="N", help="the port; 0 takes a free one (7860)")
+    parser.add_argument(
+        "--no-warm-up", dest="warm_up", action="store_false",
+        help="load models when they are first used, instead of from the start on",
+    )  # fmt: skip
 
 
 def _declare_chat(parser: argparse.ArgumentParser) -> None:

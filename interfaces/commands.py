@@ -264,13 +264,9 @@ def _model_state(profile: Profile, key: Any) -> str:  # noqa: ANN401 - one of th
         return "missing"
     if source.local:
         return "there" if any(Path(source.location).glob("*")) else "missing"
-    from huggingface_hub import try_to_load_from_cache
+    from profiles.hub_access import is_downloaded
 
-    cached = any(
-        isinstance(try_to_load_from_cache(source.location, name, revision=source.revision), str)
-        for name in ("config.json", "model_index.json")
-    )
-    return "downloaded" if cached else "downloaded when first used"
+    return "downloaded" if is_downloaded(source) else "downloaded when first used"
 
 
 def _shortened(text: str) -> str:

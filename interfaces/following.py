@@ -83,6 +83,11 @@ class Waits:
     """``action_requests`` and ``review_configs``, as ``nodes.approval.request`` makes them."""
 
 
+@dataclass(frozen=True)
+class ModelsLoading:
+    """The work waits for models that are being loaded; told by servers, once."""
+
+
 Event = NodeFinished | StepFinished | LearningProgress | InvestigationProgress | Waits
 
 

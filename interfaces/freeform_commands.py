@@ -53,6 +53,7 @@ def _build(options: argparse.Namespace) -> int:
                 "pictures": len(found.scenes),
                 "questions": len(found.items),
                 "funnel": found.funnel,
+                "unreadable_tuples": found.unreadable_tuples,
                 "left_out": [*scenes.left_out, *found.left_out],
             }
         )
@@ -60,6 +61,8 @@ def _build(options: argparse.Namespace) -> int:
     print_table(("", "questions", "share", "in the paper"), funnel_rows(found.funnel))
     for path in files:
         console().print(f"wrote   {path}", style="dim", soft_wrap=True)
+    if found.unreadable_tuples:
+        console().print(f"{found.unreadable_tuples} tuples could not be read and are left out.", style="yellow")
     tell_left_out([*scenes.left_out, *found.left_out])
     console().print(f"\nNow: snellen prove run --bench {folder}", soft_wrap=True)
     return 0

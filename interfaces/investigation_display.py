@@ -190,7 +190,9 @@ class InvestigationDisplay(BarDisplay):
             said = f"{stated}? {VERDICTS[finding.verdict]}: {figures(finding, experiment.design)}"
             self._line(Line("    ", said, _COLOURS[finding.verdict]))
         rejected = (
-            f"; {experiment.rejected} rejected, which did not show what they should" if experiment.rejected else ""
+            f"; {experiment.rejected} rejected, which did not show what they should or could not be changed so"
+            if experiment.rejected
+            else ""
         )
         self._line(Line("    ", f"{experiment.images} pictures{rejected}; {experiment.stopped}", "dim"))
 

@@ -90,7 +90,7 @@ async def stream_investigate(
     """
     from graphs.states import InvestigateState
     from memory.home import home
-    from nodes.experiments import investigator_of
+    from nodes.experiments import investigator_of, opened
 
     if order.correct:
         await asyncio.to_thread(_check_library)
@@ -99,7 +99,7 @@ async def stream_investigate(
     folder = await asyncio.to_thread(home)
     context = await asyncio.to_thread(examining, order.profile, folder, state.folder)
     # What cannot be examined is said before there is a thread that nobody can bring to an end.
-    await investigator_of(state, context).open_report(state.query, state.models)
+    state = await opened(state, investigator_of(state, context))
     async with aclosing(INVESTIGATE.begin(name, state, context, folder, decide)) as events:
         async for event in events:
             yield event
@@ -172,7 +172,7 @@ def found_in(state: InvestigateState) -> Found | None:
         after,
         state.profile,
         state.folder,
-        state.correct and bool(report.answers),
+        bool(state.correct and report.answers),
     )
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from interfaces.following import Finished, Started, Waits
+from interfaces.following import Finished, ModelsLoading, Started, Waits
 from memory.home import using_home
 from profiles.errors import BadInput, SnellenError
+from tools.loading import is_loading
 
 if TYPE_CHECKING:
     from graphs.states import Json
@@ -31,6 +32,9 @@ Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed"
 
 MAX_EVENTS: Final = 500
 """Events of a job that are kept for those who come later; the thread itself keeps what matters."""
+
+_LOOK_SECONDS: Final = 0.25
+"""Between two looks whether models are being loaded."""
 
 _log = logging.getLogger("snellen.jobs")
 
@@ -100,6 +104,11 @@ class Job:
     def is_over(self) -> bool:
         """Whether nothing more happens in it until somebody takes the thread up again."""
         return self.status not in {"queued", "running"}
+
+    @property
+    def asks(self) -> str:
+        """What a person must decide about, in sentences; empty where nobody has to."""
+        return " ".join(one["description"] for one in (self.request or {}).get("action_requests", []))
 
     async def events(self, *, since: int | None = 0) -> AsyncGenerator[tuple[int, Any]]:
         """Yield its events with their numbers: those so far, as far as they are kept, and those to come.
@@ -241,9 +250,13 @@ class Jobs:
 
     async def _follow(self, job: Job, make: Callable[[], Events]) -> None:
         await job.become("running")
-        async with aclosing(make()) as events:
-            async for event in events:
-                await job.tell(event)
+        looking = asyncio.create_task(_tell_of_loading(job))
+        try:
+            async with aclosing(make()) as events:
+                async for event in events:
+                    await job.tell(event)
+        finally:
+            looking.cancel()
         await job.become("finished" if job.request is None else "waiting")
 
     def _refuse(self, home: Path) -> None:
@@ -267,6 +280,14 @@ class Jobs:
         over = [job for job in self._jobs if job.is_over]
         for job in over[: max(len(over) - self.limits.kept, 0)]:
             self._jobs.remove(job)
+
+
+async def _tell_of_loading(job: Job) -> None:
+    """Tell once, after its beginning, that a job has to wait for models."""
+    while not (job.thread and is_loading()):  # noqa: ASYNC110 - other threads load, and wake nobody
+        await asyncio.sleep(_LOOK_SECONDS)
+    _log.info("a question waits for models that are being loaded")
+    await job.tell(ModelsLoading())
 
 
 def decisions(chosen: Sequence[Any]) -> Callable[[Json], Sequence[Json] | None]:

@@ -74,11 +74,14 @@ async def stream_learn(
     from memory.home import home
     from nodes.teachable import checked_concept, needs_for
     from profiles import load_profile
+    from profiles.hub_access import check_reachable
 
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     said = checked_concept(concept)
     own = await asyncio.to_thread(own_pictures, pictures, said)
-    needs = needs_for(said, tools, own, await asyncio.to_thread(load_profile, profile))
+    chosen = await asyncio.to_thread(load_profile, profile)
+    needs = needs_for(said, tools, own, chosen)
+    await asyncio.to_thread(check_reachable, chosen)
     folder = await asyncio.to_thread(home)
     context = await asyncio.to_thread(partial(sessions.make_context, profile, folder, own=own))
     state = LearnState(

@@ -32,11 +32,11 @@ _PHASES: Final = {
 """What each phase is called while it lasts."""
 
 _MEANING: Final = {
-    "LOC": "LOC finds {concept} from now on",
-    "SEG": "SEG outlines {concept} from now on",
-    "CLIP": "SELECT and CLASSIFY recognise {concept} from now on",
-    "REPLACE": "REPLACE paints {concept} from now on",
-    "VQA": "VQA answers questions like {question!r} from now on",
+    "LOC": "LOC finds {concept}",
+    "SEG": "SEG outlines {concept}",
+    "CLIP": "SELECT and CLASSIFY recognise {concept}",
+    "REPLACE": "REPLACE paints {concept}",
+    "VQA": "VQA answers questions like {question!r}",
 }
 """What it means to a user that a pool has kept prompts."""
 
@@ -78,8 +78,8 @@ def outcome_lines(learned: Sequence[Learned]) -> Iterator[Line]:
             yield Line("         ! ", reason, "yellow")
         if len(one.reasons) > _SHOWN_REASONS:
             yield Line("         ! ", f"… and {len(one.reasons) - _SHOWN_REASONS} more reasons (--json has all)", "dim")
-        if one.kept:
-            yield Line("         → ", meaning_in_words(one), "bold green")
+        if meaning := meaning_in_words(one):
+            yield Line("         → ", meaning, "bold green" if one.helped or not one.need.retried else "")
 
 
 def hint_lines(learned: Sequence[Learned]) -> Iterator[Line]:
@@ -195,10 +195,18 @@ def counts_in_words(one: Learned) -> str:
 
 
 def meaning_in_words(one: Learned) -> str:
-    """Say what it means that prompts of a need were kept: ``LOC finds 'penguin' from now on``."""
+    """Say what it means that prompts of a need were kept: ``LOC finds 'penguin' from now on``.
+
+    Where a task waits for it, that is said only once the task was right with it.
+    """
     from tools.tuning import POOL_OF_TOOL
 
+    if not one.kept:
+        return ""
+    if one.need.retried and not one.helped:
+        if not one.is_new:
+            return "nothing new was learned"
+        return "the task is tried again with it" if one.helped is None else "the answer was still not right with it"
     pool = POOL_OF_TOOL.get(one.need.tool, one.need.tool)
-    return _MEANING.get(pool, "{concept} is known from now on").format(
-        concept=repr(one.need.concept), question=one.need.question
-    )
+    said = _MEANING.get(pool, "{concept} is known").format(concept=repr(one.need.concept), question=one.need.question)
+    return f"{said} now: the answer is right with it" if one.need.retried else f"{said} from now on"

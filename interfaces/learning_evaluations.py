@@ -259,7 +259,7 @@ class _AskingPupil:
         shown = feedback.region
         region = None if shown is None else Region(shown.box, 1.0, shown.name, picture=task.pictures[0].id)
         config = ASK.address(task.id)
-        await tell(self._graph, config, expected=feedback.expected or None, region=region)
+        await tell(self._graph, config, expected=feedback.expected or None, region=region, insist=True)
         values = await self._ended(None, config)
         await self._saver.adelete_thread(task.id)
         return AskState(**values)

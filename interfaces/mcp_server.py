@@ -259,7 +259,8 @@ class _Tools:
                 job.task.cancel("Nobody waited for it any more.")
         if job.status == "finished":
             return job
-        raise job.refused or SnellenError(job.error or f"A person must decide about {job.thread} first.")
+        decide = f"A person must decide first: `snellen resume {job.thread} --approve` or --reject. {job.asks}".rstrip()
+        raise job.refused or SnellenError(job.error or decide)
 
     async def _investigation(self, thread: str) -> Investigation:
         graph, state = await directory.read_thread(thread)

@@ -243,6 +243,6 @@ def _lesson(learned: Learned, album: _Album) -> _ShownLesson:
     return _ShownLesson(
         learned,
         counts_in_words(learned),
-        meaning_in_words(learned) if learned.kept else "",
+        meaning_in_words(learned),
         [figure for figure in figures if figure is not None],
     )

@@ -91,6 +91,8 @@ def _show(outcome: Judgement, rows: list[tuple[str, ...]]) -> None:
     print_table(("", "MMScore", "RelaxSym (ε = 1)", "smoothness", "controllability", "invalid"), rows)
     for judge in outcome.judges:
         console().print(f"{judge.name}: {judge.verdict}", soft_wrap=True)
+        for one in judge.not_understood:
+            console().print(f"  no score could be read in “{one}”", style="dim", soft_wrap=True, markup=False)
     for note in outcome.notes:
         console().print(note, style="yellow", soft_wrap=True)
     tell_left_out(outcome.benchmark.left_out)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.charts import figure_of, inline, saved, template
+from interfaces.report_text import not_understood_lines
 from interfaces.runs import write_text
 from nodes.pair_judging import CONDITIONS, EPSILONS, METRICS, ORDERS, POOLED
 
@@ -56,7 +57,9 @@ def markdown(outcome: Judgement, compared: Compared) -> str:
     lines = [f"# Judges of pairs: {outcome.benchmark.source}, {len(outcome.benchmark.pairs)} pairs", ""]
     lines += ["| | MMScore | RelaxSym (ε = 1) | smoothness | controllability | invalid |", "|---" * 6 + "|"]
     lines += [f"| {' | '.join(row)} |" for row in rows_of(outcome)]
-    lines += ["", *(f"- **{judge.name}**: {judge.verdict}" for judge in outcome.judges), "", "## By split", ""]
+    lines += ["", *(f"- **{judge.name}**: {judge.verdict}" for judge in outcome.judges), ""]
+    lines += [line for judge in outcome.judges for line in not_understood_lines(judge.name, judge.not_understood)]
+    lines += ["## By split", ""]
     lines += ["MMScore where changes count, and where they are to be overlooked.", ""]
     splits = list(dict.fromkeys(split for judge in outcome.judges for split in judge.judged))
     lines += [f"| | {' | '.join(splits)} |", "|---" * (len(splits) + 1) + "|"]
@@ -160,6 +163,7 @@ def _figures(judge: Judge) -> Json:
             }
             for one in judge.templates
         ],
+        "not_understood": list(judge.not_understood),
         "samples": [{"pair": pair, "answer": text} for pair, text in judge.samples],
     }
     if POOLED not in splits:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from interfaces.following import InvestigationProgress, LearningProgress, NodeFinished, Started, StepFinished
+from interfaces.following import (
+    InvestigationProgress,
+    LearningProgress,
+    ModelsLoading,
+    NodeFinished,
+    Started,
+    StepFinished,
+)
 
+LOADING: Final = "loading models: the first answer takes longer"
 _AFTER: Final = {
     "recall": "planning",
     "plan": "writing the program",
@@ -49,6 +57,8 @@ def _line(event: Any, done: float | None) -> str:  # noqa: ANN401 - as above
     match event:
         case Started():
             return "reading the message"
+        case ModelsLoading():
+            return LOADING
         case NodeFinished(node=node):
             return _AFTER.get(node, "")
         case StepFinished(record=record):

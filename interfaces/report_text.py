@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ def markdown(found: Found) -> str:
             lines += list(_experiment(number, experiment))
     open_ends = [*report.notes, *report.questions]
     if open_ends:
-        lines += ["## What was not tested", "", *(f"- {one}" for one in open_ends), ""]
+        lines += ["## What to know before relying on it", "", *(f"- {one}" for one in open_ends), ""]
     lines += ["## Again", "", f"    {again(found)}", ""]
     return "\n".join(lines)
 
@@ -82,7 +82,19 @@ def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
         accuracy = f"{result.average:.2f} ({low:.2f} – {high:.2f})"
         counted = sample_size(result, design).removeprefix("n = ")
         yield f"| {result.model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"
-    yield from ("", f"{experiment.images} pictures, {experiment.rejected} rejected; {experiment.stopped}.", "")
+    yield ""
+    for result in experiment.results:
+        yield from not_understood_lines(result.model, result.not_understood)
+    yield from (f"{experiment.images} pictures, {experiment.rejected} rejected; {experiment.stopped}.", "")
+
+
+def not_understood_lines(model: str, quoted: Sequence[str]) -> list[str]:
+    """Return Markdown that shows what a model answered where no score could be read; nothing where nothing was."""
+    if not quoted:
+        return []
+    # Code without backticks of its own: what a model wrote forms no Markdown here.
+    examples = ", ".join("`` " + (one.replace("`", "'") or "(nothing)") + " ``" for one in quoted)
+    return [f"No score could be read in answers of {model} such as {examples}.", ""]
 
 
 def _call(call: Any) -> str:  # noqa: ANN401 - a Call; naming it would import the tools for the help

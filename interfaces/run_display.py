@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from interfaces.display import clean, console
 from interfaces.following import Finished, LearningProgress, NodeFinished, Started, StepFinished, Waits
-from interfaces.learning_display import Line, hint_lines, outcome_lines, phase_in_words, print_line
+from interfaces.learning_display import Line, hint_lines, meaning_in_words, outcome_lines, phase_in_words, print_line
 from interfaces.runs import Run
 from interfaces.sessions import SessionEvent
 from nodes.lessons import Learned
@@ -86,6 +86,8 @@ class RunDisplay:
     """How the run began."""
     _learned: int = 0
     """Needs whose outcome was shown."""
+    _ruled: int = 0
+    """Needs of which was shown whether they helped."""
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -138,8 +140,10 @@ class RunDisplay:
                 self._show_plan(update.get("plan") or [])
             case "write":
                 self._show_program(update.get("program") or "")
-            case "judge" if update.get("attempts"):
-                self._show_attempt(update["attempts"][-1])
+            case "judge":
+                self._show_helped(update.get("learned") or [])
+                if update.get("attempts"):
+                    self._show_attempt(update["attempts"][-1])
             case "reflect_globally" | "reflect_locally":
                 self._show_critique(Critique.from_json(update["critiques"][-1]))
             case "correct" if update.get("program") not in {None, self._program}:
@@ -150,6 +154,7 @@ class RunDisplay:
     def _show_start(self, event: Started[AskState]) -> None:
         self._state = event.state
         self._learned = len(event.state.learned)
+        self._ruled = sum(one.get("helped") is not None for one in event.state.learned)
         self._line("thread  ", event.thread, style="dim")
         if event.resumed:
             self._show_so_far(event.state)
@@ -223,6 +228,13 @@ class RunDisplay:
         self._heading("learned")
         for line in outcome_lines(new):
             print_line(self.screen, line)
+
+    def _show_helped(self, learned: Sequence[Json]) -> None:
+        """Show what the try that followed has shown of what was learned."""
+        before, self._ruled = self._ruled, sum(one.get("helped") is not None for one in learned)
+        ruled = [Learned.from_json(one) for one in learned if one.get("helped") is not None][before:]
+        for one in ruled:
+            self._line(f"  {one.need}  ", meaning_in_words(one), style="bold green" if one.helped else "yellow")
 
     def _show_end(self, run: Run) -> None:
         state = run.state

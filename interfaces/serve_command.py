@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute, Mount
 
     from interfaces.jobs import Jobs
+    from interfaces.serving.warming import Warming
 
 _JOBS: Final = "jobs_"
 """What limits of jobs are called by on the command line: ``jobs_running=2``."""
@@ -35,7 +36,7 @@ def serve(options: argparse.Namespace) -> int:
         from interfaces.jobs import Jobs
         from interfaces.serving.listening import serve as listen
 
-        app = server_app(Jobs(limits), settings, profiles, page=options.page)
+        app = server_app(Jobs(limits), settings, profiles, page=options.page, warm_up=options.warm_up)
     except ImportError as error:
         msg = f"The server needs the package {error.name}: `pip install 'snellen[serve]'`."
         raise SnellenError(msg) from error
@@ -50,7 +51,13 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def server_app(
-    jobs: Jobs, settings: Settings, profiles: Mapping[str, str], *, page: bool = True, tokens: Tokens | None = None
+    jobs: Jobs,
+    settings: Settings,
+    profiles: Mapping[str, str],
+    *,
+    page: bool = True,
+    tokens: Tokens | None = None,
+    warm_up: bool = False,
 ) -> Starlette:
     """Return everything that a server serves, behind the guard.
 
@@ -60,6 +67,7 @@ def server_app(
         profiles: Names or paths of profiles, by the names that they are offered by; the first is the page's.
         page: Whether the page is served too.
         tokens: Who may use it; None reads those of the home.
+        warm_up: Whether the models of the first profile are loaded from the start on; it is not ready before they are.
     """
     from interfaces.artifact_routes import artifact_routes
     from interfaces.mcp_server import mcp_mount
@@ -82,11 +90,24 @@ def server_app(
         on_stop=stop,
         tokens=tokens,
         checks=usual_checks(load_profile(first)),
+        warming=warming_of(first) if warm_up else None,
     )
     app.state.serving.metrics.watch_jobs(
         running=lambda: jobs.counts().get("running", 0), waiting=lambda: jobs.counts().get("queued", 0)
     )
     return app
+
+
+def warming_of(profile: str) -> Warming:
+    """Return what loads the models of a profile, for the owner's home: those of other homes are shared with it."""
+    from interfaces.serving.warming import Warming
+
+    def load() -> object:
+        from nodes.warming import warm_up
+
+        return warm_up(profile, home())
+
+    return Warming(load, load_profile(profile).name)
 
 
 def offered(profiles: Sequence[str]) -> dict[str, str]:

@@ -14,8 +14,9 @@ from interfaces.following import Decide, Event, Finished, Started
 from interfaces.kinds import Kind
 from interfaces.threads import ThreadSummary
 from nodes.resources import make_context as make_context
-from profiles import lasting
+from profiles import lasting, load_profile
 from profiles.errors import BadInput
+from profiles.hub_access import check_reachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -64,6 +65,7 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
     profile: str = "embedded",
     thread: str | None = None,
     learn: LearnWhen = "always",
+    insist: bool = False,
     decide: Decide | None = None,
     gather: Gather | None = None,
 ) -> AsyncGenerator[SessionEvent]:
@@ -78,6 +80,7 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
         profile: Name or path of a profile.
         thread: The new thread's id; made up when None.
         learn: Whether a wrong answer is learned from: ``always``, when ``approved``, or ``never`` (only judged then).
+        insist: Whether a wrong answer is learned from without a question even where it looks as if it was right.
         decide: Approves; without it, or when it leaves a request open, the thread stops there.
         gather: Gathers what the run works with, for a profile and a home; a server takes ``nodes.resources.resources``,
             which keeps it for the next run. None gathers it anew.
@@ -97,10 +100,11 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
     _check(pictures, instruction, expected, family)
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     folder = await asyncio.to_thread(home)
+    await asyncio.to_thread(lambda: check_reachable(load_profile(profile)))
     context = await asyncio.to_thread(gather or make_context, profile, folder)
     values = await asyncio.to_thread(_beginning, pictures, context)
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
-    values |= {"learn": learn != "never", "approve": learn == "approved"}
+    values |= {"learn": learn != "never", "approve": learn == "approved", "insist": insist}
     values["profile"] = lasting(profile)
     async with aclosing(ASK.begin(name, AskState(**values), context, folder, decide)) as events:
         async for event in events:
@@ -115,6 +119,7 @@ async def correct(
     region: Region | None = None,
     profile: str | None = None,
     approve: bool = False,
+    insist: bool = False,
     decide: Decide | None = None,
 ) -> AsyncGenerator[SessionEvent]:
     """Say what was wrong with the answer of a finished thread; it is looked into, learned from, and tried again.
@@ -126,6 +131,7 @@ async def correct(
         region: Where in the first picture the thing is that was missed, or that was meant.
         profile: A profile to go on with; None takes the one the thread was begun with.
         approve: Whether ``decide`` is asked before anything is learned.
+        insist: Whether it is learned from without a question even where the answer looks right.
         decide: Decides about the request.
 
     Yields:
@@ -150,7 +156,10 @@ async def correct(
         context = await ASK.context(state, profile, folder)
         _check_understood(feedback, context)
         _check_bearing(feedback, state)
-        await tell(graph, ASK.address(name), expected=expected, correction=says.strip(), region=region, approve=approve)
+        await tell(
+            graph, ASK.address(name), expected=expected, correction=says.strip(), region=region, approve=approve,
+            insist=insist,
+        )  # fmt: skip
         yield Started(thread=name, state=await ASK.state_of(graph, name), resumed=True)
         async with aclosing(ASK.follow(graph, name, context, decide)) as events:
             async for event in events:
@@ -270,6 +279,7 @@ async def tell(
     correction: str = "",
     region: Region | None = None,
     approve: bool = False,
+    insist: bool = False,
 ) -> None:
     """Say about a finished run what its answer should have been; followed on, the run is judged anew.
 
@@ -280,12 +290,14 @@ async def tell(
         correction: What is wrong, in words.
         region: Where in the first picture the thing is that was missed, or that was meant.
         approve: Whether a person is asked before anything is learned.
+        insist: Whether it is learned from without a question even where the answer looks right.
     """
     from nodes.agreement import told
     from nodes.reasoning.critique import Feedback
 
     before = await ASK.state_of(graph, address["configurable"]["thread_id"])
-    said = told(before.learned, Feedback(expected, correction or None, region)) | {"approve": approve}
+    said = told(before.learned, Feedback(expected, correction or None, region))
+    said |= {"approve": approve, "insist": insist}
     await graph.aupdate_state(address, said, as_node="run")
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from io import BytesIO
+import hashlib
 from typing import Final
 
 from memory.artifacts import read_picture
+from tools.picture_encoding import ENCODED, PictureForm
 
 MAX_SHOWN_BYTES: Final = 200_000
 """A picture that takes more is shown smaller; the stored one stays as it is."""
-_SIDE: Final = 1_024
+_FORM: Final = PictureForm(side=1_024, most=MAX_SHOWN_BYTES, quality=85)
 
 
 def shown_picture(content: bytes) -> tuple[bytes, str]:
-    """Return a stored picture as it is shown, and its media type: as it is, or as a smaller JPEG."""
+    """Return a stored picture as it is shown, and its media type: as it is, or smaller; each is made smaller once."""
     if len(content) <= MAX_SHOWN_BYTES:
         return content, "image/png"
-    shown = read_picture(content, "the reply's").convert("RGB")
-    shown.thumbnail((_SIDE, _SIDE))
-    made = BytesIO()
-    shown.save(made, "JPEG", quality=85)
-    return made.getvalue(), "image/jpeg"
+    name = hashlib.sha256(content).hexdigest()
+    shown = ENCODED.get(name, _FORM, lambda: read_picture(content, "the reply's"))
+    return shown.content, shown.kind

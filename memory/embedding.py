@@ -70,13 +70,15 @@ class SentenceEmbedding:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
+        from profiles.hub_access import only_cached
+
         source = self._source
         bars = logging.is_progress_bar_enabled()
         if source.local:  # reading takes a moment; only downloads are worth a bar
             logging.disable_progress_bar()
         try:
             return SentenceTransformer(
-                source.location, revision=source.revision, device="cpu", local_files_only=source.local
+                source.location, revision=source.revision, device="cpu", local_files_only=only_cached(source)
             )
         finally:
             if bars:

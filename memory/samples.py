@@ -57,7 +57,7 @@ class Sample:
         plain: That of the picture before it was transformed.
         label: What it is said to show.
         origin: Where it is from, for people.
-        rejected: Pictures before it that did not show what they should.
+        rejected: Pictures before it that did not show what they should, or could not be changed as they should be.
         details: What else its protocol has to know about it, as JSON; empty where it is nothing.
     """
 

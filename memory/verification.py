@@ -21,6 +21,7 @@ from memory.demonstrations import DATABASE as DEMONSTRATIONS
 from memory.demonstrations import INDEX as DEMONSTRATION_INDEX
 from memory.drafts import FOLDER as DRAFTS
 from memory.home import connect, storing
+from memory.ledger import DATABASE as LEDGER
 from memory.prompt_blocks import (
     MAX_BLOCK_BYTES,
     Block,
@@ -123,6 +124,7 @@ def verify_memory(
         verify_in_postgres(server, folder, found, state_types=state_types)
     _refuse_or_move(folder / TRIALS, found, "what models answered is asked again where it is needed", "lost")
     _refuse_or_move(folder / SAMPLES, found, "reports no longer know their pictures and trials", "lost")
+    _refuse_or_move(folder / LEDGER, found, "pictures of a chosen seed count as seen by every investigation", "lost")
     _check_adapters(folder, found)
     return found
 

@@ -39,14 +39,16 @@ _MOST_LETTERS: Final = 40
 
 
 async def approve(state: LearnState, runtime: Runtime[Given]) -> Json:  # noqa: ARG001 - a node's signature
-    """Ask whether what was collected may be learned, where a person wants to be asked; a rejected need is set aside.
+    """Ask whether what was collected may be learned; a rejected need is set aside.
+
+    Asked is about everything where a person wants that, else about what is doubtful (`Need.doubt`).
 
     An answer that cannot be read is asked for again, because LangGraph keeps every answer: raising would leave a thread
     that nobody can resume.
     """
     collected = [Collected.from_json(one) for one in state.collected]
-    asked = [index for index, one in enumerate(collected) if not one.trouble]
-    if not (state.approve and asked):
+    asked = [index for index, one in enumerate(collected) if not one.trouble and (state.approve or one.need.doubt)]
+    if not asked:
         return {}
     for index, rejection in zip(asked, answered(request([collected[index] for index in asked])), strict=True):
         if rejection is not None:
@@ -75,6 +77,7 @@ def request(collected: Sequence[Collected]) -> Json:
                     "question": one.need.question,
                     "answer": one.need.answer,
                     "reason": one.need.reason,
+                    "doubt": one.need.doubt,
                     "pictures": len(one.training),
                     "held_out": len(one.held_out),
                     "others": len(one.others),
@@ -158,5 +161,5 @@ def _described(collected: Collected) -> str:
     others = f", {len(collected.others)} of other things" if collected.others else ""
     return (
         f"{collected.need}: {len(collected.training)} to learn from, {len(collected.held_out)} to prove it on{others}"
-        f" ({collected.source or 'unknown source'})."
+        f" ({collected.source or 'unknown source'}).{' ' * bool(collected.need.doubt)}{collected.need.doubt}"
     )

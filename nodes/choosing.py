@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from nodes.protocols import Place
 from nodes.reasoning.inquiry import Design
 from nodes.trials import Evaluated, key_of
-from profiles.errors import SnellenError
+from profiles.errors import BadInput, SnellenError
 from tools.samples import select
-from tools.transforms import apply
+from tools.transforms import OutOfReach, apply
 
 if TYPE_CHECKING:
     from memory.samples import Sample
     from memory.trials import TrialKey
     from nodes.examination import Examination
+    from nodes.reasoning.inquiry import Arm
     from tools.models import Card
+
+_TRIED: Final = 8
+"""Pictures of an arm that are tried where the first one refuses."""
 
 
 class Choosing:
@@ -29,10 +33,28 @@ class Choosing:
         )
 
     def check(self, examination: Examination, design: Design, seed: int) -> None:
-        """Make one picture of each arm, to see that it can be made."""
+        """Make one picture of each arm, to see that it can be made; where that one cannot be changed so, some more.
+
+        Pictures of a folder have many sizes, and what a transform can do depends on the picture. An arm that most of
+        them refuse goes back to whoever designed it; else those that refuse are replaced, and counted as rejected.
+        """
         for number, arm in enumerate(design.arms):
-            selected = select(arm.select, examination.selection(f"{seed}/try/{number}"))
-            apply(arm.transform, selected.picture, "try", selected.studio)
+            refusals = []
+            for turn in range(_TRIED):
+                try:
+                    self._try(examination, arm, f"{seed}/try/{number}" + f"/{turn}" * bool(turn))
+                except OutOfReach as error:
+                    refusals.append(error)
+                if not refusals:
+                    break
+            if 2 * len(refusals) > _TRIED:
+                msg = f"{arm.transform.name}: {refusals[-1]}"
+                raise BadInput(msg) from refusals[-1]
+
+    @staticmethod
+    def _try(examination: Examination, arm: Arm, seed: str) -> None:
+        selected = select(arm.select, examination.selection(seed))
+        apply(arm.transform, selected.picture, "try", selected.studio)
 
     def keys(self, design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
         """Name the trials about a sample, as it is shown, and in a paired experiment as it was before."""

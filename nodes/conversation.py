@@ -211,7 +211,7 @@ def inquiry_of(state: ChatState, given: Given | None) -> Json:
         profile=chosen.profile or state.profile or "embedded",
         alpha=chosen.alpha,
         budget={"images": CHAT_IMAGES} | budget,
-        approve=state.approve or chosen.approve,
+        approve=chosen.approve if state.approve is None else state.approve,
         correct=chosen.correct,
         protocol=chosen.protocol,
     )
@@ -348,7 +348,7 @@ def _objection(state: ChatState, remark: Remark, context: Context) -> str:
 
 
 def _approving(state: ChatState) -> Json:
-    return {"approve": state.approve}
+    return {"approve": bool(state.approve)}
 
 
 def _kept(ended: AskState) -> Json:

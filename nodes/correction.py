@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -20,9 +21,11 @@ from nodes.agreement import feedback_of
 from nodes.context import Context, context_of
 from nodes.learning import MAX_NEEDS
 from nodes.lessons import Learned, Need
-from nodes.reasoning.critique import SURE, Critique, Fault
-from nodes.records import fitted_steps
+from nodes.reasoning.critique import DOUBTFUL, SURE, Critique, Fault
+from nodes.reasoning.inflection import singular
+from nodes.records import fitted_sentences, fitted_steps
 from nodes.reflection import next_reflection, sought
+from nodes.telling import SURE_AT_ALL, feedback_in_words, outcome, steps_of
 from tools.loading import fingerprint
 from tools.program import StepRecord
 from tools.tuning import POOL_OF_TOOL, POOLS
@@ -40,6 +43,11 @@ Again = Literal["plan", "write", "run"]
 
 ENOUGH: Final = 24
 """Prompts of one concept after which a tool is not taught it again: more of the same would not help."""
+_TWICE: Final = 2
+_SHOWN_EVIDENCE: Final = 4
+"""Statements about a step that a doubt is told with."""
+_MOST_DOUBT: Final = 1_000
+"""Characters of a doubt."""
 MAX_FAULTY_BYTES: Final = 2_000
 """For the steps of one wrong answer that were found at fault."""
 MAX_LESSONS_BYTES: Final = 6_000
@@ -53,9 +61,19 @@ async def correct(
     context = await context_of(runtime, state)
     critique = Critique.from_json(state.critiques[-1])
     # What tools have learned so far is looked up in the memory.
-    needs = await asyncio.to_thread(_needs, critique, state, context)
+    found = await asyncio.to_thread(_needs, critique, state, context)
+    vain = [one for one in found if _was_in_vain(one, critique, state)]
+    needs = [
+        replace(one, retried=True, doubt=_doubt(one, critique, state, context)) for one in found if one not in vain
+    ]
     of_program = [fault for fault in critique.faults if fault.place != "tool"]
     seen: Json = {"attempts": _with_faulty(critique, state)}
+    if vain:
+        said = [
+            f"{one} was learned in this run and changed nothing about the step at fault: it is not learned alike again."
+            for one in vain
+        ]
+        seen["notes"] = fitted_sentences([*state.notes, *said])
     if not needs and not of_program:
         return Command(update=seen, goto="remember" if next_reflection(state, context) is None else "describe")
     update: Json = {**seen, "needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
@@ -146,6 +164,64 @@ def _needs_of(fault: Fault, state: AskState, context: Context) -> list[Need]:
         return [_question(fault, state)]
     named = concepts_of(fault.concept, sought(feedback_of(state)), POOL_OF_TOOL[fault.tool], context.models)
     return [Need(fault.tool, concept=name, reason=fault.reason) for name in named]
+
+
+def _was_in_vain(need: Need, critique: Critique, state: AskState) -> bool:
+    """Tell whether this run has learned it before, and the step at fault gives the very same as it did without."""
+    taught = [Learned.from_json(one) for one in state.learned]
+    if _key(need) not in {_key(one.need) for one in taught if one.helped is False} or len(state.attempts) < _TWICE:
+        return False
+    before = {step["address"]: step for step in state.attempts[-2].get("faulty", [])}
+    now = {step["address"]: step for step in state.steps}
+    named = [fault.address for fault in critique.faults if fault.tool == need.tool and fault.address in before]
+    return bool(named) and all(
+        address in now and now[address]["output"] == before[address]["output"] for address in named
+    )
+
+
+def _doubt(need: Need, critique: Critique, state: AskState, context: Context) -> str:
+    """Say why a person should be asked before this is learned, with the evidence; empty where nobody has to be.
+
+    What is said of the right answer may be false, and then a tool that was right is found at fault, with little
+    certainty. That a tool was wrong about what it was never taught is no surprise, whatever the certainty; except VQA,
+    which learns the very words that were said, and nothing else can disprove them.
+    """
+    expected = need.tool != "VQA" and is_new(need, context.models)
+    if state.insist or critique.certainty >= DOUBTFUL or expected:
+        return ""
+    addresses = {fault.address for fault in critique.faults if fault.tool == need.tool}
+    gave = [f"step {one.address} gave {outcome(one)}" for one in steps_of(state) if one.address in addresses]
+    evidence = [each for one in state.described if one["address"] in addresses for each in one["evidence"]]
+    strongest = sorted(evidence, key=lambda one: -abs(one["support"]))[:_SHOWN_EVIDENCE]
+    said = [f"{one['says']}: {one['value']} ({'for' if one['support'] > 0 else 'against'} it)" for one in strongest]
+    shown = "; ".join([*gave[:1], *said])
+    sure = f"{critique.certainty:.0%}" if critique.certainty >= SURE_AT_ALL else "less than 1%"
+    return (
+        f"It is doubtful that {need.tool} was wrong ({sure} sure){f': {shown}' if shown else ''}. Is it really "
+        f"“{feedback_in_words(state)}”?"
+    )[:_MOST_DOUBT]
+
+
+def is_new(need: Need, models: Any) -> bool:  # noqa: ANN401 - see Context.models
+    """Tell whether a need is about what its tool was never taught: then its having been wrong is no surprise.
+
+    Args:
+        need: Of VQA, the words of its question and answer count.
+        models: The models of the profile; their facts tell what they were taught, and concepts they do not know are
+            new. None where there are none: nothing is known to be new.
+    """
+    if models is None:
+        return False
+    facts = models.expansion_of(POOL_OF_TOOL[need.tool])
+    if need.concept:
+        return all(one.name != need.concept or not one.taught for one in facts.concepts)
+    words = f" {singular_words(f'{need.question} {need.answer}')} "
+    return any(f" {one.name} " in words for one in facts.concepts if not one.taught)
+
+
+def singular_words(text: str) -> str:
+    """Return the words of a text in lower case and in the singular, with one blank between."""
+    return " ".join(singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
 
 
 def _question(fault: Fault, state: AskState) -> Need:

@@ -13,13 +13,14 @@ from nodes.reasoning.inquiry import IDENTITY
 from profiles.errors import SnellenError
 from tools.models import SHARD, Question
 from tools.samples import Selection, select
-from tools.transforms import apply
+from tools.transforms import OutOfReach, apply
 
 if TYPE_CHECKING:
     import PIL.Image
 
     from memory.adapters import AdapterStore
     from memory.artifacts import ArtifactStore
+    from memory.ledger import Ledger
     from memory.samples import SampleTable
     from memory.trials import TrialKey, TrialTable
     from nodes.free_answers import Questioning
@@ -54,7 +55,7 @@ class Made:
         plain: Before it was transformed.
         label: What it is said to show.
         origin: Where it is from, for people.
-        rejected: Pictures before it that did not show what they should.
+        rejected: Pictures before it that did not show what they should, or could not be changed as they should be.
     """
 
     picture: PIL.Image.Image
@@ -92,6 +93,7 @@ class Examination:
         investigators: Who does so instead where a protocol has its own, by the protocol's name.
         trials: What was measured, of all investigations.
         samples: The pictures of all experiments.
+        ledger: Which of them informed which question.
         pictures: Where picture ids lead to pictures.
         executor: Who measures.
         generation: Where pictures are made; None where nothing makes any.
@@ -101,11 +103,14 @@ class Examination:
         questioning: What free questions are made with; None where nothing is known of any picture.
         world: The profile's world, which pairs are made of; None where it has none.
         protocols: The ways of asking, by name.
+        source: What pictures are drawn from: the same text, the same pictures for a seed.
+        checkpoints: What says which checkpoint each model is, by the model's name.
     """
 
     investigator: Investigator
     trials: TrialTable
     samples: SampleTable
+    ledger: Ledger
     pictures: ArtifactStore
     executor: Executor
     generation: Source | None = None
@@ -116,6 +121,8 @@ class Examination:
     questioning: Questioning | None = None
     world: Any = None
     protocols: Mapping[str, AskingProtocol] = field(default_factory=protocols)
+    source: str = ""
+    checkpoints: Mapping[str, str] = field(default_factory=dict)
 
     def selection(self, seed: str) -> Selection:
         """Return what select tools work with."""
@@ -197,14 +204,21 @@ class Examination:
         Raises:
             SnellenError: It cannot be made, or none that was made shows what it should.
         """
-        label = ""
+        label, refusal = "", ""
         for attempt in range(MAX_REJECTED):
             chosen = f"{seed}/{attempt}" if attempt else seed
             found = select(arm.select, self.selection(chosen))
             label = found.class_name
-            picture = apply(arm.transform, found.picture, chosen, found.studio)
+            try:
+                picture = apply(arm.transform, found.picture, chosen, found.studio)
+            except OutOfReach as error:
+                refusal = str(error)
+                continue
             if self.alignment is None or self.alignment.fits(found, picture, arm.transform if named else IDENTITY):
                 return Made(picture, found.picture, label, found.origin, attempt)
+        if refusal:
+            msg = f"None of {MAX_REJECTED} pictures of {label!r} can be used. {arm.transform.name}: {refusal}"
+            raise SnellenError(msg)
         msg = (
             f"Of {MAX_REJECTED} pictures that should show {label!r} none does, so far as this profile's "
             "matcher can tell: ask about something that its source of pictures can draw."

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from memory.home import MemoryTrouble
 from memory.samples import Sample
+from nodes import allotting
 from nodes.approval import decisions_in
 from nodes.context import Context, context_of, given_of, thread_name
 from nodes.deciding import asked_now, judged, next_rounds, why_stopped, with_intervals
@@ -25,7 +26,7 @@ from nodes.inference import used
 from nodes.orders import ordered_by
 from nodes.protocols import Place
 from nodes.reasoning.follow_up import FollowUp, album
-from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Report, checked
+from nodes.reasoning.inquiry import Budget, Design, Experiment, Finding, Opening, Report, checked
 from nodes.trials import replaced
 from profiles.errors import BadInput, SnellenError
 
@@ -43,11 +44,10 @@ MAX_HEALING: Final = 3
 """Times that a design goes back with what is wrong with it, before another one is made (APEX, section 3.4)."""
 MAX_DESIGNS: Final = 2
 """Designs that are made from scratch for one experiment."""
-_WAY: Final = "~"
-"""Between an investigation's name and the number of another way that it went; no thread's name has one."""
 _ACTION: Final = "experiment"
-_DECISIONS: Final = ("approve", "edit", "reject")
 """What the requested action is called."""
+_DECISIONS: Final = ("approve", "edit", "reject")
+"""What may be decided about it."""
 
 Next = Literal["design", "build_benchmark", "conclude"]
 
@@ -80,8 +80,8 @@ def free_album(state: InvestigateState, number: int, samples: SampleTable) -> st
     """
     if not samples.of(album_of(state), number):
         return state.investigation
-    thread = state.investigation.partition(_WAY)[0]
-    ways = (f"{thread}{_WAY}{way}" for way in itertools.count(1))
+    thread = state.investigation.partition(allotting.WAY)[0]
+    ways = (f"{thread}{allotting.WAY}{way}" for way in itertools.count(1))
     name = next(one for one in ways if not samples.of(one, 0) and not samples.of(album(one), 0))
     samples.copy(state.investigation, name, **({} if state.after else {"before": number}))
     if state.after:
@@ -94,7 +94,7 @@ def investigator_of(state: InvestigateState, context: Context) -> Investigator:
     if state.after:
         return FollowUp([Design.model_validate(one) for one in state.plan])
     examination = context.examiner()
-    return examination.investigators.get(state.protocol, examination.investigator)
+    return examination.investigators.get(state.protocol or "choice", examination.investigator)
 
 
 async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -105,18 +105,43 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     context = await context_of(runtime, state)
     ordered = await asyncio.to_thread(ordered_by, state, given_of(runtime), thread_name())
     state = replace(state, **ordered)
-    investigator = investigator_of(state, context)
-    before = investigator.usage
-    opening = await investigator.open_report(state.query, state.models)
+    state = await opened(state, investigator_of(state, context))
+    opening, alpha = Opening.model_validate(state.opening["said"]), float(ordered["alpha"])
+    allotment = await asyncio.to_thread(allotting.allot, state, opening.models, context.examiner())
+    about = allotting.notes_of(allotment, chosen=state.seed is not None, folder=bool(state.folder), alpha=alpha)
     report = Report(
         query=state.query,
         models=opening.models,
-        alpha=state.alpha,
-        seed=state.seed,
+        alpha=alpha,
+        seed=allotment.seed,
         budget=Budget.model_validate(state.budget),
-        notes=list(opening.notes),
+        notes=[*opening.notes, *about],
     )
-    return ordered | written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
+    return ordered | written(state, report) | {"opening": state.opening, "usage": state.usage}
+
+
+async def opened(state: InvestigateState, investigator: Investigator) -> InvestigateState:
+    """Return the state with the opening of its report; the Reasoner is asked once, before the thread begins or in it.
+
+    Raises:
+        BadInput: The query cannot be examined.
+    """
+    asked: Json = {"query": state.query, "protocol": state.protocol, "models": list(state.models)}
+    known = _opening_of(state)
+    # Somebody may have changed what is asked, or the opening itself.
+    if known is not None and state.opening.get("asked") == asked and set(known.models) <= set(state.models):
+        return state
+    before = investigator.usage
+    said = await investigator.open_report(state.query, state.models)
+    opening: Json = {"asked": asked, "said": said.model_dump(mode="json")}
+    return replace(state, opening=opening, usage=used(state.usage, before, investigator.usage))
+
+
+def _opening_of(state: InvestigateState) -> Opening | None:
+    try:
+        return Opening.model_validate(state.opening.get("said"))
+    except ValidationError:
+        return None
 
 
 async def design(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -151,11 +176,24 @@ async def check_design(state: InvestigateState, runtime: Runtime[Given]) -> Comm
         if reviewed is None:
             return _refused(state, report, objection)
         made = reviewed
-    begun = Experiment(design=made, findings=[Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims])
     album = await asyncio.to_thread(free_album, state, len(report.experiments), context.examiner().samples)
-    report = report.model_copy(update={"experiments": [*report.experiments, begun], "again": None})
+    report = await asyncio.to_thread(_begun, state, report, made, context.examiner())
     update = written(state, report) | {"design": None, "refusals": [], "investigation": album}
     return Command(goto="build_benchmark", update=update)
+
+
+def _begun(state: InvestigateState, report: Report, made: Design, examination: Examination) -> Report:
+    """Return the report with an experiment that is about to begin, on the pictures that the ledger allots to it."""
+    seed = allotting.begin(state, report, made, examination)
+    notes, number = list(report.notes), len(report.experiments) + 1
+    if seed != report.seed:
+        notes.append(
+            f"Experiment {number} was designed otherwise the first time this was asked. It has pictures of its own "
+            f"(seed {seed}), as the others may have suggested how."
+        )
+    findings = [Finding(claim=claim, interval=(claim.low, 1.0)) for claim in made.claims]
+    begun = Experiment(design=made, findings=findings, seed=None if seed == report.seed else seed)
+    return report.model_copy(update={"experiments": [*report.experiments, begun], "again": None, "notes": notes})
 
 
 async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -310,7 +348,7 @@ def _round(investigation: str, report: Report, number: int, examination: Examina
     """Make and store one round of the experiment under way."""
     experiment = report.number
     design = report.experiments[experiment].design
-    place = Place(investigation, experiment, number, report.seed)
+    place = Place(investigation, experiment, number, report.seed_of(experiment))
     made = examination.protocols[design.protocol].make(examination, design, place)
     examination.samples.add(made)
     return made

@@ -82,7 +82,7 @@ class Questioning:
                 )
                 for draft, found in zip(drafts, verified, strict=True)
             ]
-            against = objections(drafts, verified, readings, graph, self.embed)
+            against = objections(drafts, verified, readings, graph, self.embed, verifier=verifier)
             for draft, objection in zip(drafts, against, strict=True):
                 if objection is None:
                     return scene, draft

@@ -105,7 +105,11 @@ async def _alike(concept: str, count: int, context: Context) -> list[str]:
 
 
 async def _named_by(reasoner: Reasoner, concept: str, count: int) -> list[str]:
-    named = await reasoner.list_knowledge(f"things that look like a {concept} but are something else", count, [])
+    try:
+        named = await reasoner.list_knowledge(f"things that look like a {concept} but are something else", count, [])
+    except BadInput:
+        # Who knows of nothing names nothing: the concept is learned without competitors.
+        return []
     return [name for name in named if name.casefold() != concept.casefold()][:count]
 
 
@@ -223,7 +227,11 @@ def _share(found: int, held_out: int, wanted: int) -> int:
 def _annotated(context: Context) -> AnnotatedSource:
     source = context.learner().annotated
     if source is None:
-        msg = "No annotated scenes are at hand: set collection.annotated in the profile to a folder in COCO's format."
+        profile = context.models.profile
+        msg = (
+            f"The profile {profile.name!r} has no scenes with boxes to learn from: name a folder in COCO's format "
+            "(--pictures DIR), or set collection.annotated to one in a profile that extends it."
+        )
         raise BadInput(msg)
     return source
 
@@ -231,7 +239,11 @@ def _annotated(context: Context) -> AnnotatedSource:
 def _found(context: Context) -> PictureSource:
     source = context.learner().found
     if source is None:
-        msg = "No pictures are at hand: name a folder (--pictures), or set collection.pictures in the profile."
+        profile = context.models.profile
+        msg = (
+            f"The profile {profile.name!r} has no pictures to learn from: name a folder of them (--pictures DIR), or "
+            "set collection.pictures to one in a profile that extends it."
+        )
         raise BadInput(msg)
     return source
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
@@ -9,6 +10,7 @@ from langgraph.types import Command
 from nodes.agreement import agreement_of, attempts_with, contradiction, feedback_of
 from nodes.context import context_of
 from nodes.doubts import doubts
+from nodes.lessons import Learned
 from nodes.records import fitted_sentences
 from nodes.reflection import next_reflection
 from tools.program import StepRecord
@@ -29,14 +31,15 @@ async def judge(state: AskState, runtime: Runtime[Given]) -> Command[Literal["re
     for people and for judging the next one.
     """
     context = await context_of(runtime, state)
-    ruling = _ruling(state)
-    update: Json = {"verdict": ruling, "notes": fitted_sentences(_troubles(state))}
+    ruling = ruling_of(state)
+    update: Json = {"verdict": ruling, "notes": fitted_sentences(_troubles(state))} | _helped(state, ruling)
     if ruling != "wrong" or not state.learn or next_reflection(state, context) is None:
         return Command(update=update, goto="remember")
     return Command(update=update | {"attempts": attempts_with(state)}, goto="describe")
 
 
-def _ruling(state: AskState) -> Ruling:
+def ruling_of(state: AskState) -> Ruling:
+    """Say whether an answer is right, as far as anybody said."""
     feedback = feedback_of(state)
     if not feedback or contradiction(feedback):
         return "unjudged"
@@ -49,6 +52,18 @@ def _ruling(state: AskState) -> Ruling:
         return "unjudged"
     records = [StepRecord.from_json(step) for step in state.steps]
     return "right" if agreement_of(state)(from_json(state.answer), records) else "wrong"
+
+
+def _helped(state: AskState, ruling: Ruling) -> Json:
+    """Say of what was learned for this try whether the answer is right with it; nothing where nothing was."""
+    learned = [Learned.from_json(one) for one in state.learned]
+    waiting = [one.need.retried and one.is_new and one.helped is None for one in learned]
+    if ruling == "unjudged" or not any(waiting):
+        return {}
+    told = [
+        replace(one, helped=ruling == "right") if waits else one for one, waits in zip(learned, waiting, strict=True)
+    ]
+    return {"learned": [one.to_json() for one in told]}
 
 
 def _incomparable(state: AskState) -> bool:

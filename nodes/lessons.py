@@ -33,6 +33,9 @@ class Need:
         answer: VQA: the right answer.
         picture: VQA: the picture that was asked about.
         reason: Why it should be learned, in a sentence.
+        doubt: Why a person should say first that it shall be learned, with the evidence; empty where nothing speaks
+            against it.
+        retried: Whether a task waits for it and is tried again afterwards.
     """
 
     tool: str
@@ -41,6 +44,8 @@ class Need:
     answer: str = ""
     picture: Picture | None = None
     reason: str = ""
+    doubt: str = ""
+    retried: bool = False
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""
@@ -188,6 +193,8 @@ class Learned:
         seconds: How long tuning and validation took.
         source: Where the pictures came from, for people.
         pictures: Ids of a few of the pictures that the kept prompts were learned from, to show them.
+        helped: Whether the task that waited for it was right when it was tried again; None before that, and where no
+            task waits.
     """
 
     need: Need
@@ -199,6 +206,12 @@ class Learned:
     seconds: float = 0.0
     source: str = ""
     pictures: tuple[str, ...] = ()
+    helped: bool | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether anything was learned that had not been learned before."""
+        return self.kept > self.already
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""

@@ -19,6 +19,8 @@ MAX_QUERY: Final = 4_000
 """Characters of a query; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
 MAX_MODELS: Final = 12
 """Models that one investigation examines."""
+_OPEN: Final = ("alpha", "approve", "correct", "protocol")
+"""Fields of a state that the settings of its run fill where they are None."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,7 @@ class Order:
         pictures: A folder with a folder of pictures for each class, to draw samples from; None takes the profile's.
         alpha: The share of verdicts that may be wrong.
         budget: What it may use, by the names of ``nodes.reasoning.inquiry.Budget``.
-        seed: Chooses the pictures.
+        seed: Chooses the pictures; None takes those that the ledger allots to the question.
         approve: Whether a person is asked before an experiment is run.
         correct: Whether models are taught what is found that they cannot do, and measured again.
         protocol: How models are asked: ``choice``, ``freeform`` or ``pairs``; ``auto`` reads it off the query.
@@ -44,7 +46,7 @@ class Order:
     pictures: Path | str | None = None
     alpha: float = 0.05
     budget: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
+    seed: int | None = None
     approve: bool = False
     correct: bool = False
     protocol: str = "auto"
@@ -84,30 +86,37 @@ def ordered_by(state: InvestigateState, given: Given | None, thread: str) -> Jso
     """Return what the state of an investigation lacks that nobody has checked: settings fill what it leaves open.
 
     Args:
-        state: As it was begun.
-        given: What the run was given; nothing is added where that is the resources themselves.
+        state: As it was begun; None in a field leaves it open, and whatever else stands there counts.
+        given: What the run was given; where that is the resources themselves, defaults fill what is open.
         thread: The thread's name, for an investigation that has none.
 
     Raises:
         BadInput: Something cannot be used.
     """
-    if given is not None and not isinstance(given, Settings):
-        return {}
     chosen = given if isinstance(given, InvestigationSettings) else InvestigationSettings()
+    said = {name: getattr(state, name) for name in _OPEN}
+    filled = {name: getattr(chosen, name) if value is None else value for name, value in said.items()}
+    if given is not None and not isinstance(given, Settings):
+        read = {"protocol": protocol_read(filled["protocol"], state.query, state.models)}
+        return {"investigation": state.investigation or thread} | filled | read
     budget = {name: value for name in ("images", "trials", "seconds") if (value := getattr(chosen, name))}
     order = Order(
         query=state.query,
         models=state.models or chosen.models,
         profile=(given.profile if given is not None else "") or state.profile,
         pictures=state.folder or None,
-        alpha=state.alpha if state.alpha != Order.alpha else chosen.alpha,
         budget=budget | state.budget,
         seed=state.seed,
-        approve=state.approve or chosen.approve,
-        correct=state.correct or chosen.correct,
-        protocol=state.protocol if state.protocol != "choice" else chosen.protocol,
+        **filled,
     )
     return beginning(state.investigation or thread, order)
+
+
+def protocol_read(protocol: str, query: str, models: Sequence[str]) -> str:
+    """Return how models are asked: as it is said, or for ``auto`` as the query reads."""
+    from nodes.reasoning.protocol_queries import protocol_of
+
+    return protocol_of(query, models) if protocol == "auto" else protocol
 
 
 def _checked_protocol(order: Order) -> str:
@@ -116,15 +125,13 @@ def _checked_protocol(order: Order) -> str:
     Raises:
         BadInput: There is no such way, or it does not go with what else is wanted.
     """
-    from nodes.reasoning.protocol_queries import protocol_of
     from profiles import load_profile
 
     known = ("auto", "choice", "freeform", "pairs")
     if order.protocol not in known:
         msg = f"There is no protocol {order.protocol[:40]!r}: there are {', '.join(known)}."
         raise BadInput(msg)
-    models = list(load_profile(order.profile).tested)
-    found = protocol_of(order.query, models) if order.protocol == "auto" else order.protocol
+    found = protocol_read(order.protocol, order.query, list(load_profile(order.profile).tested))
     if found != "choice" and order.pictures is not None:
         command = "prove" if found == "freeform" else "pairs"
         msg = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from profiles.errors import SnellenError
 from tools.pairs import TEMPLATES, Benchmark, Pair, asked, truth
+from tools.scoring.judge_replies import not_understood, parsed_score
 from tools.scoring.measure import Measure
 from tools.scoring.pairs import (
     Condition,
@@ -22,7 +23,6 @@ from tools.scoring.pairs import (
     invalid_rate,
     mmscore,
     mutual_information,
-    parsed_score,
     relaxed_symmetry,
     smoothness,
     spearman,
@@ -73,6 +73,7 @@ class Judge:
         compatible: Whether two invalid answers count as symmetric, as in the paper's release.
         templates: What it makes of the wordings.
         samples: A few answers as written, with the ids of their pairs.
+        not_understood: A few answers without a score, quoted.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Judge:
     compatible: bool = False
     templates: Sequence[Template] = ()
     samples: Sequence[tuple[str, str]] = ()
+    not_understood: Sequence[str] = ()
 
     @property
     def splits(self) -> list[str]:
@@ -271,7 +273,10 @@ def _asked(
         for split in dict.fromkeys(pair.split for pair in pairs)
     }
     samples = [(row.pair.id, text[:200]) for row, text in list(zip(rows, said, strict=True))[:: max(len(rows) // 6, 1)]]
-    return Judge(name, judged, _one_way(pairs), templates=_templates(pairs, scores), samples=samples)
+    return Judge(
+        name, judged, _one_way(pairs), templates=_templates(pairs, scores), samples=samples,
+        not_understood=not_understood(said),
+    )  # fmt: skip
 
 
 def _compared(

@@ -6,6 +6,7 @@ program that imports it, ``nodes.context.context_of`` does, from what the run's 
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -93,6 +94,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     """
     from memory.adapters import AdapterStore
     from memory.artifacts import read_picture
+    from memory.ledger import Ledger
     from memory.samples import SampleTable
     from memory.trials import TrialTable
     from nodes.examination import Examination, Teaching
@@ -122,6 +124,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
             investigator=make_investigator(chosen),
             trials=TrialTable(folder),
             samples=SampleTable(folder),
+            ledger=Ledger(folder),
             pictures=context.pictures,
             executor=InProcess(chosen, adapters.find),
             investigators={name: ProtocolExaminer(chosen, name) for name in ("freeform", "pairs")},
@@ -137,7 +140,21 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
                 battery=lambda: battery(Subjects.of(chosen)),
                 settings=chosen.correction,
             ),
+            source=drawn_from(chosen),
+            checkpoints={name: one.model_dump_json(exclude_defaults=True) for name, one in chosen.tested.items()},
         ),
+    )
+
+
+def drawn_from(profile: Profile) -> str:
+    """Name what the pictures of experiments are drawn from: the same text, the same pictures for a seed."""
+    folder = profile.samples.retrieval not in {"", "world"}
+    return json.dumps(
+        {
+            "samples": profile.samples.model_dump(mode="json", exclude={"retrieval"} if folder else None),
+            "folder": str(profile.resolve(profile.samples.retrieval)) if folder else "",
+            "world": profile.world_settings.module if profile.world_settings else "",
+        }
     )
 
 

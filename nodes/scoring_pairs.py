@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +22,8 @@ from nodes.reasoning.inquiry import Claim, Design, Result
 from profiles.errors import BadInput, SnellenError
 from tools.pairs import TEMPLATES, Pair, WorldOriginals, asked, second_of, truth
 from tools.scoring import Observations, confidence_interval
-from tools.scoring.pairs import INVALID, Judged, parsed_score
+from tools.scoring.judge_replies import not_understood, parsed_score
+from tools.scoring.pairs import INVALID, Judged
 
 if TYPE_CHECKING:
     from memory.trials import Trial
@@ -79,11 +80,12 @@ class ScoringPairs:
         self, examination: Examination, design: Design, samples: Sequence[Sample], fingerprints: Mapping[str, str]
     ) -> PairsEvaluated:
         """Look up all scores of an experiment."""
-        groups = {
-            name: judged(design, said)
-            for name, said in said_of(examination, self, design, samples, fingerprints).items()
+        said = said_of(examination, self, design, samples, fingerprints)
+        groups = {name: judged(design, trials) for name, trials in said.items()}
+        unclear = {
+            name: not_understood(one.said for row in trials.values() for one in row) for name, trials in said.items()
         }
-        return PairsEvaluated(design, groups)
+        return PairsEvaluated(design, groups, unclear)
 
     def _sample(self, examination: Examination, arm: Arm, which: int, place: Place) -> Sample:
         split = str(arm.select.arguments[SPLIT])
@@ -111,10 +113,12 @@ class PairsEvaluated:
     Attributes:
         design: Of the experiment.
         groups: For each model by name, the scores of each original's pairs of one split.
+        unclear: For each model by name, a few answers without a score, quoted.
     """
 
     design: Design
     groups: Mapping[str, Mapping[Part, Sequence[Judged]]]
+    unclear: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def observations(self, claim: Claim) -> Observations:
         """Return one value for each original, or the difference of two models."""
@@ -148,6 +152,7 @@ class PairsEvaluated:
                     interval_kind="confidence sequence",
                     by_class={measure: each.mean for measure, each in seen.items()}, abstention=None,
                     invalid=sum(score is None for score in scores) / len(scores), informedness=None,
+                    not_understood=list(self.unclear.get(name, ())),
                 )
             )  # fmt: skip
         return found

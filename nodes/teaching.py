@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.types import Command
 
+from nodes.allotting import allot_after
 from nodes.approval import answered
 from nodes.context import context_of
 from nodes.experiments import album_of, report_of, tried
 from nodes.interruptible import interruptible
-from nodes.reasoning.follow_up import Change, Correction, follow_up, opened, plain, weaknesses
+from nodes.reasoning.follow_up import Change, Correction, follow_up, measured, opened, plain, weaknesses
 from nodes.trials import Evaluated
 from profiles.errors import SnellenError
 from tools.models import Lesson, Lessons, LocalModel, Question, adapt
@@ -63,7 +64,8 @@ async def teach(state: InvestigateState, runtime: Runtime[Given]) -> Command[Lit
     if not any(one.called for one in corrections):
         return Command(goto="__end__", update=written)
     plan = follow_up(before, corrections, battery)
-    after = opened(before, corrections, len(plan))
+    seed = await asyncio.to_thread(allot_after, state, before, measured(corrections), examination)
+    after = opened(before, corrections, len(plan), seed=seed)
     return Command(
         goto="design",
         update=written

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodes.reasoning.critique import Critique, Fault
 
 _SHOWN_REGIONS: Final = 4
-_SURE_AT_ALL: Final = 0.005
+SURE_AT_ALL: Final = 0.005
 """A critique of less certainty is a guess: its percentage would read 0."""
 _OUTLINE: Final = (255, 64, 129)
 
@@ -89,7 +89,7 @@ def way_in_words(critique: Critique) -> str:
 def fault_in_words(fault: Fault, critique: Critique) -> str:
     """Say where something went wrong: ``LOC in step 1, 97% sure``, ``the plan, unsure``."""
     where = f"{fault.tool} in step {fault.address}" if fault.place == "tool" else f"the {fault.place}"
-    sure = f"{critique.certainty:.0%} sure" if critique.certainty >= _SURE_AT_ALL else "unsure"
+    sure = f"{critique.certainty:.0%} sure" if critique.certainty >= SURE_AT_ALL else "unsure"
     return f"{where}, {sure}"
 
 

@@ -230,6 +230,12 @@ class EndpointUnderTest(_Settings):
     """Requests under way at a time."""
     pictures: int = Field(default=2, ge=1, le=16)
     """How many pictures a question may have."""
+    picture_side: int = Field(default=2_048, ge=32)
+    """Pixels of the longest side; larger pictures are scaled down before they are sent."""
+    picture_bytes: int = Field(default=1_000_000, ge=10_000)
+    """Bytes up to which a picture is sent as PNG; one that takes more is sent as a JPEG of at most that size."""
+    picture_quality: int = Field(default=90, ge=1, le=95)
+    """Of such a JPEG."""
 
 
 class LimitSettings(_Settings):
@@ -253,6 +259,8 @@ class ReasonerSettings(_Settings):
     """``[reasoner]``: who plans and writes programs."""
 
     kind: Literal["cases", "chat"] = "cases"
+    knowledge: str | None = None
+    """The Python module whose ``list_names`` answers LIST for ``cases``; without it, that of ``[world]``."""
     model: str = "gpt-4o-mini"
     base_url: str | None = None
     """An OpenAI-compatible endpoint; without it, ``OPENAI_BASE_URL`` or OpenAI's own."""
@@ -552,6 +560,28 @@ class Profile(_Settings):
             return importlib.import_module(module)
         except ImportError as error:
             msg = f"The world {module!r} of the profile {self.name!r} cannot be imported ({error}): reinstall Snellen."
+            raise SnellenError(msg) from error
+
+    def knowledge(self) -> ModuleType:
+        """Import what answers LIST where no chat model does.
+
+        Raises:
+            BadInput: The profile names nothing that could.
+            SnellenError: It cannot be imported.
+        """
+        module = self.reasoner.knowledge
+        if module is None and self.world_settings is not None and self.world_settings.module is not None:
+            return self.world()
+        if module is None:
+            msg = (
+                f"Nothing in the profile {self.name!r} can answer LIST: set knowledge = 'microworld' or kind = 'chat' "
+                f"under [reasoner] in {self.path}."
+            )
+            raise BadInput(msg)
+        try:
+            return importlib.import_module(module)
+        except ImportError as error:
+            msg = f"reasoner.knowledge = {module!r} in {self.path} cannot be imported ({error}): correct its name."
             raise SnellenError(msg) from error
 
     def entry(self, kind: type[_Entry]) -> _Entry:

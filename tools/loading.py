@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import logging
-import os
 import re
 import threading
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from profiles import SnellenError
+from profiles.hub_access import hub_address, is_downloaded, is_offline, only_cached
 from profiles.profile import table
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _LOADING = threading.RLock()
 """transformers keeps its verbosity in globals: one checkpoint is read at a time."""
+
+_BEING_LOADED: list[object] = []
+"""One for each thread that loads something."""
 
 _WEIGHTS_OR_SHAPE = re.compile(
     r"(config|model_index)\.json|(diffusion_pytorch_)?model(-.*)?\.safetensors|pytorch_model(-.*)?\.bin"
@@ -132,9 +135,10 @@ def _digest(class_name: str, folder: str, stamps: tuple[tuple[str, int, int], ..
 def load_checkpoint(profile: Profile, key: str, *, text: bool = True) -> Checkpoint:
     """Read the checkpoint of a key with a ``transformers`` class, or take the one that somebody is using.
 
-    ``HF_HUB_OFFLINE`` is respected; a local folder never touches the network. Pictures are prepared by the PIL
-    image processors, so torchvision is not needed. Nobody changes these weights: soft prompts enter by hooks of one
-    thread, and models that are trained are read by `load_whole`. So homes and graphs of one process share them.
+    ``HF_HUB_OFFLINE`` is respected, and where the hub cannot be reached only its cache is read; a local folder never
+    touches the network. Pictures are prepared by the PIL image processors, so torchvision is not needed. Nobody changes
+    these weights: soft prompts enter by hooks of one thread, and models that are trained are read by `load_whole`. So
+    homes and graphs of one process share them.
 
     Args:
         profile: Names the class, the source, the device and the dtype.
@@ -211,14 +215,36 @@ def load_model(profile: Profile, key: str, **options: Any) -> tuple[Any, torch.d
 
 
 def _options(source: Source) -> tuple[str, dict[str, Any]]:
-    return source.location, {"revision": source.revision, "local_files_only": source.local or _offline()}
+    return source.location, {"revision": source.revision, "local_files_only": only_cached(source)}
+
+
+def is_loading() -> bool:
+    """Tell whether models are being loaded, for which whoever asks something now may have to wait."""
+    return bool(_BEING_LOADED)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Have it known that models are being loaded."""
+    token = object()
+    _BEING_LOADED.append(token)
+    try:
+        yield
+    finally:
+        _BEING_LOADED.remove(token)
 
 
 @contextmanager
 def reading(profile: Profile, key: str, source: Source) -> Iterator[None]:
     """Read one checkpoint at a time, and turn whatever goes wrong into one sentence for the user."""
+    if not source.local and only_cached(source) and not is_downloaded(source):
+        msg = (
+            f"{table(key)} in {profile.path} is {source.location}, which is not downloaded, and {_away()}: "
+            f"{_remedy(source, key)} (see docs/profiles.md)."
+        )
+        raise SnellenError(msg)
     try:
-        with _LOADING, quietly():
+        with loading(), _LOADING, quietly():
             yield
     except SnellenError:
         raise
@@ -240,13 +266,13 @@ def _reason(error: Exception) -> str:
 def _remedy(source: Source, key: str) -> str:
     if source.local:
         return "check that the folder holds what save_pretrained wrote for this class: config, weights, processor files"
-    if _offline():
+    if is_offline():
         return f"unset HF_HUB_OFFLINE to download it, or set {table(key)}.folder to a folder that holds it"
     return f"check the network and the id, or set {table(key)}.folder to a folder that holds it"
 
 
-def _offline() -> bool:
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
+def _away() -> str:
+    return "HF_HUB_OFFLINE is set" if is_offline() else f"{hub_address()} cannot be reached"
 
 
 def _refuse_random_weights(model: torch.nn.Module, report: dict[str, Any], class_name: str) -> None:

@@ -137,7 +137,7 @@ def _lesson(learned: Learned, home: Path) -> Json:
         "trouble": learned.trouble,
         "counts": counts_in_words(learned),
         "reasons": learned.reasons[:_LESSONS],
-        "meaning": meaning_in_words(learned) if learned.kept else "",
+        "meaning": meaning_in_words(learned),
         "pictures": [one for one in (figure(one, home) for one in shown) if one],
     }
 

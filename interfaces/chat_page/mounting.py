@@ -92,7 +92,7 @@ def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, Inqu
         if not thread:
             return {tabs: gr.update()}
         known = standing.graph if standing.graph in places else None
-        asked = {chat.approve: standing.state.approve} if known == "chat" else {}
+        asked = {chat.approve: bool(standing.state.approve)} if known == "chat" else {}
         return {
             tabs: gr.update(selected=known or "threads"),
             (places[known] if known else found).thread: thread,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from interfaces.following import (
     InvestigationProgress,
     LearningProgress,
+    ModelsLoading,
     NodeFinished,
     Started,
     StepFinished,
@@ -15,6 +16,7 @@ from interfaces.following import (
 )
 from interfaces.investigation_display import doing as examining_in_words
 from interfaces.learning_display import phase_in_words
+from interfaces.progress import LOADING
 from interfaces.run_display import doing_after
 from nodes.telling import attempt_in_words
 
@@ -100,6 +102,8 @@ class Story:
                 return replace(self, doing=phase_in_words(told), share=_share(told))
             case InvestigationProgress(told=told):
                 return replace(self, doing=examining_in_words(told), share=_share(told))
+            case ModelsLoading():
+                return replace(self, doing=LOADING, share=None)
             case Waits():
                 return replace(self, doing="", share=None)
             case _:

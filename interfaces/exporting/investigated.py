@@ -231,7 +231,7 @@ def _run(part: _Part, model: str, *, plain: bool) -> Run:
     name = f"{part.number}-before" if plain else str(part.number)
     settings = {
         "investigation": part.found.investigation, "experiment": part.number, "protocol": design.protocol,
-        "alpha": report.alpha, "seed": report.seed, "difficulty": design.difficulty,
+        "alpha": report.alpha, "seed": report.seed_of(part.place), "difficulty": design.difficulty,
     }  # fmt: skip
     facts = {
         "query": report.query, "conclusion": report.conclusion, "interpretation": experiment.interpretation,
@@ -327,7 +327,7 @@ def _likelihoods(row: Mapping[str, Any]) -> dict[str, Any]:
 def _scores(protocol: str, row: Mapping[str, Any]) -> dict[str, bool | float]:
     if protocol == "choice":
         return {"choice": row["right"]}
-    from tools.scoring.pairs import parsed_score
+    from tools.scoring.judge_replies import parsed_score
 
     score = parsed_score(row["text"])
     return {"right": row["right"], **({} if score is None else {"score": score})}

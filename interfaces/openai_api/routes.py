@@ -255,7 +255,7 @@ class _Exchange:
                 if isinstance(event, Finished):
                     reply = event.state.messages[-1]
         if job.status == "waiting":
-            text = f"A person must decide first: `snellen resume {job.thread}` asks."
+            text = f"A person must decide first: `snellen resume {job.thread}` asks. {job.asks}".rstrip()
         elif reply is None or job.status != "finished":
             raise job.refused or ApiError(503, job.error or "It was stopped.", code="stopped")
         else:

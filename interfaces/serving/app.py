@@ -18,13 +18,14 @@ from starlette.routing import Mount, Route
 from interfaces.installed import installed_version
 from interfaces.serving.bounds import Bounded
 from interfaces.serving.credentials import Sessions
-from interfaces.serving.guard import HEALTH, READY, Gate, Guard
+from interfaces.serving.guard import HEALTH, METRICS, READY, Gate, Guard
 from interfaces.serving.health import Check, Readiness, usual_checks
 from interfaces.serving.login import login_routes
 from interfaces.serving.metrics import Metrics
 from interfaces.serving.observing import Observed
 from interfaces.serving.settings import Settings
 from interfaces.serving.users import OWNER, Tokens, User
+from interfaces.serving.warming import Warming
 from memory.home import home_folder
 from profiles.errors import BadInput, SnellenError
 
@@ -84,6 +85,7 @@ def create_app(
     on_stop: Stop | None = None,
     tokens: Tokens | None = None,
     checks: Mapping[str, Check] | None = None,
+    warming: Warming | None = None,
 ) -> Starlette:
     """Return an application that serves ``routes`` and ``mounts`` to those who may use them.
 
@@ -97,6 +99,7 @@ def create_app(
         on_stop: Saves the work under way; gets the seconds that it may take, and is cancelled after them.
         tokens: Who may use it; None reads those of the home.
         checks: What ``/ready`` looks at; None takes the home and its checkpoints.
+        warming: Loads models from the start on; until they are loaded, ``/ready`` says no.
     """
     settings = settings or Settings()
     tokens = tokens or Tokens(home_folder())
@@ -104,10 +107,10 @@ def create_app(
     sessions = Sessions(settings.session_seconds)
     readiness = Readiness(usual_checks() if checks is None else checks)
     app = Starlette(
-        routes=[*_own_routes(serving, readiness), *login_routes(tokens, sessions), *routes, *mounts],
+        routes=[*_own_routes(serving, readiness, warming), *login_routes(tokens, sessions), *routes, *mounts],
         middleware=_middleware(serving, sessions),
         exception_handlers={SnellenError: _tell_error},
-        lifespan=_lifespan(serving, readiness, mounts),
+        lifespan=_lifespan(serving, readiness, mounts, warming),
     )
     app.state.serving = serving
     return app
@@ -129,25 +132,39 @@ def _middleware(serving: Serving, sessions: Sessions) -> list[Middleware]:
     ]
 
 
-def _own_routes(serving: Serving, readiness: Readiness) -> list[Route]:
+def _own_routes(serving: Serving, readiness: Readiness, warming: Warming | None) -> list[Route]:
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "alive"})
 
     async def ready(_: Request) -> Response:
-        failing = ["stopping"] if serving.gate.closed else await readiness.failing()
-        return JSONResponse({"ready": not failing, "failing": failing}, 503 if failing else 200)
+        if serving.gate.closed:
+            return _readiness(["stopping"], "stopping")
+        failing = await readiness.failing()
+        if warming is None or warming.state == "loaded":
+            return _readiness(failing, "not ready" if failing else "ready")
+        failing = list(dict.fromkeys([*failing, "models"]))
+        return _readiness(failing, "loading models" if warming.state == "loading" else "not ready", warming.reason)
 
     async def metrics(_: Request) -> Response:
         content, kind = serving.metrics.page()
         return Response(content, media_type=kind)
 
-    return [Route(HEALTH, health), Route(READY, ready), Route("/metrics", metrics)]
+    return [Route(HEALTH, health), Route(READY, ready), Route(METRICS, metrics)]
 
 
-def _lifespan(serving: Serving, readiness: Readiness, mounts: Sequence[Mount]) -> Callable[[Starlette], Any]:
+def _readiness(failing: list[str], status: str, reason: str = "") -> Response:
+    told = {"ready": not failing, "failing": failing, "status": status} | ({"reason": reason} if reason else {})
+    return JSONResponse(told, 503 if failing else 200)
+
+
+def _lifespan(
+    serving: Serving, readiness: Readiness, mounts: Sequence[Mount], warming: Warming | None
+) -> Callable[[Starlette], Any]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         watch = asyncio.create_task(serving.metrics.watch_loop())
+        if warming is not None:
+            warming.begin()
         try:
             async with AsyncExitStack() as mounted:
                 for mount in mounts:
@@ -161,6 +178,8 @@ def _lifespan(serving: Serving, readiness: Readiness, mounts: Sequence[Mount]) -
             with suppress(asyncio.CancelledError):
                 await watch
             readiness.close()
+            if warming is not None:
+                warming.end()
 
     return lifespan
 

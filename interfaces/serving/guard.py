@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 HEALTH: Final = "/health"
 READY: Final = "/ready"
 LOGIN: Final = "/login"
+METRICS: Final = "/metrics"
+PROBES: Final = frozenset({HEALTH, READY, METRICS})
+"""What watches the server: it is answered also where nothing else is."""
 _FOR_STRANGERS: Final = frozenset({HEALTH, READY, LOGIN})
 _BY_PROXY: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
@@ -68,7 +71,8 @@ class Guard:
             try:
                 user = self._admitted(scope)
                 if user is not None:
-                    held.enter_context(self._places.taken(user.name))
+                    if scope["path"] != METRICS:
+                        held.enter_context(self._places.taken(user.name))
                     held.enter_context(using_home(user.home))
             except Refusal as refusal:
                 scope["state"]["refused"] = refusal.limit
@@ -87,6 +91,9 @@ class Guard:
         if scope["path"] != READY:
             self._refuse_when_stopping()
         self._refuse_foreign(scope, headers)
+        # Nor does it cost anything to say whether the server is ready: it looks every few seconds at most.
+        if scope["path"] == READY:
+            return None
         address = address_key(_client(scope))
         _refuse_often(self._addresses, address)
         user = self._user(scope, headers)

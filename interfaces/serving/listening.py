@@ -14,11 +14,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from interfaces.running import Workers
+from interfaces.serving.connections import connection_protocol
 from interfaces.serving.users import check_listening
 from profiles.errors import BadInput
 
@@ -101,7 +100,7 @@ class _Server(uvicorn.Server):
 def _config(app: Starlette, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=_punctual(settings),
+        http=connection_protocol(settings),
         loop="asyncio",
         log_config=None,
         access_log=False,
@@ -112,41 +111,6 @@ def _config(app: Starlette, settings: Settings) -> uvicorn.Config:
         timeout_keep_alive=max(1, round(settings.header_seconds)),
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
-
-
-def _punctual(settings: Settings) -> type[H11Protocol]:
-    """Return the protocol of a connection that must send the head of each request in time, and be one of not too many.
-
-    uvicorn waits for ever for the first line of a request.
-    """
-
-    class Punctual(H11Protocol):
-        _late: asyncio.TimerHandle | None = None
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            if len(self.connections) > settings.connections:
-                transport.abort()
-                return
-            self._late = self.loop.call_later(settings.header_seconds, transport.abort)
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self.conn.their_state is not h11.IDLE:
-                self._arrived()
-            elif self._late is None:
-                self._late = self.loop.call_later(settings.header_seconds, self.transport.abort)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._arrived()
-            super().connection_lost(exc)
-
-        def _arrived(self) -> None:
-            if self._late is not None:
-                self._late.cancel()
-                self._late = None
-
-    return Punctual
 
 
 def listener(host: str, port: int) -> socket.socket:

@@ -61,6 +61,7 @@ class Settings:
         requests_each: Requests of a user that may be under way.
         requests_total: Requests that may be under way.
         connections: Connections that may be open.
+        connections_each: Connections that may be open from one address, of IPv6 from one /64; ``proxies`` may have all.
         picture_bytes: The largest file of a picture.
         pictures: Pictures that one request may bring.
         session_seconds: How long a browser stays logged in.
@@ -86,6 +87,7 @@ class Settings:
     requests_each: int = 32
     requests_total: int = 128
     connections: int = 512
+    connections_each: int = 128
     picture_bytes: int = 10 * 2**20
     pictures: int = 16
     session_seconds: int = 7 * 24 * 3600

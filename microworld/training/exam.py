@@ -21,7 +21,7 @@ from microworld.samples import Portrait, portrait
 from microworld.scenes import Dice, Scene, article, recipe, sample_scene
 from microworld.training.corpus import draw_all
 from tools.samples import WorldStudio
-from tools.transforms import DATA_TYPES, apply
+from tools.transforms import DATA_TYPES, OutOfReach, apply
 
 KINDS = {"exists": 14, "count": 14, "colour": 10, "relation": 22, "background": 4, "weather": 4, "style": 6}
 """Kinds of questions about whole scenes, with their shares."""
@@ -76,7 +76,10 @@ def lesson(seed: str) -> tuple[Pixels, Sheet]:
     picture, change = drawn.picture(), dice.choice(list(DATA_TYPES)) if dice.chance(0.5) else ""
     if change:
         call = dice.choice(DATA_TYPES[change].calls)
-        picture = apply(call, picture, seed, WorldStudio(microworld, drawn))
+        try:
+            picture = apply(call, picture, seed, WorldStudio(microworld, drawn))
+        except OutOfReach:
+            change = ""
         if call.name in EDITS:
             drawn = drawn.restyled(**call.arguments)
     return np.asarray(picture), Sheet(drawn.scene, change)

@@ -27,7 +27,8 @@ from microworld.training.loop import Outcome, Plan, run
 from tools.models import Card, LocalModel, Question
 from tools.models.adapting import adapted
 from tools.pairs import SPLITS, Benchmark, Pair, WorldOriginals, asked, build, read_benchmark, truth
-from tools.scoring.pairs import Condition, Judged, mmscore, parsed_score, relaxed_symmetry
+from tools.scoring.judge_replies import parsed_score
+from tools.scoring.pairs import Condition, Judged, mmscore, relaxed_symmetry
 
 PAIRS = 24
 """Pairs of one step."""

@@ -94,10 +94,12 @@ class CaseReasoner:
         return written(block)
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
-        """Name what the query describes, from the facts of the profile's world; nothing where it has no facts."""
-        if self._profile.world_settings is None or self._profile.world_settings.module is None:
-            return []
-        names: list[str] = list(self._profile.world().list_names(query, 10_000 if candidates else limit))
+        """Name what the query describes, from the facts that the profile names.
+
+        Raises:
+            BadInput: It names none.
+        """
+        names: list[str] = list(self._profile.knowledge().list_names(query, 10_000 if candidates else limit))
         if candidates:
             allowed = {candidate.strip().lower() for candidate in candidates}
             names = [name for name in names if name.lower() in allowed]

@@ -114,6 +114,8 @@ class ChatStatements:
     def __init__(self, model: StructuredModel) -> None:
         self._model = model
         self._read: dict[tuple[str, str], list[Fact]] = {}
+        self.unreadable = 0
+        """Tuples of replies that were none and are left out."""
 
     @property
     def usage(self) -> Usage:
@@ -148,10 +150,9 @@ class ChatStatements:
             if len(reply.texts) != len(texts):
                 msg = f"There are {len(texts)} texts, and {len(reply.texts)} lists of tuples."
                 raise UnusableError(msg)
-            try:
-                return [[_fact(one) for one in each[:_MOST_TUPLES]] for each in reply.texts]
-            except BadInput as error:
-                raise UnusableError(str(error)) from error
+            found = [_readable(each[:_MOST_TUPLES]) for each in reply.texts]
+            self.unreadable += sum(len(troubles) for _, troubles in found)
+            return [facts for facts, _ in found]
 
         return await converse(self._model, prompt, ReadReply, accept=accept, wanted="tuples")
 
@@ -161,6 +162,24 @@ def _told(text: str, question: str) -> str:
         return f"A question alone: {' '.join(question.split())[:_MOST_TEXT]}"
     said = " ".join(text.split())[:_MOST_TEXT]
     return f"{said} (answers: {' '.join(question.split())[:_MOST_TEXT]})" if question else said
+
+
+def _readable(replies: Sequence[TupleReply]) -> tuple[list[Fact], list[str]]:
+    """Return the tuples of a text, and why others are none.
+
+    Raises:
+        UnusableError: All of them are none.
+    """
+    facts: list[Fact] = []
+    troubles: list[str] = []
+    for one in replies:
+        try:
+            facts.append(_fact(one))
+        except BadInput as error:
+            troubles.append(str(error))
+    if troubles and not facts:
+        raise UnusableError(troubles[0])
+    return facts, troubles
 
 
 def _fact(one: TupleReply) -> Fact:

@@ -24,6 +24,9 @@ Method = Literal["global", "local"]
 SURE: Final = 0.5
 """From this certainty on, a critique teaches for good what nothing else can disprove: a changed program as an example
 for other tasks (of two possible answers the right one comes of wrong programs too), VQA an answer that nobody gave."""
+DOUBTFUL: Final = 0.5
+"""Below this certainty a person is asked before a tool learns that it was wrong about what it was taught: what was
+said of the right answer may be false. How it was measured: docs/reflection.md."""
 MAX_FAULTS: Final = 4
 """Calls that one critique names at most."""
 MAX_REASON: Final = 400

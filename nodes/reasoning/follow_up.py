@@ -6,7 +6,6 @@ it gained, a battery of others what it lost.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -115,15 +114,18 @@ def album(investigation: str) -> str:
     return f"{investigation}/after"
 
 
-def opened(before: Report, corrections: Sequence[Correction], experiments: int) -> Report:
+def measured(corrections: Sequence[Correction]) -> list[str]:
+    """Return the models that are measured again: each that was corrected, as it was and as it is."""
+    return [name for one in corrections if one.called for name in (one.model, one.called)]
+
+
+def opened(before: Report, corrections: Sequence[Correction], experiments: int, *, seed: int) -> Report:
     """Open the report about corrections: with other pictures, and as much evidence as it takes."""
-    made = [one for one in corrections if one.called]
-    digest = hashlib.sha256(f"{before.seed}/after".encode()).digest()
     return Report(
         query=before.query,
-        models=[name for one in made for name in (one.model, one.called)],
+        models=measured(corrections),
         alpha=before.alpha,
-        seed=int.from_bytes(digest[:4], "big"),
+        seed=seed,
         budget=Budget(
             experiments=experiments, images=_IMAGES * experiments, each=_IMAGES, seconds=before.budget.seconds
         ),

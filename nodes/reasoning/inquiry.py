@@ -310,6 +310,8 @@ class Result(_Figure):
     abstention: float | None
     invalid: float
     informedness: float | None
+    not_understood: list[str] = []
+    """A few answers of which no score could be read, quoted."""
 
 
 class Finding(_Figure):
@@ -335,10 +337,12 @@ class Experiment(_Record):
     """An experiment that was begun."""
 
     design: Design
+    seed: int | None = None
+    """Chooses its pictures; None takes the report's."""
     rounds: int = 0
     """Pictures of each arm."""
     rejected: int = 0
-    """Pictures that did not show what they should, and were replaced."""
+    """Pictures that did not show what they should, or could not be changed as they should be, and were replaced."""
     results: list[Result] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
     stopped: str = ""
@@ -465,6 +469,11 @@ class Report(_Record):
     def under_way(self) -> Experiment:
         """The experiment at that place."""
         return self.experiments[self.number]
+
+    def seed_of(self, number: int) -> int:
+        """Return the seed that chooses the pictures of an experiment."""
+        own = self.experiments[number].seed
+        return self.seed if own is None else own
 
     @property
     def taken_up(self) -> bool:

@@ -11,10 +11,10 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from nodes.reasoning.inflection import listing, plural, with_article
+from nodes.reasoning.inflection import is_plural, listing, plural, with_article
 from nodes.reasoning.phrases import SETTING_KINDS
 from tools.prove import Draft, Pictured
-from tools.scoring.scene_graph import Fact, SceneGraph, name_of
+from tools.scoring.scene_graph import WHOLE, Fact, SceneGraph, name_of
 
 if TYPE_CHECKING:
     from nodes.reasoning.protocol import Usage
@@ -75,7 +75,7 @@ class _Scene:
     def __init__(self, graph: SceneGraph, dice: random.Random) -> None:
         self.graph, self.dice = graph, dice
         self.facts = graph.facts
-        self.things = [key for key in graph.get_entities() if key not in SETTING_KINDS]
+        self.things = [key for key in graph.get_entities() if key not in SETTING_KINDS and key != WHOLE]
 
     def attribute(self, *kinds: str) -> Fact | None:
         """Return an attribute of a thing, of one of these kinds; of any other kind where none are given."""
@@ -149,15 +149,23 @@ def _other(scene: _Scene) -> Draft | None:
 
 
 def _count(scene: _Scene) -> Draft | None:
+    """Ask how many there are of a thing: as many as it has keys, or as its tuple of the kind ``count`` says."""
     if not scene.things:
         return None
-    name = name_of(scene.dice.choice(scene.things))
-    number = sum(name_of(key) == name for key in scene.things)
-    be, many = ("is", name) if number == 1 else ("are", plural(name))
+    key = scene.dice.choice(scene.things)
+    name, told = name_of(key), scene.graph.get_attributes(key).get("count", "")
+    number = sum(name_of(other) == name for other in scene.things)
+    program = "return len(found)"
+    if number == 1 and is_plural(name) and told != "1":
+        if not told.isdecimal():
+            return None  # "the tires" are several, and nothing says how many
+        number, program = int(told), "return int(scene_graph.get_attributes(found[0])['count'])"
+    many = plural(name)
+    be, said = ("is", name) if number == 1 else ("are", many)
     question = scene.any_of("how many {xs} are there?", "how many {xs} can you see?", "what is the number of {xs}?")
     return Draft(
-        kind="count", question=_sentence(question.format(xs=plural(name))),
-        answer=f"There {be} {number} {many}.", program=_looked_up(name, {}, "return len(found)"),
+        kind="count", question=_sentence(question.format(xs=many)),
+        answer=f"There {be} {number} {said}.", program=_looked_up(name, {}, program),
     )  # fmt: skip
 
 

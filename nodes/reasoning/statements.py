@@ -90,6 +90,9 @@ class Statements:
         lexicon: The nouns it knows; others are found by their article.
     """
 
+    unreadable = 0
+    """Tuples that are none: rules make none of these."""
+
     def __init__(self, lexicon: Lexicon) -> None:
         self._phrasing = Phrasing(lexicon)
 

@@ -15,7 +15,8 @@ import pytest
 from graphs.ask import graph
 from graphs.states import AskState
 from nodes.context import Context
-from nodes.correction import concepts_of
+from nodes.correction import concepts_of, is_new
+from nodes.lessons import Need
 from nodes.reasoning.critique import Place
 from tests.graphs.scripted import RIGHT, Critic, fault, make_context
 from tools.values import Region, to_json
@@ -198,6 +199,22 @@ class _Facts:
 )
 def test_a_need_is_about_concepts(words: str, named: Sequence[str], concepts: list[str]) -> None:
     assert concepts_of(words, named, "LOC", _Facts()) == concepts
+
+
+@pytest.mark.parametrize(
+    ("need", "new"),
+    [
+        (Need("LOC", "penguin"), True),
+        (Need("LOC", "owl"), False),
+        (Need("LOC", "gizmo"), True),
+        (Need("VQA", question="How many penguins are there?", answer="2"), True),
+        (Need("VQA", question="What is this?", answer="swan"), True),
+        (Need("VQA", question="How many owls are there?", answer="2"), False),
+    ],
+)
+def test_it_is_known_what_a_tool_was_never_taught(need: Need, new: bool) -> None:  # noqa: FBT001 - a parameter
+    assert is_new(need, _Facts()) is new
+    assert is_new(need, None) is False
 
 
 def test_a_group_whose_members_were_all_taught_says_not_which_was_missed() -> None:

@@ -115,11 +115,11 @@ async def test_a_model_that_cannot_be_read_is_left_out_of_later_experiments(tmp_
     assert len(report.experiments) == 2
 
 
-async def test_trials_are_used_again_by_another_query_with_the_same_seed(tmp_path: Path) -> None:
+async def test_trials_are_used_again_by_another_query_whose_seed_somebody_chose(tmp_path: Path) -> None:
     oracle = Oracle({"sound": GOOD})
-    await investigated(tmp_path, oracle, "Can sound recognize birds?")
+    first = await investigated(tmp_path, oracle, "Can sound recognize birds?")
     before = sum(oracle.asked.values())
-    again = await investigated(tmp_path, oracle, "Does sound know birds?")
+    again = await investigated(tmp_path, oracle, "Does sound know birds?", seed=first.seed)
     assert sum(oracle.asked.values()) == before
     assert again.trials == 0
     assert again.answers[0].says == "yes"
@@ -238,7 +238,8 @@ async def test_a_harder_rung_may_decide_what_the_easy_one_does_not(tmp_path: Pat
 
 async def test_what_is_left_of_the_budget_goes_to_the_open_claims_that_matter(tmp_path: Path) -> None:
     rates = {"middling": lambda *_: 0.84, "sound": lambda *_: 0.97}
-    report = await investigated(tmp_path, Oracle(rates), "Can models recognize birds?", budget={"images": 300})
+    query, budget = "Can models recognize birds?", {"images": 300}
+    report = await investigated(tmp_path, Oracle(rates), query, budget=budget, seed=0)
     first = report.experiments[0]
     assert report.again == 0
     assert first.images > 150, "half of the budget was its share"
@@ -253,13 +254,13 @@ async def test_who_goes_back_and_changes_a_design_gets_pictures_of_that_design(t
     graph = builder.compile(checkpointer=InMemorySaver(serde=serializer(STATE_TYPES)))
     first = await graph.ainvoke(state("Are these models robust to noise?", ["sound"]), CONFIG, context=given)
     history = [one async for one in graph.aget_state_history(CONFIG)]
-    before = [one for one in history if one.next == ("check_design",)][-1]
-    changed = dict(before.values["design"])
+    moment = [one for one in history if one.next == ("check_design",)][-1]
+    changed = dict(moment.values["design"])
     changed["arms"] = [
         arm | {"transform": {"name": "GaussianBlur", "arguments": {"sigma": 2.0}}} for arm in changed["arms"]
     ]
     # As the node before it, so that what follows it comes next.
-    address = await graph.aupdate_state(before.config, {"design": changed}, as_node="design")
+    address = await graph.aupdate_state(moment.config, {"design": changed}, as_node="design")
     second = await graph.ainvoke(None, {**CONFIG, **address}, context=given)
 
     assert (first["investigation"], second["investigation"]) == ("t", "t~1")
@@ -268,5 +269,10 @@ async def test_who_goes_back_and_changes_a_design_gets_pictures_of_that_design(t
     assert noisy
     assert blurred
     assert not noisy & blurred
+    before, after = (Report.model_validate(one["report"]) for one in (first, second))
+    assert before.seed == after.seed
+    assert before.seed_of(0) != after.seed_of(0), "what its pictures showed may have suggested the change"
+    assert any("was designed otherwise the first time" in note for note in after.notes)
     thirdly = await graph.ainvoke(None, {**CONFIG, **address}, context=given)
+    assert Report.model_validate(thirdly["report"]).seed_of(0) == after.seed_of(0), "the very same change, no news"
     assert thirdly["investigation"] == "t~2", "who goes back again goes yet another way"

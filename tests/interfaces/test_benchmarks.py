@@ -122,6 +122,24 @@ def test_pairs_from_building_to_the_page(
     assert "llava-judge: It cannot be trusted" in told(capsys)
 
 
+def test_answers_without_a_score_are_shown_escaped(
+    scripted: Scripted, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, out, replies = tmp_path / "bench", tmp_path / "out", ("7 or\n8", "`<b>no\x1b[31m", "x" * 900, "", "1,5")
+    said = iter(range(10_000))
+    monkeypatch.setattr(scripted, "answer", lambda _, asked: [replies[next(said) % 5] for _ in asked])
+    assert main(["pairs", "build", "--out", str(bench), "-n", "5"]) == 0
+    words = ["pairs", "run", "--bench", str(bench), "--models", "llava-judge"]
+    assert main([*words, "--out", str(out)]) == 0
+    shown = told(capsys)
+    assert "no score could be read in “7 or 8”" in shown
+    found = json.loads((out / "pairs.json").read_text())["models"]["llava-judge"]
+    assert found["invalid"]["pooled"]["value"] == 1
+    assert found["not_understood"] == ["7 or 8", "`<b>no\\x1b[31m", "x" * 119 + "…"]
+    assert "&lt;b&gt;no" in (out / "pairs.html").read_text()
+    assert "`` '<b>no\\x1b[31m ``" in (out / "pairs.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -13,6 +13,7 @@ from interfaces import investigations
 from interfaces.campaigns import load_campaign, names, run_campaign
 from interfaces.cli import main
 from interfaces.investigations import InvestigationEvent, Order
+from memory.samples import SampleTable
 from nodes.reasoning.ladder import ladder
 from nodes.reasoning.queries import read_query
 from nodes.reasoning.subjects import Subjects
@@ -24,7 +25,7 @@ MINE = """
 title = "Some groups"
 query = "Can models recognize {row}?"
 rows = ["birds", "clocks", "vehicles"]
-images = 60
+images = 120
 [groups]
 living = ["birds"]
 [paper]
@@ -163,3 +164,54 @@ async def test_every_cell_ends_before_the_next_begins(
     async for _ in run_campaign(load_campaign(str(mine), models=["clip"])):
         assert running[-1] == "ended"
     assert running == ["begun", "ended"] * 3
+
+
+def test_an_error_rate_is_of_a_cell_or_of_the_whole_table(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    mine: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = ["campaign", str(mine), "--models", "clip", "--images", "24", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    said = "On average at most 5 % of the verdicts of a cell are wrong"
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in (tmp_path / "out" / "campaign.html").read_text()
+    assert said in (tmp_path / "out" / "campaign.md").read_text()
+    assert main([*command, "--alpha-over", "table"]) == 0
+    said = "On average at most 5 % of the verdicts of the whole table are wrong."
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in (tmp_path / "out" / "campaign.html").read_text()
+    whole = load_campaign(str(mine), alpha_over="table")
+    assert whole.alpha_of_cell == pytest.approx(0.05 / 3)
+    assert {cell.thread for cell in whole.cells}.isdisjoint(cell.thread for cell in load_campaign(str(mine)).cells)
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+async def test_cells_share_no_pictures(
+    oracle: Oracle,  # noqa: F811 - the fixture
+    home: Path,
+    mine: Path,
+    seed: int | None,
+) -> None:
+    campaign = load_campaign(str(mine), models=["clip"], images=24, seed=seed)
+    async for _ in run_campaign(campaign):
+        pass
+    samples, threads = SampleTable(home), [cell.thread for cell in campaign.cells]
+    birds, _, vehicles = ({one.picture for number in (0, 1) for one in samples.of(name, number)} for name in threads)
+    assert birds
+    assert vehicles
+    assert not birds & vehicles
+
+
+def test_threads_of_campaigns_from_before_the_ledger_keep_their_names() -> None:
+    """Named by the release before it, with the seed 0 that every campaign had."""
+    assert load_campaign("classes").cells[0].thread == "classes-animals-c831c0e7"
+
+
+def test_a_profile_that_the_file_names_is_not_overruled_by_a_default(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine.write_text('profile = "nowhere"\n' + MINE)
+    assert main(["campaign", str(mine)]) == 2
+    assert "nowhere" in capsys.readouterr().err

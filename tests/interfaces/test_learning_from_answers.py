@@ -56,8 +56,19 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(save_profile(tmp_path_factory.mktemp("models")))
 
 
+@pytest.fixture
+def changes() -> dict[str, Any]:
+    """What a test has otherwise than the others: the ``sight``, and what the ``critic`` says."""
+    return {"sight": _Sight, "critic": {}}
+
+
+@pytest.fixture
+def change(changes: dict[str, Any]) -> Callable[..., None]:
+    return changes.update
+
+
 @pytest.fixture(autouse=True)
-def loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def loop(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
     """Let each run count dogs, blame the detector, and keep what that learns."""
     gathered = sessions.make_context
 
@@ -67,8 +78,8 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> None:
         assert real.learning is not None
         return replace(
             real,
-            models=_Sight(real.profile, Recollection(real.learning.prompts, real.profile)),
-            reasoner=Critic(program=PROGRAM, globally=(BLIND,), teachable=False),
+            models=changes["sight"](real.profile, Recollection(real.learning.prompts, real.profile)),
+            reasoner=Critic(**{"program": PROGRAM, "globally": (BLIND,), "teachable": False, **changes["critic"]}),
             without=frozenset({"results"}),
         )
 
@@ -120,8 +131,9 @@ def test_the_loop_is_shown_from_the_wrong_answer_to_the_right_one(
         "    LOC found no dog.",
         "    it should have given: 1 dog somewhere",
         "learned",
-        "         → LOC finds 'dog' from now on",
+        "         → the task is tried again with it",
         "steps, once more",
+        "  LOC: dog  LOC finds 'dog' now: the answer is right with it",
         "answer  1",
         "judged  right, at attempt 2 (expected: 1)",
         "`snellen memory list --concept dog` shows what tools know of it; forget in place of list forgets that",
@@ -134,6 +146,7 @@ def test_the_loop_is_shown_from_the_wrong_answer_to_the_right_one(
 
 def _check_page(html: str) -> None:
     titles = [part.partition("<")[0] for part in html.split("<h2>")[1:]]
+    assert "LOC finds &#39;dog&#39; now: the answer is right with it" in html
     assert titles[:4] == ["First answer", "What went wrong", "What was learned", "Answer after learning"]
     assert "before: nothing found" in html
     assert "now: 1 region: dog 0.90" in html
@@ -148,6 +161,7 @@ def test_json_tells_what_was_learned(question: tuple[str, ...], say: Say) -> Non
     (one,) = said["learned"]
     assert (one["need"]["tool"], one["need"]["concept"], one["kept"]) == ("LOC", "dog", 3)
     assert len(set(one["pictures"])) == 3
+    assert one["helped"] is True
     assert said["attempts"][0]["faulty"][0]["output"] == []
 
 
@@ -161,6 +175,90 @@ def test_a_page_outlives_the_pictures_that_were_learned_from(
     say("resume", "t1", "--html", str(tmp_path / "run.html"))
 
     assert "was learned from" not in (tmp_path / "run.html").read_text("utf-8")
+
+
+class _Blind(_Sight):
+    """Sees no dog, whatever it learns."""
+
+    def detect(self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]]) -> list[list[Detection]]:
+        return [[] for _ in pictures]
+
+
+def test_success_is_not_claimed_while_the_retry_finds_nothing(
+    question: tuple[str, ...], say: Say, home: Path, tmp_path: Path, change: Callable[..., None]
+) -> None:
+    """And what changed nothing is not tried alike again, though local reflection blames the same step."""
+    change(sight=_Blind, critic={"locally": (BLIND,)})
+    page = tmp_path / "run.html"
+
+    said = say(*question, "--html", str(page))
+
+    assert [line for line in said.splitlines() if line.startswith("judged")][-1].startswith("judged  wrong")
+    for claim in ("LOC finds", "from now on"):
+        assert claim not in said
+        assert claim not in page.read_text("utf-8")
+    assert said.count("the task is tried again with it") == 1
+    assert "LOC: dog  the answer was still not right with it" in said
+    assert "LOC: dog was learned in this run and changed nothing about the step at fault" in said
+    (one,) = json.loads(say("resume", "t1", "--json"))["learned"]
+    assert (one["kept"], one["helped"]) == (3, False)
+    assert learned(home) == 3
+    assert "LOC finds" not in say("resume", "t1")
+
+
+class TestDoubt:
+    """What is said of the right answer may be false."""
+
+    @pytest.fixture(autouse=True)
+    def doubtful(self, change: Callable[..., None]) -> None:
+        change(critic={"certainty": 0.01})
+
+    def test_it_shows_its_evidence_and_learns_nothing_without_a_terminal(
+        self, question: tuple[str, ...], say: Say, home: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert cli.main(question) == 0
+        captured = capsys.readouterr()
+        asked = captured.out.splitlines()[-1]
+        assert asked.startswith("  ? LOC: dog: 3 to learn from")
+        assert "doubtful that LOC was wrong (1% sure): step 1 gave nothing found" in asked
+        assert "Is it really “expected: 1”?" in asked
+        assert "`snellen resume t1 --approve` lets it go on" in captured.err
+        assert (learned(home), len(Drafts(home))) == (0, 0)
+        assert status(say) == ("waiting for approval", "wrong")
+
+        assert "judged  right" in say("resume", "t1", "--approve")
+        assert learned(home) == 3
+
+    def test_json_has_the_evidence(self, question: tuple[str, ...], say: Say) -> None:
+        said = json.loads(say(*question, "--json"))
+        (action,) = said["waiting"]["action_requests"]
+        assert (said["status"], said["learned"]) == ("waiting", [])
+        assert action["args"]["doubt"] in action["description"]
+
+    def test_who_insists_is_not_asked(self, question: tuple[str, ...], say: Say, home: Path) -> None:
+        assert "judged  right" in say(*question, "--insist")
+        assert learned(home) == 3
+
+    def test_a_rejected_correction_teaches_nothing(self, question: tuple[str, ...], say: Say, home: Path) -> None:
+        say(*question)
+        assert "nothing was learned: It was not approved." in say("resume", "t1", "--reject")
+        assert learned(home) == 0
+
+    def test_a_later_correction_may_insist(self, question: tuple[str, ...], say: Say, home: Path) -> None:
+        say(*question)
+        say("resume", "t1", "--reject")
+        assert "judged  right" in say("correct", "t1", "--answer", "1", "--insist")
+        assert learned(home) == 3
+
+    def test_asking_and_insisting_contradict_each_other(self, question: tuple[str, ...], say: Say) -> None:
+        assert "leave out one of them" in say(*question, "--approve", "--insist", status=2)
+
+    def test_what_a_tool_was_never_taught_is_learned_without_a_question(
+        self, question: tuple[str, ...], say: Say, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("nodes.correction.is_new", lambda *_: True)
+        assert "judged  right" in say(*question)
+        assert learned(home) == 3
 
 
 class TestApproval:

@@ -90,7 +90,7 @@ async def test_what_programs_need_is_served_to_each_user_alone(home: Path) -> No
     assert (seen.status_code, hidden.status_code, missing.status_code) == (200, 404, 404)
     assert seen.headers["etag"] == f'"{stored["id"]}"'
     assert listed == {"threads": [], "of": 0}
-    assert ready.json() == {"ready": True, "failing": []}
+    assert ready.json() == {"ready": True, "failing": [], "status": "ready"}
     assert 'snellen_jobs{state="running"} 0.0' in metrics
 
 
@@ -98,7 +98,7 @@ async def test_what_programs_need_is_served_to_each_user_alone(home: Path) -> No
 def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run ``snellen serve`` until the block ends; yields the process and where it listens."""
     env = os.environ | {"SNELLEN_HOME": str(home), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    command = [sys.executable, "-m", "interfaces.cli", "serve", "--port", "0", "--no-page", *words]
+    command = [sys.executable, "-m", "interfaces.cli", "serve", "--port", "0", "--no-page", "--no-warm-up", *words]
     with subprocess.Popen(
         command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

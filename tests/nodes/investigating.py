@@ -13,6 +13,7 @@ import PIL.Image
 
 import microworld
 from memory.artifacts import FOLDER, ArtifactStore
+from memory.ledger import Ledger
 from memory.samples import SampleTable
 from memory.trials import TrialTable
 from nodes.examination import Examination, Made
@@ -103,11 +104,12 @@ def watched(folder: Path, oracle: Oracle, **more: Any) -> Watched:  # noqa: ANN4
         investigator=more.pop("investigator", None) or Examiner(load_profile("embedded")),
         trials=TrialTable(folder),
         samples=SampleTable(folder),
+        ledger=Ledger(folder),
         pictures=ArtifactStore(folder / FOLDER),
         executor=oracle,
         oracle=oracle,
-        generation=WORLD,
-        retrieval=WORLD,
+        generation=more.pop("generation", WORLD),
+        retrieval=more.pop("retrieval", WORLD),
         alignment=more.pop("alignment", Alignment(lambda _picture, texts: [1.0] * len(texts))),
         **more,
     )

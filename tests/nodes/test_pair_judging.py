@@ -89,7 +89,9 @@ CHARACTERS: dict[str, Says] = {
     "deaf": deaf,
     "constant": lambda *_: "Score: 7",
     "silent": lambda *_: "I would rather not.",
-    "half": lambda kind, place, text: right(kind, place, text) if "Rate from" in text or "Compare" in text else "7",
+    "half": lambda kind, place, text: (
+        right(kind, place, text) if "Rate from" in text or "Compare" in text else "7 or 8"
+    ),
     "loud": lambda *_: "Score: 7 " * 12_000 + "Score: 8",
     "foreign": lambda *_: "評点 七",
     "random": thrown,

@@ -26,7 +26,7 @@ from tools.pairs import (
     read_benchmark,
     truth,
 )
-from tools.scoring.pairs import parsed_score
+from tools.scoring.judge_replies import parsed_score
 
 
 def opened(content: bytes, name: str) -> Image.Image:
@@ -182,7 +182,11 @@ def test_requests_say_what_counts_and_swap_pictures(tmp_path: Path) -> None:
     assert (
         len({asked(pair.model_copy(update={"template": place}), "sensitive").text for place in range(TEMPLATES)}) == 5
     )
-    assert parsed_score(forward.text) is None, "who repeats the request has given no score"
+    for place in range(TEMPLATES):
+        for text in ("", "2 dogs"):
+            request = asked(pair.model_copy(update={"template": place, "text": text}), "sensitive").text
+            assert parsed_score(request) is None, "who repeats the request has given no score"
+            assert parsed_score(f"{request}\nScore: 4") == 4
     hostile = Pair(id="x", split="SP", kind="identical", original="o", first="a.png", text="{form} {0.__class__}",
                    digests=["0" * 64], template=0)  # fmt: skip
     assert "Text: {form} {0.__class__}\n" in asked(hostile, "sensitive").text

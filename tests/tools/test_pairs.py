@@ -20,7 +20,6 @@ from tools.scoring.pairs import (
     invalid_rate,
     mmscore,
     mutual_information,
-    parsed_score,
     relaxed_symmetry,
     smoothness,
     spearman,
@@ -173,28 +172,3 @@ def test_discounted_gain_is_one_for_the_right_order_and_the_mean_of_orders_for_t
     discounts = [1, 1 / math.log2(3), 1 / 2]
     expected = (5.5 * (discounts[0] + discounts[1]) + discounts[2]) / (10 + discounts[1] + discounts[2])
     assert found == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("Score: 7", 7),
-        ("They differ in color.\n**Score:** 8", 8),
-        ("Score: **8**", 8),
-        ("score : 9.5", 9.5),
-        ("Score: 8/10", 8),
-        ("Score: 10\nScore: 10", 10),
-        ("Score: 3 ... no, Score: 4", None),
-        ("Score: 0", None),
-        ("Score: 11", None),
-        ("Score: -1", None),
-        ("7", None),
-        ("Score: seven", None),
-        ("Score: 1.2.3", None),
-        ("", None),
-        ("Score: 5" + "0" * 400, None),
-        ("x" * 100_000 + "Score: 5", None),
-    ],
-)
-def test_a_score_is_read_strictly(text: str, score: float | None) -> None:
-    assert parsed_score(text) == score

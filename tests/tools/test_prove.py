@@ -17,7 +17,7 @@ from nodes.reasoning.statements import Statements
 from profiles import load_profile
 from profiles.errors import BadInput
 from tools.prove import Draft, FolderScenes, Pictured, WorldScenes, read_benchmark
-from tools.prove.building import Workshop, build, funnel_of
+from tools.prove.building import Workshop, build, funnel_of, objections
 from tools.prove.filters import Reading, denied, duplicates, program_objection, text_objection
 from tools.prove.records import Item
 from tools.scoring.scene_graph import Fact, SceneGraph
@@ -228,7 +228,7 @@ async def test_a_data_set_in_doccis_form_is_read(tmp_path: Path, verifier: Verif
         {"example_id": "three", "image_file": "c.jpg", "description": "A picture that is not there."},
         {"example_id": "four", "image_file": "../b.jpg", "description": "Outside."},
         {"example_id": "five", "image_file": "b.jpg"},
-        {"example_id": "six", "image_file": "b.jpg", "description": "x", "tuples": ["nonsense"]},
+        {"example_id": "six", "image_file": "b.jpg", "description": "x", "tuples": "nonsense"},
         [],
     ]  # fmt: skip
     (data / "descriptions.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\nno json\n")
@@ -242,8 +242,47 @@ async def test_a_data_set_in_doccis_form_is_read(tmp_path: Path, verifier: Verif
         await build(scenes, tmp_path / "more", workshop(verifier), count=3)
     told = "\n".join(scenes.left_out)
     for said in ("there is another 'two'", "'c.jpg' cannot be read", "within the folder", "no `description`",
-                 "no tuple", "no JSON object", "Row 9"):  # fmt: skip
+                 "`tuples` must be a list", "no JSON object", "Row 9"):  # fmt: skip
         assert said in told
+
+
+async def test_an_unreadable_tuple_is_counted_and_drops_no_picture(tmp_path: Path, verifier: Verifier) -> None:
+    data = tmp_path / "docci"
+    data.mkdir()
+    Image.new("RGB", (40, 30), "red").save(data / "a.jpg")
+    rows = [
+        {"example_id": "one", "image_file": "a.jpg", "description": "A red dog with two tires.",
+         "tuples": ["1 | entity - whole (dog)", "attribute - color (dog, red)", "other - count (tires, ==2)",
+                    "global - style (photo)", "action - (dog, tires, chase)", "nonsense", 7, "relation (a, b)",
+                    "entity - whole (" + "long " * 60 + ")", "entity - whole (" + "n" * 150 + ")"]},
+        {"example_id": "few", "image_file": "a.jpg", "description": "A dog.", "tuples": ["entity (dog)", "?"]},
+        {"example_id": "none", "image_file": "a.jpg", "description": "The picture shows a red dog.", "tuples": ["?"]},
+        {"example_id": "mute", "image_file": "a.jpg", "description": "!!", "tuples": ["?"]},
+    ]  # fmt: skip
+    (data / "descriptions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    scenes = FolderScenes(data, open_picture=opened)
+    found = read_benchmark(await build(scenes, tmp_path / "b", workshop(verifier), count=4))
+    assert set(found.scenes) == {"one", "few", "none"}
+    assert found.unreadable_tuples == 7
+    facts = {one.fact.text for one in found.scenes["one"].tuples}
+    assert {"red dog", "2 tires", "dog chase tires", "photo whole picture"} <= facts
+    assert "red dog" in {one.fact.text for one in found.scenes["none"].tuples}
+    counts = {item.answer for item in found.items if item.kind == "count" and "tires" in item.question}
+    assert counts <= {"There are 2 tires."}
+    told = "\n".join([*scenes.left_out, *found.left_out])
+    for said in ("4 of the 10 tuples in row 1", "'nonsense'", "'7'", "row 2", "too few to ask much",
+                 "Its description is read instead", "Nothing can be read from the description of 'mute'"):  # fmt: skip
+        assert said in told
+
+
+async def test_a_stored_tuple_that_was_broken_drops_no_picture(tmp_path: Path, verifier: Verifier) -> None:
+    folder = await build(WorldScenes(microworld), tmp_path / "b", workshop(verifier), count=1)
+    scene = json.loads((folder / "scenes.jsonl").read_text())
+    scene["tuples"][0] |= {"attribute": "red", "relation": "above"}
+    (folder / "scenes.jsonl").write_text(json.dumps(scene) + "\n")
+    found = read_benchmark(folder)
+    assert len(found.scenes) == 1
+    assert "1 tuples in row 1 of scenes.jsonl cannot be read." in found.left_out
 
 
 @pytest.mark.parametrize(
@@ -256,6 +295,73 @@ def test_a_folder_without_descriptions_is_refused(tmp_path: Path, name: str, con
         FolderScenes(tmp_path, open_picture=opened)
     with pytest.raises(BadInput, match="no folder"):
         FolderScenes(tmp_path / "nowhere", open_picture=opened)
+
+
+def attacks(output: str, graph: SceneGraph) -> dict[str, str]:
+    """Return programs that give an answer without looking at what it is about."""
+    said, first, all_of_it = repr(output), repr(graph.get_entities()[0]), repr(graph.describe(graph))
+    here, number = f"return {said}", len(graph.get_entities())
+    tests = {
+        "counts entities": f"len(g.get_entities()) == {number}",
+        "knows the graph": f"g.describe(g) == {all_of_it}",
+        "knows the graph, sorted": f"sorted(g.describe(g).split('; ')) == sorted({all_of_it}.split('; '))",
+        "knows the caption": f"g.caption == {graph.caption!r}",
+        "looks at something else": f"{first} in g.get_entities()",
+    }
+    others = ("return 'nothing'", "raise ValueError", f"return g.get_attributes({first})['size']")
+    found = {
+        f"{name}, {then}": f"def verify(g):\n    if {test}:\n        {here}\n    {then}"
+        for name, test in tests.items()
+        for then in others
+    }
+    new = "any(word in g.describe(g) for word in ('thimble', 'purple', 'ordinary'))"
+    return found | {
+        "constant": f"def verify(g):\n    {here}",
+        "reads and drops": f"def verify(g):\n    [g.get_attributes(e) for e in g.get_entities()]\n    {here}",
+        "knows a changed graph": f"def verify(g):\n    if {new}:\n        return 'x'\n    {here}",
+    }
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_programs_that_do_not_look_are_rejected_and_those_that_look_are_not(seed: int, verifier: Verifier) -> None:
+    scene = WorldScenes(microworld).scene(seed, 77)
+    graph = SceneGraph(scene.facts, caption=scene.caption)
+    drafts = Quiz().drafts(scene, seed)
+
+    def judged(drafts: Sequence[Draft]) -> tuple[list[Verified], list[str]]:
+        outputs = list(verifier.run_all([(one.program, graph) for one in drafts]))
+        read = [reading(one.question, one.answer, each.answer or "") for one, each in zip(drafts, outputs, strict=True)]
+        found = objections(drafts, outputs, read, graph, embed, verifier=verifier)
+        return outputs, [one.reason if one else "" for one in found]
+
+    outputs, reasons = judged(drafts)
+    assert "program ignores the scene" not in reasons
+    kept = [
+        (draft, output.answer) for draft, output, reason in zip(drafts, outputs, reasons, strict=True) if not reason
+    ]
+    assert len(kept) > 5
+    for draft, output in kept:
+        for name, program in attacks(output or "", graph).items():
+            (_,), (reason,) = judged([draft.model_copy(update={"program": program})])
+            assert reason == "program ignores the scene", (name, draft.question, output)
+
+
+async def test_a_writer_of_constants_is_seen_through_and_counted(tmp_path: Path, verifier: Verifier) -> None:
+    class Parrot:
+        async def write(self, scene: Pictured, seed: int) -> list[Draft]:
+            graph = SceneGraph(scene.facts)
+            drafts = Quiz().drafts(scene, seed)
+            outputs = verifier.run_all([(one.program, graph) for one in drafts])
+            return [
+                one.model_copy(update={"program": f"def verify(g):\n    return {output.answer!r}"})
+                for one, output in zip(drafts, outputs, strict=True)
+            ]
+
+    shop = Workshop(Parrot(), READER, verifier, embed)
+    folder = await build(WorldScenes(microworld), tmp_path / "b", shop, count=2)
+    funnel = json.loads((folder / "benchmark.json").read_text())["funnel"]
+    assert funnel["kept"] == 0
+    assert funnel["program ignores the scene"] > 10
 
 
 async def test_a_model_that_writes_nonsense_stops_nothing(tmp_path: Path, verifier: Verifier) -> None:

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from microworld.described import described
 from microworld.scenes import relations
 from profiles.errors import BadInput
-from tools.scoring.scene_graph import Fact, SceneGraph, name_of, numbered, parse_tuple
+from tools.scoring.scene_graph import (
+    WHOLE,
+    Fact,
+    SceneGraph,
+    name_of,
+    numbered,
+    parse_tuple,
+    read_tuples,
+    tuple_text,
+)
 
 NAMES = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max_size=20).filter(str.strip)
 ENTITIES = st.sampled_from(["dog", "dog (2)", "t-shirt", "5 o'clock sign", '"STOP" sign', "café"])
@@ -79,6 +88,25 @@ def test_the_methods_of_the_paper_say_what_is_there() -> None:
         ("relation - spatial (dog, house, in front of)",
          Fact("dog", relation="in front of", target="house", kind="spatial")),
         ("attribute - count (5 stripes, 5)", Fact("5 stripes", attribute="5", kind="count")),
+        # Further forms of Davidsonian scene graphs.
+        ("3 | other - count (tires, ==2)", Fact("tires", attribute="2", kind="count")),
+        ("other - count (butterflies, ==bunch)", Fact("butterflies", attribute="bunch", kind="count")),
+        ("other - count (birds, >=5)", Fact("birds", attribute=">=5", kind="count")),
+        ('other - text rendering (word, "START")', Fact("word", attribute="START", kind="text rendering")),
+        ("other - text rendering (sign, STOP, NOW)", Fact("sign", attribute="STOP, NOW", kind="text rendering")),
+        ("other - scale (dog, cat, larger)", Fact("dog", relation="larger", target="cat", kind="scale")),
+        ("global - (digital art)", Fact(WHOLE, attribute="digital art", kind="global")),
+        ("global - style (hd painting)", Fact(WHOLE, attribute="hd painting", kind="style")),
+        ("global - style (image, watercolor)", Fact(WHOLE, attribute="watercolor", kind="style")),
+        ("action - (car, soccer, play)", Fact("car", relation="play", target="soccer", kind="action")),
+        ("action - (skateboarder, pull off a trick)",
+         Fact("skateboarder", attribute="pull off a trick", kind="action")),
+        ("action - hold (man, iPhone)", Fact("man", relation="hold", target="iPhone", kind="action")),
+        ("relation - action (man, ball, kick)", Fact("man", relation="kick", target="ball", kind="action")),
+        ("entity - part (pig's crown)", Fact("pig's crown", kind="part")),
+        ("entity - state (man, old)", Fact("man", attribute="old", kind="state")),
+        ("Attribute – Material (bench, wood).", Fact("bench", attribute="wood", kind="material")),
+        ("- attribute - color (shirt, red, white)", Fact("shirt", attribute="red, white", kind="color")),
     ],
 )  # fmt: skip
 def test_tuples_are_read_as_they_are_written(text: str, fact: Fact) -> None:
@@ -93,6 +121,51 @@ def test_tuples_are_read_as_they_are_written(text: str, fact: Fact) -> None:
 def test_what_is_no_tuple_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
         parse_tuple(text)
+
+
+PARTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\"'="), min_size=1, max_size=20)
+WORDS = PARTS.map(lambda part: " ".join(part.split())).filter(bool)
+KINDS = st.sampled_from(["", "color", "text rendering", "spatial", "action", "whole"])
+
+
+@given(
+    st.one_of(
+        st.builds(lambda name, kind: Fact(name, kind=kind), WORDS, KINDS),
+        st.builds(lambda name, value, kind: Fact(name, attribute=value, kind=kind), WORDS, WORDS, KINDS),
+        st.builds(lambda one, how, other, kind: Fact(one, "", how, other, kind), WORDS, WORDS, WORDS, KINDS),
+    )
+)
+def test_what_is_written_is_read_again(fact: Fact) -> None:
+    assert parse_tuple(tuple_text(fact)) == fact
+
+
+@given(
+    st.sampled_from(["entity", "attribute", "relation", "action", "global", "other", "Entity", "thing", ""]),
+    st.sampled_from(["", " - ", " -", "-", " – ", ": "]),
+    st.sampled_from(["", "whole", "color", "count", "style", "text rendering", "spatial", "é(", "x" * 300]),
+    st.lists(st.text(max_size=30), max_size=6).map(", ".join),
+    st.sampled_from(["", ".", ")", "\n", " | "]),
+)
+def test_nothing_that_looks_like_a_tuple_stops_the_others(
+    form: str, dash: str, kind: str, parts: str, end: str
+) -> None:
+    text = f"{form}{dash}{kind} ({parts}){end}"
+    found = read_tuples(["entity - whole (dog)", text, "attribute - color (dog, red)"])
+    assert found.facts[0] == Fact("dog", kind="whole")
+    assert found.facts[-1] == Fact("dog", attribute="red", kind="color")
+    assert len(found.facts) + len(found.unreadable) == 3
+    assert SceneGraph.of_tuples([text, "entity (dog)"]).get_entities()[-1:] or found.unreadable
+
+
+@given(st.text(max_size=2_000))
+def test_any_text_is_a_tuple_or_is_counted(text: str) -> None:
+    found = read_tuples([text])
+    assert len(found.facts) + len(found.unreadable) == 1
+
+
+def test_there_is_an_end_to_tuples() -> None:
+    found = read_tuples(["entity (dog)", "entity (cat)", "entity (owl)"], most=2)
+    assert (len(found.facts), found.unreadable) == (2, ("entity (owl)",))
 
 
 def test_numbers_tell_entities_of_one_name_apart() -> None:

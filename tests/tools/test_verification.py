@@ -177,6 +177,66 @@ def _written(escape: str) -> str:
     return "def verify(g):\n" + "\n".join(f"    {line}" for line in lines) + "\n    return 'escaped'"
 
 
+REPLACEMENTS = {
+    "another class": "class SceneGraph:\n    def __init__(self, data): pass\n"
+                     "    def get_attributes(self, name): return {'color': 'blue'}\n"
+                     "def verify(g):\n    return g.get_attributes('dog')['color']",
+    "a function of its name": "def SceneGraph(data):\n    return 1\ndef verify(g):\n    return 'blue'",
+    "its name in a loop": "for SceneGraph in [1]:\n    pass\ndef verify(g):\n    return 'blue'",
+    "its name imported": "import math as SceneGraph\ndef verify(g):\n    return 'blue'",
+    "a method of the class": "SceneGraph.get_attributes = lambda self, name: {'color': 'blue'}\n"
+                             "def verify(g):\n    return g.get_attributes('dog')['color']",
+    "a method by its type": "def verify(g):\n    type(g).get_attributes = lambda s, n: {'color': 'blue'}\n"
+                            "    return g.get_attributes('dog')['color']",
+    "a method of the graph": "def verify(g):\n    g.get_attributes = lambda name: {'color': 'blue'}\n"
+                             "    return g.get_attributes('dog')['color']",
+    "by setattr": "def verify(g):\n    setattr(g, 'caption', 'blue')\n    return g.caption",
+    "the data behind it": "def verify(g):\n    g._data['attributes']['dog'] = {'color': 'blue'}\n"
+                          "    return g.get_attributes('dog')['color']",
+    "the data before it": "data['attributes']['dog'] = {'color': 'blue'}\n"
+                          "def verify(g):\n    return g.get_attributes('dog')['color']",
+    "the parameter": "def verify(scene_graph):\n    scene_graph = {'dog': 'blue'}\n    return scene_graph['dog']",
+    "the parameter, walrus": "def verify(g):\n    return (g := {'dog': 'blue'})['dog']",
+    "the parameter, unpacked": "def verify(g):\n    g, x = {'dog': 'blue'}, 1\n    return g['dog']",
+    "the parameter, in a loop": "def verify(g):\n    for g in ['blue']:\n        pass\n    return g",
+    "the parameter, deleted": "def verify(g):\n    del g\n    return 'blue'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLACEMENTS)
+def test_a_program_cannot_replace_its_graph(verifier: Verifier, name: str) -> None:
+    found = verifier.run(REPLACEMENTS[name], GRAPH)
+    assert found.answer is None, found.answer
+    assert found.trouble.endswith(".")
+
+
+@pytest.mark.parametrize("name", ["list", "dict", "sorted", "str", "len"])
+def test_a_program_that_renames_what_python_offers_changes_no_graph(verifier: Verifier, name: str) -> None:
+    asks = f"def {name}(*rest):\n    return ['blue']\ndef verify(g):\n    return g.get_entities()"
+    assert verifier.run(asks, GRAPH).answer == "dog, house, dog (2), t-shirt"
+    asks = f"{name} = 1\ndef verify(g):\n    return g.describe(g.generate_subgraph(['dog', 'house']))"
+    assert verifier.run(asks, GRAPH).answer == "red dog; house; dog in front of house"
+
+
+def test_annotations_and_helpers_are_no_replacement(verifier: Verifier) -> None:
+    program = """
+        def red(graph: SceneGraph, key: str) -> bool:
+            return graph.get_attributes(key).get("color") == "red"
+
+        def verify(scene_graph: SceneGraph) -> list[str]:
+            class Seen:
+                def __init__(self, key):
+                    self.key = key
+            return [Seen(key).key for key in scene_graph.get_entities() if red(scene_graph, key)]
+    """
+    assert verifier.run(program, GRAPH).answer == "dog, t-shirt"
+
+
+def test_what_a_text_warns_of_reaches_nobody(verifier: Verifier, recwarn: pytest.WarningsRecorder) -> None:
+    assert verifier.run("def verify(g):\n    return '\\d' if 1 is 1 else 'x'", GRAPH).answer
+    assert not list(recwarn)
+
+
 def test_there_are_enough_escapes() -> None:
     assert len(ESCAPES) >= 60
 

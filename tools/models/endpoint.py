@@ -12,9 +12,7 @@ What an endpoint replies is hostile input: it is cut off at a size and a time, a
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
 import json
 import math
 import re
@@ -24,7 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import httpx
@@ -32,6 +30,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from profiles.errors import BadInput, SnellenError
 from tools.models.model import Card, Question, Ranking
+from tools.picture_encoding import PictureForm, encoded_once
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -62,6 +61,7 @@ class EndpointSettings:
         pause: Seconds before the second try; twice as many before each further one.
         at_once: Requests under way at a time.
         pictures: How many pictures a question may have.
+        form: How large pictures are sent, and as what.
     """
 
     base_url: str
@@ -73,6 +73,7 @@ class EndpointSettings:
     pause: float = 0.5
     at_once: int = 4
     pictures: int = 2
+    form: PictureForm = field(default_factory=PictureForm)
 
 
 class _Seen(BaseModel):
@@ -130,10 +131,9 @@ class EndpointModel:
         self._settings = settings
         self._offer = settings.offer
         self._choosing = threading.Lock()
-        asked = json.dumps([settings.base_url.rstrip("/"), settings.model, settings.offer])
         self._card = Card(
             name=name,
-            fingerprint=hashlib.sha256(asked.encode()).hexdigest()[:16],
+            fingerprint=_fingerprint(settings),
             architecture=f"{settings.model} at an endpoint",
             parameters=None,
             basis=settings.offer or "tokens",
@@ -209,6 +209,14 @@ class EndpointModel:
             raise BadInput(msg)
 
 
+def _fingerprint(settings: EndpointSettings) -> str:
+    """Return what trials of an endpoint are kept under: all that decides what the model there gets to see."""
+    asked: list[object] = [settings.base_url.rstrip("/"), settings.model, settings.offer]
+    # Left out where it is the usual one: trials from before pictures had a form stay valid.
+    asked += [asdict(settings.form)] if settings.form != PictureForm() else []
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
 class _Line:
     """An open line to an endpoint."""
 
@@ -225,7 +233,7 @@ class _Line:
 
     def by_tokens(self, question: Question) -> Ranking:
         """Read each choice as the beginning of the answer: its tokens are those beyond the prompt's own."""
-        asked = [_spoken("user", question.text, question.pictures)]
+        asked = [_spoken("user", question.text, question.pictures, self._settings.form)]
         before = self._length(self._reply(asked, max_tokens=1))
         rows = [self._row(self._reply_to_read(asked, choice), before, choice) for choice in question.choices]
         return Ranking(tuple(rows), basis="tokens")
@@ -264,7 +272,7 @@ class _Line:
         letters = string.ascii_uppercase[: len(question.choices)]
         listed = "\n".join(f"{letter}. {choice}" for letter, choice in zip(letters, question.choices, strict=True))
         text = f"{question.text}\n{listed}\nAnswer with the letter alone."
-        asked = [_spoken("user", text, question.pictures)]
+        asked = [_spoken("user", text, question.pictures, self._settings.form)]
         reply = self._reply(asked, max_tokens=1, logprobs=True, top_logprobs=_TOP)
         written = reply.choices[0].logprobs
         if written is None or not written.content or not written.content[0].top_logprobs:
@@ -286,7 +294,7 @@ class _Line:
         return Ranking(tuple(scores), basis="answer", text=said[:400])
 
     def said(self, question: Question, text: str, tokens: int) -> str:
-        reply = self._reply([_spoken("user", text, question.pictures)], max_tokens=tokens)
+        reply = self._reply([_spoken("user", text, question.pictures, self._settings.form)], max_tokens=tokens)
         return (reply.choices[0].message.content or "").strip()
 
     def _reply(self, messages: Sequence[Any], **options: Any) -> _Reply:  # noqa: ANN401 - JSON
@@ -345,15 +353,10 @@ _WAYS: Final[dict[Offer, Callable[[_Line, Question], Ranking]]] = {
 """The best first."""
 
 
-def _spoken(role: str, text: str, pictures: Sequence[PIL.Image.Image]) -> dict[str, Any]:
-    shown = [{"type": "image_url", "image_url": {"url": _data_url(picture)}} for picture in pictures]
+def _spoken(role: str, text: str, pictures: Sequence[PIL.Image.Image], form: PictureForm) -> dict[str, Any]:
+    urls = [encoded_once(picture, form).url for picture in pictures]
+    shown = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
     return {"role": role, "content": [*shown, {"type": "text", "text": text}]}
-
-
-def _data_url(picture: PIL.Image.Image) -> str:
-    written = io.BytesIO()
-    picture.convert("RGB").save(written, "PNG")
-    return f"data:image/png;base64,{base64.b64encode(written.getvalue()).decode()}"
 
 
 def _letter(token: str) -> str:

@@ -23,6 +23,7 @@ from tools.models.endpoint import EndpointModel, EndpointSettings
 from tools.models.interleaved import InterleavedModel
 from tools.models.local import LocalModel
 from tools.models.model import Card, ModelUnderTest
+from tools.picture_encoding import PictureForm
 
 _CONTRASTIVE: Final = "CLIPModel"
 _ANSWERER: Final = "BlipForQuestionAnswering"
@@ -101,7 +102,9 @@ def _corrected(profile: Profile, name: str, settings: CheckpointUnderTest, adapt
 
 def _endpoint(name: str, settings: EndpointUnderTest) -> ModelUnderTest:
     asked = settings.model_dump(include={"model", "offer", "timeout", "at_once", "pictures"})
-    return EndpointModel(name, EndpointSettings(settings.url, key=os.environ.get(settings.key, ""), **asked))
+    form = PictureForm(settings.picture_side, settings.picture_bytes, settings.picture_quality)
+    key = os.environ.get(settings.key, "")
+    return EndpointModel(name, EndpointSettings(settings.url, key=key, form=form, **asked))
 
 
 def _checkpoint(profile: Profile, name: str, settings: CheckpointUnderTest) -> ModelUnderTest:

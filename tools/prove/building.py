@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, get_args
 from profiles.errors import BadInput, SnellenError
 from tools.bench_files import HEAD, PICTURES, begin, content_of, digest, store, write
 from tools.prove.filters import Objection, Reading, denied, duplicates, program_objection, text_objection
+from tools.prove.perturbation import blindness
 from tools.prove.records import (
     QUESTIONS,
     REJECTED,
@@ -26,7 +27,7 @@ from tools.prove.records import (
     Tuple,
 )
 from tools.prove.scenes import Pictured, Scenes
-from tools.scoring.scene_graph import SceneGraph
+from tools.scoring.scene_graph import MAX_FACTS, SceneGraph
 
 if TYPE_CHECKING:
     from tools.scoring.freeform import Embed, Entails
@@ -50,6 +51,11 @@ class Writer(Protocol):
 
 class Reader(Protocol):
     """Reads the tuples of texts: `nodes.reasoning.statements.Statements`, or a chat model."""
+
+    @property
+    def unreadable(self) -> int:
+        """How many tuples that somebody read were none, and were left out."""
+        ...
 
     async def read_all(self, texts: Sequence[tuple[str, str]]) -> list[list[Fact]]:
         """Return the tuples of each text, which answers the question beside it, if there is one."""
@@ -146,13 +152,34 @@ def objections(
     readings: Sequence[Reading],
     graph: SceneGraph,
     embed: Embed,
+    *,
+    verifier: Verifier,
 ) -> list[Objection | None]:
-    """Return why each draft does not stay, as far as programs and words tell; None for those that do."""
+    """Return why each draft does not stay, as far as programs and words tell; None for those that do.
+
+    Args:
+        drafts: Questions with answers and programs.
+        verified: What the programs said.
+        readings: What questions, answers and outputs say.
+        graph: The scene's.
+        embed: Of texts.
+        verifier: Runs the programs on changed graphs, to see whether they look.
+    """
     found = [
         program_objection(draft, answer, reading, embed) or text_objection(draft, reading, graph)
         for draft, answer, reading in zip(drafts, verified, readings, strict=True)
     ]
     kept = [place for place, objection in enumerate(found) if objection is None]
+    blind = blindness(
+        [drafts[place] for place in kept],
+        [verified[place] for place in kept],
+        [readings[place] for place in kept],
+        graph,
+        verifier,
+    )
+    for place, objection in zip(kept, blind, strict=True):
+        found[place] = objection
+    kept = [place for place in kept if found[place] is None]
     for place in duplicates([f"{drafts[place].question} {drafts[place].answer}" for place in kept], embed):
         found[kept[place]] = Objection("duplicate", "Another question about this picture says the same.")
     return found
@@ -160,22 +187,25 @@ def objections(
 
 async def _made(scene: Pictured, folder: Path, workshop: Workshop, number: int, seed: int) -> dict[str, Any]:
     """Store a picture, and write and judge the questions about it."""
-    facts = scene.facts
+    facts, before = scene.facts, workshop.reader.unreadable
     if not facts:
         (facts,) = await workshop.reader.read_all([(scene.caption, "")])
     content = io.BytesIO()
     scene.picture.convert("RGB").save(content, "PNG")
     name = f"{number}.png"
     store(folder / PICTURES / name, content.getvalue())
+    counted = {"unreadable": scene.unreadable + workshop.reader.unreadable - before}
     if not facts:
-        return {"scene": None, "items": [], "left_out": f"Nothing can be read from the description of {scene.name!r}."}
+        said = f"Nothing can be read from the description of {scene.name!r}: nothing is asked about its picture."
+        return {"scene": None, "items": [], "left_out": said, **counted}
+    facts = facts[:MAX_FACTS]
     known = Pictured(scene.name, scene.picture, scene.caption, facts)
     stored = Scene(
         name=scene.name, picture=name, digest=digest(content.getvalue()), caption=scene.caption,
         tuples=[Tuple.of(fact) for fact in facts],
     )  # fmt: skip
     items = [item async for item in _judged(known, workshop, number, seed)]
-    return {"scene": stored.model_dump(), "items": [item.model_dump() for item in items]}
+    return {"scene": stored.model_dump(), "items": [item.model_dump() for item in items], **counted}
 
 
 async def _judged(scene: Pictured, workshop: Workshop, number: int, seed: int) -> Any:  # noqa: ANN401 - an iterator
@@ -184,7 +214,7 @@ async def _judged(scene: Pictured, workshop: Workshop, number: int, seed: int) -
     graph = SceneGraph(scene.facts, caption=scene.caption)
     verified = list(workshop.verifier.run_all([(draft.program, graph) for draft in drafts]))
     readings = await _readings(drafts, verified, workshop.reader)
-    against = objections(drafts, verified, readings, graph, workshop.embed)
+    against = objections(drafts, verified, readings, graph, workshop.embed, verifier=workshop.verifier)
     kept = [place for place, objection in enumerate(against) if objection is None]
     if workshop.entails is not None:
         wanted = {fact.text: fact for place in kept for fact in readings[place].new if fact.kind != "category"}
@@ -216,7 +246,11 @@ def _join(folder: Path, begun: dict[str, Any], rows: Sequence[dict[str, Any]]) -
     write(folder / QUESTIONS, "".join(_lines(kept)))
     write(folder / REJECTED, "".join(_lines([item for item in items if item.reason])))
     content = content_of(folder, (SCENES, QUESTIONS))
-    head = {**begun, "rows": len(kept), "funnel": funnel_of(items), "content": content}
+    head = {
+        **begun, "rows": len(kept), "funnel": funnel_of(items), "content": content,
+        "unreadable_tuples": sum(row.get("unreadable", 0) for row in rows),
+        "left_out": [row["left_out"] for row in rows if row.get("left_out")],
+    }  # fmt: skip
     write(folder / HEAD, json.dumps(head, indent=2) + "\n")
 
 

@@ -6,6 +6,7 @@ Questions that were rejected are kept with their reasons in ``rejected.jsonl``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from profiles.errors import BadInput
 from tools.bench_files import CHANGED, PICTURES, checked_head, content_of, picture_trouble, read_head, read_rows
-from tools.scoring.scene_graph import Fact, SceneGraph
+from tools.scoring.scene_graph import MAX_FACTS, MAX_NAME, Fact, SceneGraph
 
 VERSION: Final = 1
 QUESTIONS: Final = "questions.jsonl"
@@ -27,11 +28,10 @@ Caption = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 File = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,80}\.png$")]
 Reason = Literal[
-    "program fails", "program disagrees", "ungrammatical", "incomplete", "taboo words", "ambiguous", "trivial",
-    "not entailed", "duplicate",
+    "program fails", "program disagrees", "program ignores the scene", "ungrammatical", "incomplete", "taboo words",
+    "ambiguous", "trivial", "not entailed", "duplicate",
 ]  # fmt: skip
-"""Why a question was rejected: the first two by its program (filter one), the others by its text (filter two)."""
-_MOST_TUPLES: Final = 2_000
+"""Why a question was rejected: the first three by its program (filter one), the others by its text (filter two)."""
 
 
 class _Record(BaseModel):
@@ -41,7 +41,7 @@ class _Record(BaseModel):
 class Tuple(_Record):
     """A tuple of a scene graph, as it is stored: `tools.scoring.Fact`."""
 
-    entity: Name
+    entity: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
     attribute: str = ""
     relation: str = ""
     target: str = ""
@@ -79,12 +79,24 @@ class Scene(_Record):
     picture: File
     digest: Digest
     caption: Caption
-    tuples: list[Tuple] = Field(min_length=1, max_length=_MOST_TUPLES)
+    tuples: list[Tuple] = Field(min_length=1, max_length=MAX_FACTS)
 
     @property
     def graph(self) -> SceneGraph:
-        """Its scene graph."""
-        return SceneGraph([one.fact for one in self.tuples], caption=self.caption)
+        """Its scene graph, of the tuples that are some."""
+        return SceneGraph(self._facts(), caption=self.caption)
+
+    @property
+    def unreadable(self) -> int:
+        """How many of its tuples are none: somebody has changed them."""
+        return len(self.tuples) - len(self._facts())
+
+    def _facts(self) -> list[Fact]:
+        facts = []
+        for one in self.tuples:
+            with suppress(BadInput):
+                facts.append(one.fact)
+        return facts
 
 
 class Draft(_Record):
@@ -140,6 +152,8 @@ class Head(_Record):
     content: str = ""
     rows: int
     funnel: dict[str, int]
+    unreadable_tuples: int = 0
+    left_out: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -154,6 +168,7 @@ class Benchmark:
         scenes: Their scenes, by name.
         funnel: How many questions there were, and how many were rejected for which reason.
         left_out: Why others cannot be used, in sentences that name the row.
+        unreadable_tuples: How many tuples of its pictures could not be read when it was built.
     """
 
     folder: Path
@@ -163,6 +178,7 @@ class Benchmark:
     scenes: Mapping[str, Scene]
     funnel: Mapping[str, int]
     left_out: Sequence[str]
+    unreadable_tuples: int = 0
 
     def picture(self, scene: str) -> Path:
         """Return the place of a scene's picture."""
@@ -183,7 +199,7 @@ def read_benchmark(folder: Path) -> Benchmark:
     """
     read = read_head(folder, (QUESTIONS, SCENES), kind="questions", version=VERSION)
     head = checked_head(folder, read, Head)
-    left_out: list[str] = []
+    left_out: list[str] = [*head.left_out]
     scenes: dict[str, Scene] = {}
     for row, scene in read_rows(folder / SCENES, Scene, left_out):
         trouble = _broken(folder, scene) or (
@@ -193,6 +209,7 @@ def read_benchmark(folder: Path) -> Benchmark:
             left_out.append(f"Row {row} of {SCENES} is left out: {trouble}.")
         else:
             scenes[scene.name] = scene
+            left_out += [f"{scene.unreadable} tuples in row {row} of {SCENES} cannot be read."] * bool(scene.unreadable)
     items: dict[str, Item] = {}
     for row, item in read_rows(folder / QUESTIONS, Item, left_out):
         trouble = f"there is another {item.id!r} before it" if item.id in items else ""
@@ -209,16 +226,13 @@ def read_benchmark(folder: Path) -> Benchmark:
     if not items:
         msg = f"The benchmark in {folder} has no usable question. {' '.join(left_out[:3])}".rstrip()
         raise BadInput(msg)
-    return Benchmark(folder, head.source, head.seed, list(items.values()), scenes, head.funnel, left_out)
+    return Benchmark(
+        folder=folder, source=head.source, seed=head.seed, items=list(items.values()), scenes=scenes,
+        funnel=head.funnel, left_out=left_out, unreadable_tuples=head.unreadable_tuples,
+    )  # fmt: skip
 
 
 def _broken(folder: Path, scene: Scene) -> str:
     """Say what is wrong with a scene."""
     trouble = picture_trouble(folder, scene.picture, scene.digest)
-    if trouble:
-        return trouble
-    try:
-        _ = scene.graph
-    except BadInput as error:
-        return str(error).rstrip(".")
-    return ""
+    return trouble or ("no tuple of it can be read" if scene.unreadable == len(scene.tuples) else "")

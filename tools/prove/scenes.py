@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from profiles.errors import BadInput
-from tools.scoring.scene_graph import Fact, parse_tuple
+from tools.scoring.scene_graph import Fact, read_tuples
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -23,6 +23,10 @@ DESCRIPTIONS: Final = ("docci_descriptions.jsonlines", "descriptions.jsonlines",
 """The files in which a data set says what its pictures show."""
 PLACES: Final = ("", "images", "pictures")
 """The folders of a data set in which its pictures may lie."""
+_FEW: Final = 3
+"""Tuples below which hardly anything can be asked about a picture."""
+_SHOWN: Final = 3
+"""Unreadable tuples of a row that are told."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,14 @@ class Pictured:
         picture: RGB.
         caption: What it shows, in words.
         facts: The same as tuples; none where they are to be extracted from the caption.
+        unreadable: How many more tuples there were that could not be read.
     """
 
     name: str
     picture: PIL.Image.Image
     caption: str
     facts: Sequence[Fact]
+    unreadable: int = 0
 
 
 class Scenes(Protocol):
@@ -90,13 +96,15 @@ class WorldScenes:
     def scene(self, number: int, seed: int) -> Pictured:
         """Draw the so manieth; see `Scenes`."""
         made = self._world.described(number, seed)
-        return Pictured(f"{seed}-{number}", made.picture(), made.caption, tuple(map(parse_tuple, made.tuples)))
+        read = read_tuples(made.tuples)
+        return Pictured(f"{seed}-{number}", made.picture(), made.caption, read.facts, len(read.unreadable))
 
 
 class FolderScenes:
     """Pictures with captions in a folder, in DOCCI's form: one JSON object a line, with `image_file` and `description`.
 
-    ``tuples`` may hold the scene graph, in the form of `parse_tuple`; without them a caption is read.
+    ``tuples`` may hold the scene graph, in the form of `tools.scoring.scene_graph.parse_tuple`; without one that can be
+    read, the caption is read. What is no tuple is left out and told.
 
     Args:
         folder: The folder.
@@ -142,7 +150,7 @@ class FolderScenes:
                 self.left_out.append(f"Row {row.number} is left out: its picture {row.file[:80]!r} cannot be read.")
                 order.remove(row)
                 continue
-            return Pictured(row.name, picture, row.caption, row.facts)
+            return Pictured(row.name, picture, row.caption, row.facts, len(row.unreadable))
         said = f"{self._folder} has {len(order)} pictures with descriptions that can be used, and more are needed."
         msg = " ".join([said, *self.left_out[:5]])
         raise BadInput(msg)
@@ -164,6 +172,8 @@ class FolderScenes:
                 self.left_out.append(
                     f"Row {number} of {file.name} is left out: there is another {row.name!r} before it."
                 )
+            if row.name not in found:
+                self.left_out += row.told(file.name)
             found.setdefault(row.name, row)
         if not found:
             said = f" {self.left_out[0]}" if self.left_out else ""
@@ -179,13 +189,27 @@ class _Row:
     file: str
     caption: str
     facts: tuple[Fact, ...]
+    unreadable: tuple[str, ...] = ()
+
+    def told(self, file: str) -> list[str]:
+        """Say which tuples cannot be read, and what that leaves."""
+        if not self.unreadable:
+            return []
+        count, of = len(self.unreadable), len(self.unreadable) + len(self.facts)
+        shown = ", ".join(repr(one[:60]) for one in self.unreadable[:_SHOWN]) + ", …" * (count > _SHOWN)
+        said = f"{count} of the {of} tuples in row {self.number} of {file} cannot be read and are left out: {shown}."
+        if not self.facts:
+            said += " Its description is read instead."
+        elif len(self.facts) < _FEW:
+            said += " Those that are left are too few to ask much about its picture."
+        return [said]
 
     @classmethod
     def of(cls, number: int, row: Any) -> _Row:  # noqa: ANN401 - whatever the line held
         """Read a line.
 
         Raises:
-            ValueError: It has no picture's name or no description, or a tuple of it is none.
+            ValueError: It has no picture's name or no description, or its tuples are no list.
         """
         if not isinstance(row, dict):
             msg = "it is no JSON object"
@@ -198,12 +222,9 @@ class _Row:
             msg = "it has no `description`, and nothing can be asked about a picture of which nothing is known"
             raise ValueError(msg)
         tuples = row.get("tuples") or []
-        if not isinstance(tuples, list) or not all(isinstance(one, str) for one in tuples):
+        if not isinstance(tuples, list):
             msg = "`tuples` must be a list of texts"
-            raise ValueError(msg)
-        try:
-            facts = tuple(map(parse_tuple, tuples))
-        except BadInput as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(msg)  # noqa: TRY004 - as above
+        read = read_tuples(one if isinstance(one, str) else json.dumps(one) for one in tuples)
         name = str(row.get("example_id") or file)
-        return cls(number, name[:120], file, caption.strip()[:20_000], facts)
+        return cls(number, name[:120], file, caption.strip()[:20_000], read.facts, read.unreadable)

@@ -12,7 +12,6 @@ A judge scores every pair in both orders and under two conditions: asked to mind
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,6 @@ import numpy as np
 from tools.scoring.interval import Interval
 from tools.scoring.measure import Measure
 
-LOWEST: Final = 1.0
-HIGHEST: Final = 10.0
 INVALID: Final = -1.0
 """What an answer without a score counts as where scores are ranked."""
 
@@ -39,9 +36,6 @@ _FEW: Final = 5
 """Originals below which their pairs say too little for an interval."""
 _MANY: Final = 0.2
 """The share of pairs that is, where orders or conditions are compared."""
-_SCORE: Final = re.compile(r"\bscore\s*:\s*\**\s*(-?\d+(?:\.\d+)?)(?![\d.]*\d)(?:\s*/\s*10\b)?", re.IGNORECASE)
-_MOST_READ: Final = 20_000
-"""Characters of an answer in which a score is looked for."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +57,6 @@ class Judged:
     forward: float | None
     backward: float | None
     cluster: str = ""
-
-
-def parsed_score(text: str) -> float | None:
-    """Read the score of an answer that was asked for as ``Score: N``.
-
-    Args:
-        text: What a model wrote; of a long text only the beginning is read.
-
-    Returns:
-        A number from 1 to 10. None where there is none, one outside of that, or several that differ: which of them was
-        meant is not for us to choose.
-    """
-    found = {float(number) for number in _SCORE.findall(text[:_MOST_READ])}
-    if len(found) != 1:
-        return None
-    (score,) = found
-    return score if LOWEST <= score <= HIGHEST else None
 
 
 def invalid_rate(judged: Sequence[Judged]) -> Measure:

@@ -7,7 +7,7 @@ quotes and numbers too, and a second dog is another entity than the first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,13 +17,26 @@ from profiles.errors import BadInput
 
 MAX_NAME: Final = 200
 """Characters of a name, a value or a relation."""
+MAX_FACTS: Final = 2_000
+"""Tuples of a picture that are read."""
 _NUMBERED: Final = re.compile(r"^(?P<name>.+?) \((?P<number>[2-9]|[1-9]\d{1,3})\)$", re.DOTALL)
 _TUPLE: Final = re.compile(
-    r"^\s*(?:\d+\s*\|\s*)?(?P<form>entity|attribute|relation)\s*(?:-\s*(?P<kind>[^()]*?))?\s*\((?P<parts>.*)\)\s*$",
-    re.DOTALL,
+    r"^[\s*•-]*(?:\d+\s*[|.)]\s*)?(?P<form>entity|attribute|relation|action|global|other)\b"
+    r"\s*(?:[-–—:]\s*(?P<kind>[^()]*?))?\s*\((?P<parts>.*)\)[\s.,;]*$",
+    re.DOTALL | re.IGNORECASE,
 )
 _PARTS: Final = re.compile(r"""\s*("(?:[^"]*)"|'(?:[^']*)'(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)""")
-_FORMS: Final[Mapping[str, int]] = {"entity": 1, "attribute": 2, "relation": 3}
+WHOLE: Final = "whole picture"
+"""The key of the entity that has what is said of a picture as a whole: ``global - (digital art)``. It is not a picture
+that hangs on a wall."""
+_WHOLE_NAMES: Final = frozenset({"picture", "image", "scene", "photo", "photograph"})
+_VALUED: Final = frozenset({"count", "text", "text rendering"})
+"""Kinds of ``other`` that are attributes, however many commas their value has."""
+_EQUAL: Final = re.compile(r"^==?\s*(?=\S)")
+_TUPLE_FORMS: Final = (
+    "entity (name), attribute (name, value), relation (name, name, relation), action (name, name, verb), global (value)"
+    " or other - count (name, ==2)"
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -60,6 +73,11 @@ class Fact:
             raise BadInput(msg)
 
     @property
+    def values(self) -> list[str]:
+        """The values of its attribute, of which some write several with commas."""
+        return self.attribute.split(", ") if self.attribute else []
+
+    @property
     def text(self) -> str:
         """It in words, in which numbers of entities are left out: ``red dog``, ``dog not in front of house``."""
         no = "not " if self.negated else ""
@@ -76,8 +94,47 @@ def name_of(key: str) -> str:
     return found["name"] if found else key
 
 
+@dataclass(frozen=True)
+class ReadTuples:
+    """What could be read of a list of tuples.
+
+    Attributes:
+        facts: The tuples that are.
+        unreadable: The texts that are none, as they were written.
+    """
+
+    facts: tuple[Fact, ...]
+    unreadable: tuple[str, ...] = ()
+
+
+def read_tuples(texts: Iterable[str], *, most: int = MAX_FACTS) -> ReadTuples:
+    """Read the tuples of a picture; see `parse_tuple`. What is none is left out and returned beside them.
+
+    Args:
+        texts: The tuples.
+        most: That are read; further ones count as unreadable.
+    """
+    facts: list[Fact] = []
+    unreadable: list[str] = []
+    for text in texts:
+        try:
+            fact = parse_tuple(text) if len(facts) < most else None
+        except BadInput:
+            fact = None
+        if fact is None:
+            unreadable.append(text[:MAX_NAME])
+        else:
+            facts.append(fact)
+    return ReadTuples(tuple(facts), tuple(unreadable))
+
+
 def parse_tuple(text: str) -> Fact:
-    """Read a tuple in DOCCI's form: ``attribute - color (t-shirt, blue)``, ``relation - spatial (dog, house, by)``.
+    """Read a tuple in the form of Davidsonian scene graphs (Cho et al. 2024), in which DOCCI's are written.
+
+    ``entity - whole (dog)``, ``attribute - color (t-shirt, blue)``, ``relation - spatial (dog, house, by)``,
+    ``action - (dog, cat, chase)``, ``global - style (sketch)``, ``other - count (tires, ==2)``,
+    ``other - text rendering (sign, "STOP")``. What is global is an attribute of the entity `WHOLE`; an action without
+    an object is an attribute of the kind ``action``, one with an object a relation of that kind.
 
     Args:
         text: The tuple; names with a comma are quoted.
@@ -87,16 +144,75 @@ def parse_tuple(text: str) -> Fact:
     """
     found = _TUPLE.match(text[: 5 * MAX_NAME])
     parts = _parted(found["parts"]) if found else []
-    if not found or len(parts) != _FORMS[found["form"]]:
-        forms = "entity (name), attribute (name, value) or relation (name, name, relation)"
-        msg = f"{text[:120]!r} is no tuple: give {forms}."
+    fact = _FORMS[found["form"].lower()](" ".join((found["kind"] or "").lower().split()), parts) if found else None
+    if fact is None:
+        msg = f"{text[:120]!r} is no tuple: give {_TUPLE_FORMS}."
         raise BadInput(msg)
-    kind = (found["kind"] or "").strip()
-    if found["form"] == "entity":
-        return Fact(parts[0], kind=kind)
-    if found["form"] == "attribute":
+    return fact
+
+
+def tuple_text(fact: Fact) -> str:
+    """Write a fact in the form that `parse_tuple` reads; whether it is negated is not part of that form."""
+    kind = f" - {fact.kind}" if fact.kind else ""
+    if fact.relation:
+        return f"relation{kind} ({_quoted(fact.entity)}, {_quoted(fact.target)}, {_quoted(fact.relation)})"
+    if fact.attribute:
+        return f"attribute{kind} ({_quoted(fact.entity)}, {_quoted(fact.attribute)})"
+    return f"entity{kind} ({_quoted(fact.entity)})"
+
+
+def _quoted(part: str) -> str:
+    mark = "'" if '"' in part else '"'
+    return f"{mark}{part}{mark}" if "," in part or (part[0] == part[-1] and part[0] in "\"'") else part
+
+
+def _entity(kind: str, parts: Sequence[str]) -> Fact | None:
+    if len(parts) == 2 and kind == "state":  # noqa: PLR2004 - some write the state of a thing as an entity
         return Fact(parts[0], attribute=parts[1], kind=kind)
+    return Fact(parts[0], kind=kind) if len(parts) == 1 else None
+
+
+def _attribute(kind: str, parts: Sequence[str]) -> Fact | None:
+    if len(parts) < 2:  # noqa: PLR2004 - a thing and a value
+        return None
+    value = ", ".join(parts[1:])
+    return Fact(parts[0], attribute=_EQUAL.sub("", value) if kind == "count" else value, kind=kind)
+
+
+def _relation(kind: str, parts: Sequence[str]) -> Fact | None:
+    if len(parts) != 3:  # noqa: PLR2004 - two things and how they stand to each other
+        return None
     return Fact(parts[0], relation=parts[2], target=parts[1], kind=kind)
+
+
+def _action(kind: str, parts: Sequence[str]) -> Fact | None:
+    """Read who does what, and to whom; some write the verb before the parentheses."""
+    verb = "" if kind == "action" else kind
+    match [*parts, verb] if verb else list(parts):
+        case [doer, done]:
+            return Fact(doer, attribute=done, kind="action")
+        case [doer, other, done]:
+            return Fact(doer, relation=done, target=other, kind="action")
+    return None
+
+
+def _global(kind: str, parts: Sequence[str]) -> Fact | None:
+    if not parts:
+        return None
+    named = len(parts) > 1 and parts[0].casefold() in _WHOLE_NAMES
+    return Fact(WHOLE, attribute=", ".join(parts[1:] if named else parts), kind=kind or "global")
+
+
+def _other(kind: str, parts: Sequence[str]) -> Fact | None:
+    if len(parts) == 3 and kind not in _VALUED:  # noqa: PLR2004 - as a relation has
+        return _relation(kind, parts)
+    return _global(kind, parts) if len(parts) == 1 else _attribute(kind, parts)
+
+
+_FORMS: Final[Mapping[str, Callable[[str, Sequence[str]], Fact | None]]] = {
+    "entity": _entity, "attribute": _attribute, "relation": _relation, "action": _action, "global": _global,
+    "other": _other,
+}  # fmt: skip
 
 
 def _parted(text: str) -> list[str]:
@@ -137,12 +253,8 @@ class SceneGraph:
 
     @classmethod
     def of_tuples(cls, tuples: Iterable[str], *, caption: str = "") -> SceneGraph:
-        """Return the graph of tuples in DOCCI's form; see `parse_tuple`.
-
-        Raises:
-            BadInput: One of them is none.
-        """
-        return cls([parse_tuple(text) for text in tuples], caption=caption)
+        """Return the graph of tuples in DOCCI's form; see `parse_tuple`. What is none is left out."""
+        return cls(read_tuples(tuples).facts, caption=caption)
 
     @property
     def facts(self) -> list[Fact]:

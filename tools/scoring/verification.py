@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 
 from profiles.errors import SnellenError
 from tools.scoring.scene_graph import SceneGraph
+from tools.scoring.tampering import GRAPH, tampering
 
 FUNCTION: Final = "verify"
 """What a program defines: a function of the scene graph that returns the answer."""
@@ -32,16 +33,16 @@ class SceneGraph:
         self._data = data
 
     def get_entities(self):
-        return list(self._data["attributes"])
+        return [*self._data["attributes"]]
 
     def get_attributes(self, ent_name):
-        return dict(self._data["attributes"].get(ent_name, {}))
+        return {**self._data["attributes"].get(ent_name, {})}
 
     def get_outgoing_relations(self, ent_name):
-        return dict(self._data["outgoing"].get(ent_name, {}))
+        return {**self._data["outgoing"].get(ent_name, {})}
 
     def get_incoming_relations(self, ent_name):
-        return dict(self._data["incoming"].get(ent_name, {}))
+        return {**self._data["incoming"].get(ent_name, {})}
 
     def generate_subgraph(self, node_list):
         kept = [name for name in self._data["attributes"] if name in node_list]
@@ -65,7 +66,7 @@ class SceneGraph:
                         said.append(self._data["names"][name] + " " + relation + " " + self._data["names"][other])
         return "; ".join(said)
 """
-"""Listing 1's methods as the box knows them: there is nothing in it but text."""
+"""Listing 1's methods as the box knows them: there is nothing in it but text, and no name that a program may rebind."""
 
 
 @dataclass(frozen=True)
@@ -159,10 +160,18 @@ class Verifier:
 
         if len(program) > MAX_PROGRAM:
             return Verified(None, f"The program has more than {MAX_PROGRAM:,} characters.")
-        code = f"{_PRELUDE}\n{textwrap.dedent(program)}\n\n{FUNCTION}(SceneGraph(data))"
+        written = textwrap.dedent(program)
+        if trouble := tampering(written, FUNCTION):
+            return Verified(None, trouble)
         try:
             with self._pool.checkout(limits=self._limits) as session:
-                found = session.feed_run(code, inputs={"data": _plain(graph)}, print_callback=_unheard)
+                # Annotations may name the class, so it is there before the program; and it is made anew behind the
+                # program, before there is any graph, so that nothing the program did to it lasts.
+                session.feed_run(_PRELUDE, print_callback=_unheard)
+                session.feed_run(written, print_callback=_unheard)
+                found = session.feed_run(
+                    f"{_PRELUDE}\n{FUNCTION}({GRAPH}(data))", inputs={"data": _plain(graph)}, print_callback=_unheard
+                )
         except (MontyError, TimeoutError, ValueError) as error:
             return Verified(None, f"The program failed: {_line(error)}.")
         except RecursionError:

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageOps
 from pydantic import Field
 
-from tools.transforms.transform import TRANSFORMS, Sample, pixels
+from tools.transforms.transform import TRANSFORMS, OutOfReach, Sample, pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,10 +53,13 @@ def zoom(sample: Sample, *, zoom_factor: Annotated[float, Field(ge=1, le=20)] = 
     """Show a random part of the picture at the size of the whole.
 
     Args:
-        zoom_factor: Width of the picture over width of the part.
+        zoom_factor: Width of the picture over width of the part, which has at least one pixel.
     """
     width, height = sample.picture.size
-    across, down = max(width / zoom_factor, 1), max(height / zoom_factor, 1)
+    if zoom_factor > (most := min(width, height)):
+        msg = f"zoom_factor={zoom_factor:g} leaves no pixel of a picture of {width} × {height}: at most {most}."
+        raise OutOfReach(msg)
+    across, down = width / zoom_factor, height / zoom_factor
     left, top = sample.dice.uniform(0, width - across), sample.dice.uniform(0, height - down)
     part = (left, top, left + across, top + down)
     return sample.picture.resize((width, height), Image.Resampling.BICUBIC, box=part)
@@ -69,9 +72,15 @@ def shuffle(sample: Sample, *, grid_size: Annotated[int, Field(ge=2, le=32)] = 2
     At least two parts change places. Pixels at the right and lower edge that do not go into equal parts stay.
 
     Args:
-        grid_size: How many parts there are across and down.
+        grid_size: How many parts there are across and down, of at least one pixel each.
     """
     old = pixels(sample.picture)
+    if grid_size > min(old.shape[:2]):
+        msg = (
+            f"grid_size={grid_size} leaves no pixel for a part of a picture of {old.shape[1]} × {old.shape[0]}: at "
+            f"most {min(old.shape[:2])}."
+        )
+        raise OutOfReach(msg)
     new = old.copy()
     down, across = old.shape[0] // grid_size, old.shape[1] // grid_size
     order = sample.dice.permutation(grid_size**2)

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageEnhance
 from pydantic import Field
 
-from tools.transforms.transform import TRANSFORMS, Colour, Factor, Sample, as_picture, pixels
+from tools.transforms.transform import TRANSFORMS, Colour, Factor, OutOfReach, Sample, as_picture, pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,14 +23,18 @@ Share = Annotated[float, Field(ge=0, le=1)]
 _FLAT = 1e-3 * 255**2
 """The variance that noise reckons with at least: nothing times a factor would stay nothing."""
 _HALVINGS = 12
+_STRONGEST = 512.0
+"""The deviation of noise that leaves hardly anything of a picture but its ends, 0 and 255."""
+_QUALITIES = (1, 95)
+"""Of JPEG, from the lowest to the highest that is of use."""
 
 
 @TRANSFORMS.declare("AddGaussianNoise")
 def add_gaussian_noise(sample: Sample, *, variance_factor: Annotated[float, Field(ge=1, le=100)] = 1.4) -> Image.Image:
     """Add Gaussian noise until the variance of the picture's values has grown by a factor.
 
-    Values are clipped, so a factor may be out of reach; then the noise is as strong as it can be. A flat picture is
-    taken to vary a little.
+    Values are clipped, so a picture cannot vary by any factor: one that is out of its reach is refused. A flat picture
+    is taken to vary a little.
 
     Args:
         variance_factor: Variance with the noise over variance without, at least 1.
@@ -42,20 +46,28 @@ def add_gaussian_noise(sample: Sample, *, variance_factor: Annotated[float, Fiel
     def noisy(deviation: float) -> Image.Image:
         return as_picture(clean + deviation * noise)
 
-    return noisy(_least(lambda deviation: pixels(noisy(deviation)).var() >= target, 512.0))
+    strongest = float(pixels(noisy(_STRONGEST)).var())
+    if strongest < target:
+        most = strongest / max(float(clean.var()), _FLAT)
+        msg = f"variance_factor={variance_factor:g} is out of reach: its variance grows {most:.2f} times at most."
+        raise OutOfReach(msg)
+    return noisy(_least(lambda deviation: pixels(noisy(deviation)).var() >= target, _STRONGEST))
 
 
 @TRANSFORMS.declare("AddJPEGCompression")
 def add_jpeg_compression(sample: Sample, *, target_psnr: Annotated[float, Field(ge=1, le=60)] = 26.0) -> Image.Image:
     """Compress as JPEG, at the highest quality at which the loss reaches a target.
 
-    Where even the lowest quality keeps more, as with a flat picture, that is what it gets.
+    A loss that no quality gives is refused: flat pictures keep much even at the lowest.
 
     Args:
         target_psnr: Peak signal-to-noise ratio with the clean picture, in decibels: the lower, the worse.
     """
-    clean = sample.picture
-    lowest, highest = 1, 95
+    clean, (lowest, highest) = sample.picture, _QUALITIES
+    low, high = (psnr(clean, _jpeg(clean, quality)) for quality in _QUALITIES)
+    if not low <= target_psnr <= high:
+        msg = f"target_psnr={target_psnr:g} is out of reach: JPEG leaves it between {low:.1f} and {high:.1f} dB."
+        raise OutOfReach(msg)
     while lowest < highest:  # the ratio grows with quality
         quality = (lowest + highest + 1) // 2
         if psnr(clean, _jpeg(clean, quality)) <= target_psnr:
@@ -89,6 +101,8 @@ def change_contrast(sample: Sample, *, contrast_factor: Factor) -> Image.Image:
 def defocus_blur(sample: Sample, *, blur_factor: Annotated[float, Field(ge=1, le=1e6)] = 10.0) -> Image.Image:
     """Blur with a Gaussian filter until the sharpness has fallen by a factor.
 
+    A factor that even the widest filter, half as wide as the picture, does not reach is refused.
+
     Args:
         blur_factor: Sharpness (the variance of the Laplacian) before over sharpness after.
     """
@@ -99,6 +113,11 @@ def defocus_blur(sample: Sample, *, blur_factor: Annotated[float, Field(ge=1, le
     def blurred(deviation: float) -> Image.Image:
         return Image.fromarray(cv2.GaussianBlur(clean, (0, 0), deviation) if deviation > 0 else clean)
 
+    left = sharpness(blurred(widest))
+    if left > target:
+        most = sharpness(sample.picture) / left
+        msg = f"blur_factor={blur_factor:g} is out of reach: its sharpness falls {most:.3g} times at most."
+        raise OutOfReach(msg)
     return blurred(_least(lambda deviation: sharpness(blurred(deviation)) <= target, widest))
 
 

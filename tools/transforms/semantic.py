@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -9,15 +10,23 @@ from PIL import Image, ImageDraw, ImageFont
 from pydantic import Field
 
 from tools.calls import Words
-from tools.transforms.transform import TRANSFORMS, Colour, Repeat, Sample, as_picture, pixels
+from tools.transforms.transform import TRANSFORMS, Colour, OutOfReach, Repeat, Sample, as_picture, pixels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tools.transforms.transform import Pixels
 
 Side = Annotated[int, Field(ge=1, le=4096)]
 
 _PART = 4
 """What is pasted without a size is this part of the picture's shorter side."""
+_SMALLEST_FONT = 4
+_TRIES = 50
+"""Random places that are tried for a thing before all get places in a grid."""
+
+Box = tuple[int, int]
+"""Width and height in pixels."""
 
 
 @TRANSFORMS.declare("ApplyCutMix")
@@ -74,18 +83,19 @@ def paste_object(
     size: Side | None = None,
     repeat: Repeat = 1,
 ) -> Image.Image:
-    """Paste an object, once or several times, at random places.
+    """Paste an object, once or several times, at random places; they do not overlap.
 
     Args:
         class_name: What is pasted; "random" for any class.
         size: Height and width in pixels, at most those of the picture; a quarter of its shorter side if left out.
-        repeat: How many are pasted.
+        repeat: How many are pasted, at most as many as have room beside one another.
     """
     picture = sample.picture.copy()
     side = _side(picture, size)
-    for _ in range(repeat):
-        thing = sample.ask("object to paste").cut_out(class_name, side, sample.dice)
-        picture.paste(thing, _place(picture, thing.size, sample.dice), thing)
+    _check_room(picture, (side, side), repeat)
+    things = [sample.ask("object to paste").cut_out(class_name, side, sample.dice) for _ in range(repeat)]
+    for thing, place in zip(things, _places(picture, [thing.size for thing in things], sample.dice), strict=True):
+        picture.paste(thing, place, thing)
     return picture
 
 
@@ -99,20 +109,19 @@ def paste_shape(
     fill: bool = True,
     repeat: Repeat = 1,
 ) -> Image.Image:
-    """Draw a shape, once or several times, at random places.
+    """Draw a shape, once or several times, at random places; they do not overlap.
 
     Args:
         shape: Which one.
         size: Height and width in pixels, at most those of the picture; a quarter of its shorter side if left out.
         color: Red, green and blue, 0 to 255.
         fill: Whether it is filled, or drawn as an outline.
-        repeat: How many are drawn.
+        repeat: How many are drawn, at most as many as have room beside one another.
     """
     picture = sample.picture.copy()
     pen = ImageDraw.Draw(picture)
     side = _side(picture, size)
-    for _ in range(repeat):
-        x, y = _place(picture, (side, side), sample.dice)
+    for x, y in _places(picture, [(side, side)] * repeat, sample.dice):
         right, bottom = x + side - 1, y + side - 1
         how: dict[str, Any] = {"fill": color} if fill else {"outline": color, "width": max(side // 12, 1)}
         if shape == "circle":
@@ -129,28 +138,24 @@ def paste_text(
     sample: Sample,
     *,
     text: Words,
-    font_size: Annotated[int, Field(ge=4, le=512)] | None = None,
+    font_size: Annotated[int, Field(ge=_SMALLEST_FONT, le=512)] | None = None,
     font_color: Colour = (0, 0, 255),
     repeat: Repeat = 1,
 ) -> Image.Image:
-    """Write a text, once or several times, at random places; it is made smaller where it would not fit.
+    """Write a text, once or several times, at random places; the places do not overlap.
 
     Args:
-        text: What is written.
-        font_size: Height of a line in pixels; a quarter of the picture's shorter side if left out.
+        text: What is written; the whole of it has room in the picture.
+        font_size: Height of a line in pixels. If left out, a quarter of the picture's shorter side, or what fits.
         font_color: Red, green and blue, 0 to 255.
-        repeat: How often it is written.
+        repeat: How often it is written, at most as often as it has room.
     """
     picture = sample.picture.copy()
     pen = ImageDraw.Draw(picture)
-    height = _side(picture, font_size)
-    left, top, right, bottom = ImageFont.load_default(height).getbbox(text)
-    fits = min(picture.width / max(right - left, 1), picture.height / max(bottom - top, 1), 1)
-    font = ImageFont.load_default(max(height * fits, 1))
-    left, top, right, bottom = font.getbbox(text)
-    for _ in range(repeat):
-        x, y = _place(picture, (round(right - left), round(bottom - top)), sample.dice)
-        pen.text((x - left, y - top), text, fill=font_color, font=font)
+    height = _font_size(picture, text, font_size)
+    left, top, _, _ = _inked(text, height)
+    for x, y in _places(picture, [_written(text, height)] * repeat, sample.dice):
+        pen.text((x - left, y - top), text, fill=font_color, font=ImageFont.load_default(height))
     return picture
 
 
@@ -162,9 +167,103 @@ def _other(sample: Sample) -> Pixels:
 
 def _side(picture: Image.Image, size: int | None) -> int:
     shorter = min(picture.size)
-    return min(size, shorter) if size else max(shorter // _PART, 1)
+    if size is not None and size > shorter:
+        msg = f"size={size} does not fit into a picture of {_told(picture.size)}: at most {shorter}."
+        raise OutOfReach(msg)
+    return size or max(shorter // _PART, 1)
 
 
-def _place(picture: Image.Image, size: tuple[int, int], dice: np.random.Generator) -> tuple[int, int]:
-    across, down = max(picture.width - size[0], 0), max(picture.height - size[1], 0)
+def _font_size(picture: Image.Image, text: str, wanted: int | None) -> float:
+    """Return the height of a line of text: the wanted one, or one that fits.
+
+    Raises:
+        OutOfReach: The text does not fit into the picture so.
+    """
+    height = wanted or max(min(picture.size) // _PART, 1)
+    if _fits(picture, text, height):
+        return height
+    smaller = next((one for one in range(height - 1, 0, -1) if _fits(picture, text, one)), 0)
+    if wanted is None and smaller:
+        return smaller
+    bound = f"at most {smaller}" if smaller >= _SMALLEST_FONT else "write less"
+    said = f"font_size={wanted}" if wanted else "Any size"
+    msg = f"{said} is too large for {text[:40]!r} in a picture of {_told(picture.size)}: {bound}."
+    raise OutOfReach(msg)
+
+
+def _fits(picture: Image.Image, text: str, height: float) -> bool:
+    across, down = _written(text, height)
+    return across <= picture.width and down <= picture.height
+
+
+def _written(text: str, height: float) -> Box:
+    """Return what a text takes up."""
+    left, top, right, bottom = _inked(text, height)
+    return math.ceil(right - left), math.ceil(bottom - top)
+
+
+def _inked(text: str, height: float) -> tuple[float, float, float, float]:
+    return ImageFont.load_default(height).getbbox(text)
+
+
+def _check_room(picture: Image.Image, box: Box, count: int) -> Box:
+    """Return how many boxes have room across and down, with a pixel between any two: no other order has room for more.
+
+    Raises:
+        OutOfReach: There is no room for so many.
+    """
+    across, down = (picture.width + 1) // (box[0] + 1), (picture.height + 1) // (box[1] + 1)
+    if count > across * down:
+        msg = (
+            f"repeat={count} of {_told(box)} pixels have no room beside one another in a picture of "
+            f"{_told(picture.size)}: at most {across * down}."
+        )
+        raise OutOfReach(msg)
+    return across, down
+
+
+def _places(picture: Image.Image, boxes: Sequence[Box], dice: np.random.Generator) -> list[tuple[int, int]]:
+    """Return the left upper corners of boxes at random places, with a pixel at least between any two.
+
+    Raises:
+        OutOfReach: There is no room for all of them.
+    """
+    largest = max(box[0] for box in boxes), max(box[1] for box in boxes)
+    room = _check_room(picture, largest, len(boxes))
+    placed: list[tuple[int, int]] = []
+    for box in boxes:
+        tries = (_place(picture, box, dice) for _ in range(_TRIES))
+        free = (one for one in tries if all(_apart(one, box, other, boxes[at]) for at, other in enumerate(placed)))
+        place = next(free, None)
+        if place is None:
+            return _in_grid(picture, largest, room, len(boxes), dice)
+        placed.append(place)
+    return placed
+
+
+def _place(picture: Image.Image, box: Box, dice: np.random.Generator) -> tuple[int, int]:
+    across, down = picture.width - box[0], picture.height - box[1]
     return int(dice.integers(across, endpoint=True)), int(dice.integers(down, endpoint=True))
+
+
+def _apart(one: tuple[int, int], box: Box, other: tuple[int, int], its: Box) -> bool:
+    """Tell whether there is a pixel between two boxes at least, across or down."""
+    return any(
+        here + size < there or there + wide < here for here, size, there, wide in zip(one, box, other, its, strict=True)
+    )
+
+
+def _in_grid(picture: Image.Image, box: Box, room: Box, count: int, dice: np.random.Generator) -> list[tuple[int, int]]:
+    """Return random places of a grid whose lines are spread at random over the picture."""
+    (across, down), step = room, (box[0] + 1, box[1] + 1)
+    spare = picture.width + 1 - across * step[0], picture.height + 1 - down * step[1]
+    lines = [
+        np.sort(dice.integers(left, size=number, endpoint=True)) + np.arange(number) * wide
+        for left, number, wide in zip(spare, room, step, strict=True)
+    ]
+    chosen = dice.permutation(across * down)[:count]
+    return [(int(lines[0][place % across]), int(lines[1][place // across])) for place in chosen]
+
+
+def _told(size: Box) -> str:
+    return f"{size[0]} × {size[1]}"

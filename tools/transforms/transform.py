@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from profiles.errors import SnellenError
+from profiles.errors import BadInput, SnellenError
 from tools.calls import Call, Declarations
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ Colour = tuple[Channel, Channel, Channel]
 """Red, green and blue."""
 Factor = Annotated[float, Field(ge=0, le=100)]
 Repeat = Annotated[int, Field(ge=1, le=20)]
+
+
+class OutOfReach(BadInput):
+    """A picture cannot be changed as much as the call says; the message gives the bound. Another picture may."""
 
 
 class Studio(Protocol):
@@ -92,6 +96,7 @@ def apply(call: Call, picture: Image.Image, seed: str, studio: Studio | None = N
         An RGB picture; of the same size, but for quarter turns of one that is not square.
 
     Raises:
+        OutOfReach: This picture cannot be changed as the call says.
         BadInput: There is no such transform, or its arguments cannot be used.
         SnellenError: It needs a studio, and there is none.
     """

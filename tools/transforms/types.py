@@ -96,7 +96,7 @@ DATA_TYPES: Final = {
         DataType(
             "JPEG compression", "pixel", ("affected by jpeg compression",),
             ("jpeg compression", "jpeg", "compression", "compressed"),
-            _calls("AddJPEGCompression", "target_psnr", [26.0, 23.0, 20.0]), colours=False,
+            _calls("AddJPEGCompression", "target_psnr", [30.0, 28.0, 26.0]), colours=False,
         ),
         DataType(
             "defocus blur", "pixel", ("blurred", "affected by blur"), ("defocus blur", "defocus", "blur", "blurry"),

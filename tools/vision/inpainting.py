@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from profiles import SnellenError
+from profiles.hub_access import only_cached
 from tools.loading import device_and_dtype, quietly, reading
 from tools.tuning.injection import word_vectors
 from tools.tuning.prompts import PromptSource, ensemble, similar_enough
@@ -112,7 +113,7 @@ class Painter:
         self.device, dtype = device_and_dtype(profile)
         with reading(profile, "replace", source), quietly("diffusers"):
             pipeline = getattr(importlib.import_module("diffusers"), settings.class_name)
-            options: dict[str, Any] = {"revision": source.revision, "local_files_only": source.local}
+            options: dict[str, Any] = {"revision": source.revision, "local_files_only": only_cached(source)}
             self.pipeline = pipeline.from_pretrained(source.location, dtype=dtype, **options).to(self.device)
         self.pipeline.set_progress_bar_config(disable=True)
         # The network halves its latent picture between its blocks, and the autoencoder has halved the picture before.

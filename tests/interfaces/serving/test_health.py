@@ -49,7 +49,7 @@ async def test_a_usual_server_is_ready() -> None:
         assert (await client.get("/health")).json() == {"status": "alive"}
         answer = await client.get("/ready")
 
-    assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": []})
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": [], "status": "ready"})
 
 
 async def test_what_fails_is_named_without_a_path(database: Path) -> None:
@@ -58,7 +58,8 @@ async def test_what_fails_is_named_without_a_path(database: Path) -> None:
         answer = await client.get("/ready")
         assert (await client.get("/health")).status_code == 200
 
-    assert (answer.status_code, answer.json()) == (503, {"ready": False, "failing": ["checkpoints"]})
+    assert answer.status_code == 503
+    assert answer.json() == {"ready": False, "failing": ["checkpoints"], "status": "not ready"}
     assert str(database.parent) not in answer.text
 
 

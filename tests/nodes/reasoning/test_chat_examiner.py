@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, aclosing
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from interfaces import investigations
+from interfaces.following import Finished
+from nodes.context import Context
 from nodes.reasoning import make_investigator
 from nodes.reasoning.chat_examiner import ChatExaminer
 from nodes.reasoning.inquiry import Claim, Design, Experiment, Finding, Report
 from nodes.reasoning.protocol import Investigator, ReasoningFailed
 from profiles import BadInput, load_profile
+from tests.nodes.investigating import Oracle, watched
 from tests.servers.openai_server import Reply, Script, openai_server
 
 MODELS = ["alpha", "beta"]
@@ -148,3 +154,36 @@ async def test_discussions_are_bounded_and_hostile_reports_are_fenced() -> None:
 async def test_a_model_that_gives_nothing_usable_is_given_up() -> None:
     with pytest.raises(ReasoningFailed, match="no usable design"):
         await designed([{"experiment": {}}] * 8)
+
+
+async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = "PasteGeometricShapeAtRandomPosition"
+    fits, huge = (
+        {**EXPERIMENT, "claims": ["ability"], "arms": [arm("yes", **call(shape, shape="square", size=side)), arm("no")]}
+        for side in (60, 160)
+    )
+    replies: list[dict[str, Any]] = [
+        OPENING,
+        {"experiment": huge},
+        {"experiment": fits},
+        {"recap": "r", "interpretation": "i"},
+        {"sufficient": True, "questions": []},
+        {"answers": [{"about": "alpha", "says": "yes", "sentence": "alpha notices it."}], "conclusion": "so"},
+    ]
+    with served(replies) as script:
+        chat = examiner(script)
+        make = investigations.examining
+
+        def context(profile: str, folder: Path, pictures: str = "") -> Context:
+            oracle = Oracle(dict.fromkeys(MODELS, lambda *_: 0.97))
+            return replace(make(profile, folder, pictures), examination=watched(folder, oracle, investigator=chat))
+
+        monkeypatch.setattr(investigations, "examining", context)
+        monkeypatch.setattr("nodes.orders.examined", lambda *_, **__: MODELS)
+        order = investigations.Order(query="Does alpha notice shapes?", budget={"images": 60})
+        async with aclosing(investigations.stream_investigate(order, thread="t")) as events:
+            ended = [one async for one in events if isinstance(one, Finished)]
+    assert ended[0].state.report["answers"][0]["says"] == "yes"
+    assert ended[0].state.usage["calls"] == len(script.requests) == len(replies)
+    assert len({script.said(number) for number in range(len(replies))}) == len(replies), "nothing is asked twice"
+    assert "size=160 does not fit into a picture of 128 × 128: at most 128" in script.said(2)

@@ -71,6 +71,15 @@ async def test_texts_are_read_once_and_lists_must_fit() -> None:
         assert "There are 2 texts, and 0 lists" in script.said(1)
 
 
+async def test_a_tuple_that_is_none_is_left_out_and_counted_beside_others() -> None:
+    broken = {**TUPLE, "relation": "above"}
+    with served([{"texts": [[broken, TUPLE], []]}]) as script:
+        reader = made(script)[1]
+        found = await reader.read_all([("a red dog", ""), ("nothing", "")])
+        assert found == [[Fact("dog", attribute="red", kind="color")], []]
+        assert reader.unreadable == 1
+
+
 async def test_tuples_that_are_none_go_back() -> None:
     broken = {**TUPLE, "relation": "above"}
     with served([{"texts": [[broken]]}, {"texts": [[{**TUPLE, "attribute": "", "negated": True}]]}]) as script:

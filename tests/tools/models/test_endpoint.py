@@ -4,13 +4,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from profiles import BadInput, SnellenError
 from tests.servers.vision_server import Fault, Kind, Served, likely, tokens_of, vision_server
 from tests.tools.models.test_contract import ask, picture
+from tools import picture_encoding
 from tools.models import EndpointModel, EndpointSettings, Question
 from tools.models.endpoint import Offer, _Line
+from tools.picture_encoding import PictureForm
 
 CHOICES = ("yes", "no", "a red dog")
 QUESTION = Question((picture(1),), "is there a dog ?", CHOICES)
@@ -167,3 +171,34 @@ def test_a_fingerprint_names_the_endpoint_and_not_the_key() -> None:
     here = EndpointSettings("http://a/v1", "small", key="one")
     assert EndpointModel("x", here).card.fingerprint == EndpointModel("x", replace(here, key="two")).card.fingerprint
     assert EndpointModel("x", here).card.fingerprint != EndpointModel("x", replace(here, model="b")).card.fingerprint
+
+
+def test_large_pictures_are_sent_small_and_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = []
+
+    def counted(picture: Image.Image, form: PictureForm) -> picture_encoding.EncodedPicture:
+        encoded.append(form)
+        return plainly(picture, form)
+
+    plainly = picture_encoding.encoded
+    monkeypatch.setattr(picture_encoding, "encoded", counted)
+    pixels = np.random.default_rng(7).integers(0, 255, (1_500, 2_000, 3), dtype=np.uint8)
+    question = replace(QUESTION, pictures=(Image.fromarray(pixels),))
+    with vision_server("vllm") as served:
+        asked = model(served, form=PictureForm(side=1_000, most=80_000))
+        asked.rank([question, replace(question, text="and a cat ?")])
+        sent = [
+            part["image_url"]["url"] for request in served.requests for part in request["messages"][0]["content"][:-1]
+        ]
+    assert len(sent) == 2 * (1 + len(CHOICES))
+    assert len(set(sent)) == len(encoded) == 1
+    assert sent[0].startswith("data:image/jpeg;base64,")
+    assert len(sent[0]) < 80_000 * 4 / 3 + 100
+
+
+def test_trials_of_another_form_are_those_of_another_model() -> None:
+    settings = EndpointSettings("http://127.0.0.1:9/v1/", "small")
+    usual = EndpointModel("theirs", settings).card.fingerprint
+    assert usual == "f7a9e7bcb7af138a", "trials from before pictures had a form stay valid"
+    forms = [PictureForm(side=512), PictureForm(most=50_000), PictureForm(quality=50)]
+    assert len({usual, *(EndpointModel("t", replace(settings, form=form)).card.fingerprint for form in forms)}) == 4

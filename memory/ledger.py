@@ -1,0 +1,261 @@
+"""The ledger of pictures: which of them informed which question, so that no question is tested on what suggested it.
+
+A seed and a source decide which pictures an investigation draws. Whoever has seen an answer may ask the next question
+because of it; on the same pictures, that question would be tested on the evidence that suggested it. So each question
+gets a seed of its own, which follows from what is asked: in every home the same, and in no home that of another
+question. The very same question gets the same pictures again, as asking until the answer pleases would be no better.
+
+Entries outlive the threads that made them: deleting a thread does not make anybody forget its answer. They hold hashes,
+numbers and names of threads, never the question's text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sqlite_utils import Database, Migrations
+
+from memory.home import connect, storing
+from memory.samples import DATABASE as SAMPLES
+from memory.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DATABASE: Final = "ledger.sqlite"
+
+migrations = Migrations("ledger")
+
+
+@migrations(name="1_ledger")
+def _ledger(db: Database) -> None:
+    db.execute(
+        """
+        CREATE TABLE entries (
+            number INTEGER PRIMARY KEY,
+            question TEXT NOT NULL,
+            source TEXT NOT NULL,
+            seed INTEGER NOT NULL,
+            investigation TEXT NOT NULL,
+            created TEXT NOT NULL,
+            UNIQUE (question, seed, investigation)
+        )
+        """
+    )
+    db.execute("CREATE INDEX entries_seed ON entries (source, seed)")
+    db.execute(
+        """
+        CREATE TABLE designs (
+            question TEXT NOT NULL,
+            seed INTEGER NOT NULL,
+            experiment INTEGER NOT NULL,
+            design TEXT NOT NULL,
+            PRIMARY KEY (question, seed, experiment)
+        ) WITHOUT ROWID
+        """
+    )
+
+
+@migrations(name="2_older")
+def _older(db: Database) -> None:
+    """Note the investigations that have pictures already: nobody knows which seeds they had."""
+    db.execute("CREATE TABLE IF NOT EXISTS older (investigation TEXT PRIMARY KEY) WITHOUT ROWID")
+    samples = Path(db.execute("PRAGMA database_list").fetchone()[2]).parent / SAMPLES
+    if not samples.exists():
+        return
+    with closing(connect(samples)) as connection:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'samples'").fetchone():
+            found = connection.execute("SELECT DISTINCT investigation FROM samples").fetchall()
+            db.conn.executemany("INSERT OR IGNORE INTO older VALUES (?)", found)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about models, as far as it decides whether the same is asked again.
+
+    The error rate and the budget do not: evidence holds at any rate and goes on with more pictures.
+
+    Attributes:
+        query: In the user's words; case, spaces and the mark at its end make no difference.
+        models: The models that are examined, each by name with what says which checkpoint it is.
+        protocol: How they are asked.
+        source: What pictures are drawn from: the same text, the same pictures for a seed.
+        stage: Empty, or what of an investigation it is, if it is not the report itself.
+    """
+
+    query: str
+    models: Mapping[str, str]
+    protocol: str
+    source: str
+    stage: str = ""
+
+    @cached_property
+    def id(self) -> str:
+        """The hash by which the ledger knows it."""
+        said = " ".join(self.query.casefold().split()).rstrip(" .?!")
+        return _hash(said, sorted(self.models.items()), self.protocol, self.source, self.stage)
+
+
+@dataclass(frozen=True)
+class Allotment:
+    """The pictures of a question, and what they are known from. Investigations are named in the order they came in.
+
+    Attributes:
+        seed: Chooses the pictures.
+        again: Earlier investigations of the same question on these pictures.
+        otherwise: Earlier investigations of the same question on others.
+        informed: Earlier investigations of other questions on these pictures.
+        older: The number of investigations from before there was a ledger, of any of which these may be the pictures.
+        drawn: Whether earlier questions drew from the same source at all.
+    """
+
+    seed: int
+    again: tuple[str, ...] = ()
+    otherwise: tuple[str, ...] = ()
+    informed: tuple[str, ...] = ()
+    older: int = 0
+    drawn: bool = False
+
+
+class Ledger(Table):
+    """The ledger of one home; safe for threads and for several processes at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the ledger and bring it up to date; a new one notes the investigations that there are as older.
+
+        Raises:
+            MemoryTrouble: The database is damaged, locked or read-only, or the disk is full.
+        """
+        super().__init__(folder, DATABASE, migrations)
+
+    def open(self, question: Question, investigation: str, seed: int | None = None) -> Allotment:
+        """Enter that a question is asked, and return its pictures. Entered twice, it is the same.
+
+        Args:
+            question: What is asked.
+            investigation: By which investigation.
+            seed: Of the pictures that somebody chose; None for those of the question.
+
+        Raises:
+            MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
+        """
+        with self._writing() as rows:
+            chosen = self._own_seed(rows, question) if seed is None else seed
+            entry = (question.id, _hash(question.source), chosen, investigation)
+            self._enter(rows, entry)
+            found = rows.execute(
+                "SELECT number FROM entries WHERE question = ? AND seed = ? AND investigation = ?",
+                (question.id, chosen, investigation),
+            ).fetchone()
+            before, place = "FROM entries WHERE source = ? AND number < ?", (entry[1], found[0])
+            earlier = rows.execute(
+                f"SELECT question, seed, investigation {before} AND (question = ? OR seed = ?) ORDER BY number",
+                (*place, question.id, chosen),
+            ).fetchall()
+            again = _once(who for asked, of, who in earlier if asked == question.id and of == chosen)
+            return Allotment(
+                seed=chosen,
+                again=again,
+                otherwise=_once(who for asked, of, who in earlier if asked == question.id and who not in again),
+                informed=_once(who for asked, of, who in earlier if asked != question.id),
+                older=0 if seed is None or again else rows.execute("SELECT COUNT(*) FROM older").fetchone()[0],
+                drawn=bool(
+                    rows.execute(f"SELECT 1 {before} AND question <> ? LIMIT 1", (*place, question.id)).fetchone()
+                ),
+            )
+
+    def begin(self, question: Question, investigation: str, *, seed: int, experiment: int, design: str) -> int:
+        """Enter how an experiment of a question is designed, and return the seed of its pictures.
+
+        The first design that a question's experiment has gets the question's pictures. Another one, of who went back or
+        whose Reasoner thought otherwise, may have been suggested by what these showed, so it gets others.
+
+        Args:
+            question: What is asked.
+            investigation: By which investigation.
+            seed: Of the question's pictures.
+            experiment: The number of the experiment, from 0.
+            design: Names the design.
+
+        Raises:
+            MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
+        """
+        with self._writing() as rows:
+            chosen, turn = seed, 0
+            while not self._is_first(rows, (question.id, chosen, experiment), design):
+                chosen = _seed(question.id, seed, experiment, design, turn)
+                turn += 1
+            self._enter(rows, (question.id, _hash(question.source), chosen, investigation))
+            return chosen
+
+    @staticmethod
+    def _is_first(rows: sqlite3.Connection, place: tuple[str, int, int], design: str) -> bool:
+        """Enter a design at a place that has none; tell whether it is the one that is there now."""
+        rows.execute("INSERT OR IGNORE INTO designs VALUES (?, ?, ?, ?)", (*place, design))
+        found = rows.execute(
+            "SELECT design FROM designs WHERE question = ? AND seed = ? AND experiment = ?", place
+        ).fetchone()
+        return bool(found[0] == design)
+
+    @staticmethod
+    def _own_seed(rows: sqlite3.Connection, question: Question) -> int:
+        """Return the seed that a question was first asked with and no other question before it; else one of its own."""
+        source = _hash(question.source)
+        known = rows.execute(
+            "SELECT seed FROM entries AS mine WHERE question = ? AND source = ? AND NOT EXISTS ("
+            "SELECT 1 FROM entries AS other WHERE other.source = mine.source AND other.seed = mine.seed "
+            "AND other.question <> mine.question AND other.number < mine.number) ORDER BY number LIMIT 1",
+            (question.id, source),
+        ).fetchone()
+        if known is not None:
+            return int(known[0])
+        turn = 0
+        while rows.execute(
+            "SELECT 1 FROM entries WHERE source = ? AND seed = ?", (source, _seed(question.id, turn))
+        ).fetchone():
+            turn += 1
+        return _seed(question.id, turn)
+
+    @staticmethod
+    def _enter(rows: sqlite3.Connection, entry: tuple[str, str, int, str]) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        rows.execute(
+            "INSERT OR IGNORE INTO entries (question, source, seed, investigation, created) VALUES (?, ?, ?, ?, ?)",
+            (*entry, now),
+        )
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that no other writer is in: what is read in it stays so until it ends."""
+        with storing(self.folder), closing(connect(self.folder / DATABASE)) as rows:
+            rows.isolation_level = None
+            rows.execute("BEGIN IMMEDIATE")
+            try:
+                yield rows
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                rows.rollback()
+                raise
+            rows.execute("COMMIT")
+
+
+def _once(names: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _hash(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+
+
+def _seed(*parts: object) -> int:
+    """Return a number of 32 bits that follows from what it is for."""
+    return int.from_bytes(hashlib.sha256(json.dumps(parts).encode()).digest()[:4], "big")

@@ -1,0 +1,334 @@
+r"""Reads the score that a judge states in its reply.
+
+The request asks for the line ``Score: N``, but models answer with JSON, Markdown, tags, fractions, ``\boxed{7}`` or
+whole sentences. A score is read from whichever form it has. A reply is invalid where which score it states is not
+clear: two different ones, a range, another scale than 1 to 10, a decimal comma. What was meant is never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+LOWEST: Final = 1.0
+HIGHEST: Final = 10.0
+
+_QUOTED: Final = 120
+"""Characters of a reply that is quoted."""
+_MOST_READ: Final = 20_000
+"""Characters of a reply in which a score is looked for."""
+_MOST_OBJECTS: Final = 20
+"""JSON objects of a reply that are read."""
+_DEEPEST: Final = 5
+"""Levels of JSON in which a score is looked for."""
+_REACH: Final = 200
+"""Characters beside a number that decide what it is."""
+_WORDS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+_NUMBER: Final = rf"(?:[0-9]+(?:\.[0-9]+)?|\b(?:{'|'.join(_WORDS)})\b)"
+_LABEL: Final = re.compile(
+    r"\b(?:(?P<final>(?:final|overall)\s+(?:[a-z]+\s+)?(?:score|rating)|final answer)|score|rating)\b"
+    r"(?:\s*\((?P<range>[^()\n]{0,30})\))?"
+    r"\s*(?:(?P<sign>::?=?|=|\||->|→|[-–—](?=\s))|(?P<verb>\b(?:is|of|would be)\b:?)|(?=[\[(<{0-9]))[^\S\n]*",
+    re.IGNORECASE,
+)
+_OUT_OF: Final = r"(?:\s*(?:/|\b(?:out\s+of|of|over)\b)\s*([0-9]+(?:\.[0-9]+)?|\b(?:five|ten|hundred)\b))?"
+_VALUE: Final = re.compile(
+    r"(?:(?:~|≈|\b(?:about|around|approximately|roughly|an?)\b)\s*)?"
+    rf"(?P<open>[\[(<{{]*)\s*(?P<number>{_NUMBER}){_OUT_OF}(?:[^\S\n]*(?P<close>[\])>}}]+))?{_OUT_OF}",
+    re.IGNORECASE,
+)
+_SCALE_AFTER: Final = re.compile(
+    r"[^\n.;]{0,20}\b(?:scale|range)\b[^\n.;0-9]{0,20}[0-9]+\s*(?:to|-|–|and)\s*([0-9]+)", re.IGNORECASE
+)
+_UNCLEAR_AFTER: Final = re.compile(
+    r"[\w%°+]|[.,][0-9]|[^\S\n]+[0-9]|[^\S\n]*(?:percent|per cent)\b"
+    rf"|[^\S\n]*\(\s*{_NUMBER}\s*\)"
+    r"|[^\S\n]*(?:[,;/|–—~±&-]|\.\.+|\+/-|\b(?:or|to|and)\b)+\s*(?:\b(?:maybe|perhaps|possibly|even|an?)\b\s*)*"
+    rf"{_NUMBER}",
+    re.IGNORECASE,
+)
+"""Follows a number that is not all that was stated: a range, another number, a unit."""
+_UNCLEAR_BEFORE: Final = re.compile(
+    rf"(?:{_NUMBER}\s*(?:[-–—~,/]|\b(?:or|to|and)\b)\s*"
+    r"|(?:\b(?:at (?:least|most)|(?:more|less|higher|lower) than|over|under|above|below)|[<>≤≥])\s*)$",
+    re.IGNORECASE,
+)
+_SAME_AGAIN: Final = re.compile(rf"\s*\(\s*({_NUMBER})\s*\)", re.IGNORECASE)
+_EXPLAINS_AFTER: Final = re.compile(
+    r"[^\S\n]*[),]?\s*\b(?:would|could|might|should|means?|requires?|needs?|indicates?|implies|represents?|denotes?|if|"
+    r"(?:is|are)\s+(?:for|only|reserved|given|kept))\b",
+    re.IGNORECASE,
+)
+"""Follows a number that explains the scale: "a score of 10 would need the same colors"."""
+_DENIES_BEFORE: Final = re.compile(r"\b(?:no|not|n't|than|instead of|if)\s+(?:an?\s+)?(?:\w+\s+)?$", re.IGNORECASE)
+_MENTIONS_BEFORE: Final = re.compile(r"\b(?:an?|any|for)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_REASON: Final = re.compile(
+    r"\b(?:reason(?:ing|s)?|explanation|rationale|justification|analysis|because|note|comment)\b", re.IGNORECASE
+)
+_SPOKEN: Final = re.compile(
+    r"(?:\bI(?:'d|'ll| would| will)?\s+(?:\w+\s+)?(?:rate|give|assign|score)|\b(?:deserves?|merits?))\b"
+    r"(?:(?!\b(?:from|between)\b)[^\n.;:0-9]){0,60}(?=[0-9])"
+    rf"|(?={_NUMBER}\s*(?:/|\bout\s+of\b)\s*(?:10|ten)\b)",
+    re.IGNORECASE,
+)
+_ENDS_AFTER: Final = re.compile(
+    r"\s*(?:$|[.,;:!?)\n–—-]|\b(?:because|since|as|for|in|on|with|due|given|and|but|is|overall|points?|similarity)\b)",
+    re.IGNORECASE,
+)
+"""Follows the number of a sentence that is a score, and no number of things."""
+_BEFORE_BARE: Final = re.compile(r"[\s>#-]*(?:answer\s*[:=]\s*)?", re.IGNORECASE)
+_THOUGHT: Final = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
+_MARK: Final = re.compile(
+    r"<(?P<tag>(?:final[_ ])?(?:score|rating|answer))>(?P<tagged>[^<>]{1,80})</(?P=tag)>"
+    r"|\\boxed\s*\{(?P<boxed>(?:[^{}]|\{[^{}]{0,80}\}){1,80})\}",
+    re.IGNORECASE,
+)
+_MARKUP: Final = re.compile(
+    r"</?(?:b|i|strong|em|p|br|div|span|code|u|h[1-6])\s*/?>|\\[()\[\]]|\\text|[*`$\"“”„]|(?<!\w)['\u2018\u2019]|['\u2018\u2019](?!\w)",
+    re.IGNORECASE,
+)
+_FULL_WIDTH: Final = {0xFF00 + ord(plain) - 0x20: plain for plain in "0123456789:=/.()[]<>,"}
+"""Digits and marks as texts in Chinese and Japanese have them, and what they stand for."""
+_KEY: Final = re.compile(r"(?:(?:final|overall|similarity|the)\s+)*(?:score|rating)", re.IGNORECASE)
+_KEYS_OF_SCALE: Final = frozenset({"max", "maximum", "max score", "scale", "out of"})
+
+
+@dataclass
+class _Statements:
+    """The scores that a reply states, by how plainly; None stands for a statement that is unclear.
+
+    Attributes:
+        final: Called final or overall.
+        plain: In the form ``Score: N``, of JSON, or of a mark such as a tag.
+        bare: Alone on a line.
+        mentioned: In a sentence.
+    """
+
+    final: list[float | None] = field(default_factory=list)
+    plain: list[float | None] = field(default_factory=list)
+    bare: list[float | None] = field(default_factory=list)
+    mentioned: list[float | None] = field(default_factory=list)
+
+    def score(self) -> float | None:
+        """Return the one score that the plainest statements agree on."""
+        plainest = next((row for row in (self.final, self.plain, self.bare, self.mentioned) if row), [])
+        if len(set(plainest)) != 1:
+            return None
+        (score,) = set(plainest)
+        return score if score is not None and LOWEST <= score <= HIGHEST else None
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number at the beginning of a text.
+
+    Attributes:
+        score: Its value; None where it is a range, has a unit or is of another scale.
+        after: What follows it.
+    """
+
+    score: float | None
+    after: str
+
+
+def parsed_score(text: str) -> float | None:
+    """Read the score of a reply that was asked for ``Score: N``.
+
+    Args:
+        text: What a model wrote; of a long text only the beginning is read.
+
+    Returns:
+        A number from 1 to 10. None where there is none, one outside of that, or several that differ: which of them was
+        meant is not for us to choose.
+    """
+    found = _Statements()
+    text = _THOUGHT.sub("\n", text[:_MOST_READ].translate(_FULL_WIDTH))
+    text = _without_marks(_without_json(text, found), found)
+    text = _MARKUP.sub("", text).replace("_", " ")
+    _read_labels(text, found)
+    _read_bare_lines(text, found)
+    _read_sentences(text, found)
+    return found.score()
+
+
+def not_understood(replies: Iterable[str], *, most: int = 3) -> list[str]:
+    """Quote replies in which no score could be read, for people to see why.
+
+    Args:
+        replies: What a model wrote.
+        most: Replies that are quoted.
+
+    Returns:
+        Different ones, each on one line, shortened, with escapes for whatever cannot be printed.
+    """
+    found: dict[str, None] = {}
+    for reply in replies:
+        if len(found) == most:
+            break
+        if parsed_score(reply) is None:
+            found[_quoted(reply)] = None
+    return list(found)
+
+
+def _quoted(reply: str) -> str:
+    line = " ".join(reply[: 4 * _QUOTED].split())
+    shown = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in line
+    )
+    return shown if len(shown) <= _QUOTED else shown[: _QUOTED - 1] + "…"
+
+
+class _Object(list[tuple[str, Any]]):
+    """A JSON object with every key, also one that it has twice."""
+
+
+def _without_json(text: str, found: _Statements) -> str:
+    """Read the JSON objects of a text, and return what stands beside them."""
+    decoder = json.JSONDecoder(object_pairs_hook=_Object)
+    kept, place = "", 0
+    for _ in range(_MOST_OBJECTS):
+        begin = text.find("{", place)
+        if begin < 0:
+            break
+        try:
+            read, end = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            kept, place = kept + text[place : begin + 1], begin + 1
+            continue
+        found.plain.extend(_scores_in(read, _DEEPEST))
+        kept, place = kept + text[place:begin] + "\n", end
+    return kept + text[place:]
+
+
+def _scores_in(read: object, levels: int) -> Iterator[float | None]:
+    """Yield the scores that JSON states under a key that says so."""
+    if levels == 0 or not isinstance(read, list):
+        return
+    if not isinstance(read, _Object):
+        for one in read:
+            yield from _scores_in(one, levels - 1)
+        return
+    scales = [value for key, value in read if _words(key) in _KEYS_OF_SCALE]
+    for key, value in read:
+        if not _KEY.fullmatch(_words(key)):
+            yield from _scores_in(value, levels - 1)
+        elif all(_is_ten(str(scale)) for scale in scales):
+            yield _score_of(value)
+        else:
+            yield None
+
+
+def _words(key: str) -> str:
+    return " ".join(key.casefold().replace("_", " ").split())
+
+
+def _score_of(value: object) -> float | None:
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    if isinstance(value, str):
+        return _whole(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and LOWEST <= value <= HIGHEST:
+        return float(value)
+    return None
+
+
+def _without_marks(text: str, found: _Statements) -> str:
+    r"""Read tags such as ``<score>7</score>`` and ``\boxed{7}``, and return the text without them."""
+    for mark in _MARK.finditer(text):
+        content = mark["tagged"] or mark["boxed"].replace("{", " ").replace("}", " ")
+        content = _MARKUP.sub("", content).strip()
+        label = _LABEL.match(content)
+        found.plain.append(_whole(content[label.end() :] if label else content))
+    return _MARK.sub("\n", text)
+
+
+def _read_labels(text: str, found: _Statements) -> None:
+    """Read ``Score: N`` and its like."""
+    for label in _LABEL.finditer(text):
+        number = _after_label(text, label)
+        before = text[max(text.rfind("\n", 0, label.start()) + 1, label.start() - _REACH) : label.start()]
+        if number is None or _EXPLAINS_AFTER.match(number.after) or _DENIES_BEFORE.search(before):
+            continue
+        score = number.score
+        if not (label["sign"] or label["verb"]) and number.after.lstrip().startswith(":"):
+            score = None  # "Score 1: 5" is the first of several
+        if label["range"] and not _is_ten(label["range"]):
+            score = None
+        begins = not before.strip(" \t>#-|.([{<0123456789")
+        sentence = label["verb"] or _REASON.search(before) or _MENTIONS_BEFORE.search(before)
+        if label["final"]:
+            found.final.append(score)
+        elif sentence or not (label["sign"] or begins):
+            found.mentioned.append(score)
+        else:
+            found.plain.append(score)
+
+
+def _after_label(text: str, label: re.Match[str]) -> _Number | None:
+    """Return the number that a label names: beside it, or alone on the next line that is not empty."""
+    rest = text[label.end() : label.end() + _REACH]
+    line, _, below = rest.partition("\n")
+    if line.strip():
+        number = _number(rest)
+        # "Score: -7" and "Score: >7" state a number that is no score; "Score: the two share 3 things" states none.
+        return _Number(None, "") if number is None and re.match(r"\S*[0-9]", line) else number
+    score = _whole(below.lstrip().partition("\n")[0])
+    return None if score is None else _Number(score, "")
+
+
+def _read_bare_lines(text: str, found: _Statements) -> None:
+    before = ""
+    for line in filter(str.strip, text.splitlines()):
+        begin = _BEFORE_BARE.match(line)
+        score = _whole(line[begin.end() :] if begin else line)
+        if score is not None:
+            found.bare.append(None if _UNCLEAR_BEFORE.search(before[-_REACH:]) else score)
+        before = line
+
+
+def _read_sentences(text: str, found: _Statements) -> None:
+    """Read "I would give them 7 out of 10" and its like."""
+    for said in _SPOKEN.finditer(text):
+        number = _number(text[said.end() : said.end() + _REACH])
+        before = text[max(said.end() - _REACH, 0) : said.end()]
+        if number is None or _EXPLAINS_AFTER.match(number.after) or _DENIES_BEFORE.search(before):
+            continue
+        if _UNCLEAR_BEFORE.search(before) or re.search(r"[\w.,/-]$", before):
+            found.mentioned.append(None)
+        elif number.score is None or _ENDS_AFTER.match(number.after):
+            found.mentioned.append(number.score)
+
+
+def _whole(text: str) -> float | None:
+    """Return the score that is all of a text."""
+    number = _number(text.strip())
+    return number.score if number is not None and not number.after.strip(" \t\n.!") else None
+
+
+def _number(text: str) -> _Number | None:
+    """Read the number that a text begins with."""
+    read = _VALUE.match(text)
+    if read is None:
+        return None
+    said, after = read["number"].casefold(), text[read.end() :]
+    value = _WORDS.index(said) + 1.0 if said in _WORDS else float(said)
+    again = _SAME_AGAIN.match(after)
+    if again is not None and _number(again[1]) == _Number(value, ""):
+        after = after[again.end() :]
+    scales = [scale for scale in (read[3], read[5]) if scale]
+    if (noted := _SCALE_AFTER.match(after)) is not None:
+        scales.append(noted[1])
+    unclear = (
+        len(read["open"]) > len(read["close"] or "") or _UNCLEAR_AFTER.match(after) or not all(map(_is_ten, scales))
+    )
+    return _Number(None if unclear else value, after)
+
+
+def _is_ten(scale: str) -> bool:
+    """Tell whether a scale such as ``10``, ``ten`` or ``1-10`` ends at ten; one without a number may."""
+    numbers = re.findall(rf"[0-9]+(?:\.[0-9]+)?|{'|'.join(_WORDS)}|hundred", scale.casefold())
+    return not numbers or numbers[-1] in {"10", "10.0", "ten"}
