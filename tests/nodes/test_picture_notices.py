@@ -18,7 +18,7 @@ from interfaces.openai_api.requests import Message
 from interfaces.serving import Settings, Uploads
 from memory.artifacts import ArtifactStore
 from nodes.conversation import task_of
-from nodes.inference import _unfamiliar
+from nodes.inference import _doubts
 from nodes.messages import read_message, reference
 from nodes.orders import Order, beginning
 from profiles.errors import BadInput
@@ -83,7 +83,7 @@ def test_an_answer_about_a_grey_picture_comes_with_a_warning(
 ) -> None:
     picture = store.put(PIL.Image.new(mode, (8, 6), color))
     context: Any = SimpleNamespace(models=SimpleNamespace(warning=lambda _: None), pictures=store)
-    said = _unfamiliar(AskState(pictures=[to_json(picture)]), context)
+    said = _doubts(AskState(pictures=[to_json(picture)]), context)
     assert [one for one in said if "no colors" in one] == said
     assert bool(said) == warned
 
