@@ -82,7 +82,7 @@ def test_an_answer_about_a_grey_picture_comes_with_a_warning(
     store: ArtifactStore, mode: str, color: int | tuple[int, ...], *, warned: bool
 ) -> None:
     picture = store.put(PIL.Image.new(mode, (8, 6), color))
-    context: Any = SimpleNamespace(models=SimpleNamespace(warning=lambda _: None), pictures=store)
+    context: Any = SimpleNamespace(models=SimpleNamespace(warning=lambda _: None, troubles=list), pictures=store)
     said = _doubts(AskState(pictures=[to_json(picture)]), context)
     assert [one for one in said if "no colors" in one] == said
     assert bool(said) == warned
