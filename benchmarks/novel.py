@@ -71,6 +71,10 @@ class Learned:
         """See :class:`tools.tuning.PromptSource`."""
         return frozenset(concept for each, concept in self.pools if each == pool)
 
+    def troubles(self) -> list[str]:
+        """See :class:`tools.tuning.PromptSource`."""
+        return []
+
 
 def main() -> None:
     """Run from the command line."""

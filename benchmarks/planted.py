@@ -40,7 +40,7 @@ from graphs.investigate import RECURSION_LIMIT, builder
 from graphs.states import InvestigateState
 from nodes.context import Context
 from nodes.reasoning.examiner import Examiner
-from nodes.reasoning.inquiry import Claim, Design, Experiment, Finding, Report, Verdict
+from nodes.reasoning.inquiry import Claim, Design, Experiment, Finding, Report, Verdict, verdict_of
 from nodes.resources import examining
 from nodes.trials import Evaluated
 from profiles import Profile, load_profile
@@ -255,7 +255,7 @@ class Bench:
         )
         found = await builder.compile().ainvoke(state, {"recursion_limit": RECURSION_LIMIT}, context=self.context)
         report = Report.model_validate(found["report"])
-        return Answered(report.answers[0].says, report.images)
+        return Answered(verdict_of(report.answers[0]), report.images)
 
     async def fixed(self, query: Query) -> Answered:
         """Take as many pictures as a power analysis wants, and look once."""

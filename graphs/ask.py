@@ -20,6 +20,7 @@ from graphs.states import AskState
 from graphs.wiring import Wiring
 from nodes.agreement import feedback_of
 from nodes.correction import Again, after_learning, correct
+from nodes.edits import is_plan_followed, is_program_edited
 from nodes.inference import plan, recall, run, write
 from nodes.judgement import judge
 from nodes.reflection import describe, reflect_globally, reflect_locally
@@ -33,6 +34,11 @@ RECURSION_LIMIT: Final = 48
 def where_next(state: AskState) -> Again | Literal["describe"]:
     """Try the task again, or look closer where nothing could be learned."""
     return after_learning(state)
+
+
+def where_written(state: AskState) -> Literal["write", "run"]:
+    """Run the program; write it anew where a person changed the plan alone since it was written."""
+    return "run" if is_plan_followed(state) or is_program_edited(state) else "write"
 
 
 def where_to_begin(state: AskState) -> Literal["recall", "judge"]:
@@ -58,7 +64,7 @@ builder.add_node("remember", remember)
 builder.add_conditional_edges(START, where_to_begin)
 builder.add_edge("recall", "plan")
 builder.add_edge("plan", "write")
-builder.add_edge("write", "run")
+builder.add_conditional_edges("write", where_written, ["write", "run"])
 builder.add_edge("run", "judge")
 builder.add_edge("reflect_globally", "correct")
 builder.add_edge("reflect_locally", "correct")

@@ -2,12 +2,14 @@
 
     receive → route ─┬─ ask ─────────┐
                      ├─ learn ───────┤
-                     ├─ investigate ─┼─ reply
-                     ├─ explain ─────┤
-                     └─ forget ──────┘
+                     ├─ investigate ─┤
+                     ├─ explain ─────┼─ reply ── confirm ── erase ── reply
+                     ├─ forget ──────┤
+                     └─ erase ───────┘
 
-Feedback on the last answer is a task for ``ask`` again. The graph is exported without a saver; the pages and the server
-bring their own.
+Feedback on the last answer is a task for ``ask`` again. ``forget`` only proposes: after the reply that asks,
+``confirm`` waits for a decision, and ``erase`` deletes what was agreed to; a "yes" as the next message leads there too.
+The graph is exported without a saver; the pages and the server bring their own.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from graphs.states import AskState, ChatState, InvestigateState, LearnState
 from graphs.wiring import Wiring, ended
 from nodes.context import context_of, given_of
 from nodes.conversation import (
+    confirm,
+    erase,
     explain,
     forget,
     inquiry_of,
@@ -36,6 +40,7 @@ from nodes.conversation import (
     route,
     task_of,
     task_told,
+    waits_for_a_decision,
 )
 from nodes.reasoning.protocol import TaskRefused
 from nodes.settings import Given, InvestigationSettings
@@ -79,21 +84,28 @@ async def investigate(state: ChatState, runtime: Runtime[Given]) -> Json:
     return inquiry_told(InvestigateState(**inquiry))
 
 
+def after_reply(state: ChatState) -> str:
+    """Wait for a decision where the reply has asked for one; else end."""
+    return "confirm" if waits_for_a_decision(state) else END
+
+
 builder = Wiring(ChatState, takes=ChatInput, gives=ChatOutput, settings=InvestigationSettings)
 
 builder.add_node("receive", receive)
-builder.add_node("route", route, destinations=("ask", "learn", "investigate", "explain", "forget", "reply"))
+builder.add_node("route", route, destinations=("ask", "learn", "investigate", "explain", "forget", "erase", "reply"))
 builder.add_node("ask", ask)
 builder.add_node("learn", learn)
 builder.add_node("investigate", investigate)
 builder.add_node("explain", explain)
 builder.add_node("forget", forget)
+builder.add_node("erase", erase)
+builder.add_node("confirm", confirm, destinations=("erase", "reply"))
 builder.add_node("reply", reply)
 
 builder.add_edge(START, "receive")
 builder.add_edge("receive", "route")
-for name in ("ask", "learn", "investigate", "explain", "forget"):
+for name in ("ask", "learn", "investigate", "explain", "forget", "erase"):
     builder.add_edge(name, "reply")
-builder.add_edge("reply", END)
+builder.add_conditional_edges("reply", after_reply, ["confirm", END])
 
 graph = builder.compile(name="chat").with_config(recursion_limit=RECURSION_LIMIT)

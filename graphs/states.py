@@ -56,6 +56,10 @@ class AskState:
     program: str = ""
     """The program's text, parsed and checked."""
 
+    made: dict[str, str] = field(default_factory=dict)
+    """Sums of the ``plan`` and the ``program`` as they were made, and of the plan that the program ``follows``: where
+    one differs from what the state holds, a person has edited that."""
+
     steps: list[Json] = field(default_factory=list)
     """The executed steps (``StepRecord`` in JSON form), shortened where they would not fit a checkpoint."""
 
@@ -243,6 +247,9 @@ class ChatState:
     fresh: bool = False
     """Whether they came with the last message."""
 
+    notices: list[str] = field(default_factory=list)
+    """What to know about them: where they look otherwise than their files."""
+
     route: str = ""
     """Which part of Snellen the last message was for."""
 
@@ -254,6 +261,10 @@ class ChatState:
 
     taught: Json = field(default_factory=dict)
     """What was learned last: ``since`` when, the ``needs``, and the ``instruction`` of the task."""
+
+    pending: Json = field(default_factory=dict)
+    """What the last reply asked about, until it is answered: ``forget`` with what would go
+    (``nodes.forgetting.Proposal.to_json``), or ``remark`` with what was perhaps meant (``Remark`` in JSON form)."""
 
     said: str = ""
     """The reply that is being made (Markdown)."""

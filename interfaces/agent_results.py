@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel
 
 from interfaces.investigation_display import VERDICTS, figures
+from interfaces.threads import FAILED
+from nodes.reasoning.inquiry import Answer as AnswerToQuery
 from nodes.resources import resources
 from nodes.telling import counted, drawn, in_words, notices_of, outcome, steps_of
 from profiles.errors import BadInput
@@ -28,6 +30,8 @@ class Answer(BaseModel):
     """What came of a visual task."""
 
     thread: str
+    status: str
+    """``finished``, or ``failed``: then the answer says why there is none."""
     answer: str
     steps: list[str]
     notices: list[str]
@@ -39,6 +43,11 @@ class Investigation(BaseModel):
 
     thread: str
     status: str
+    query: str
+    answers: list[AnswerToQuery]
+    """To the query as it was asked, and whether the property that was examined holds, for each model."""
+    models: dict[str, str]
+    """What each model that was examined is."""
     conclusion: str
     findings: list[str]
     pictures: int
@@ -90,6 +99,7 @@ def answer_of(thread: str, state: AskState, store: ArtifactStore) -> Answer:
     answer = from_json(state.answer)
     return Answer(
         thread=thread,
+        status=FAILED if state.error else "finished",
         answer=state.error or in_words(answer),
         steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
         notices=notices_of(state),
@@ -107,8 +117,9 @@ def investigation_of(thread: str, status: str, found: Found) -> Investigation:
         for one in experiment.findings
     ]
     return Investigation(
-        thread=thread, status=status, conclusion=report.conclusion or "Nothing was concluded yet.",
-        findings=findings, pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
+        thread=thread, status=status, query=report.query, answers=list(report.answers), models=dict(found.models),
+        conclusion=report.conclusion or "Nothing was concluded yet.", findings=findings,
+        pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def tell_how_to_decide(thread: str) -> None:
 
 def _agrees(action: Json) -> bool:
     """Ask on the terminal; anything but a yes is a no."""
-    doing = {"learn": "Learn", "teach": "Teach"}.get(action["name"], "Run")
-    sys.stderr.write(f"{doing} {action['description'].rstrip('.')}? [y/N] ")
+    doing = {"learn": "Learn ", "teach": "Teach ", "forget": ""}.get(action["name"], "Run ")
+    sys.stderr.write(f"{doing}{action['description'].rstrip('.')}? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().casefold() in _YES

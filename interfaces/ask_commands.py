@@ -17,6 +17,7 @@ from interfaces.follower import Follower
 from interfaces.run_display import RunDisplay, doing_after
 from interfaces.running import resumable, run
 from interfaces.runs import ANSWER_FILE, Run, write_run, write_text
+from interfaces.threads import FAILED
 from memory.home import home
 from nodes.resources import open_pictures
 from profiles.errors import BadInput, SnellenError
@@ -119,7 +120,8 @@ def _finish(
     came = Run(follower.thread, ended.state if ended else asyncio.run(sessions.ASK.read(follower.thread)))
     written = _write_outputs(came, options)
     if options.json:
-        status = "finished" if follower.request is None else "waiting"
+        ended_as = "finished" if came.state.error is None else FAILED
+        status = ended_as if follower.request is None else "waiting"
         print_json({**came.to_json(), "status": status, "waiting": follower.request})
     else:
         _tell_files(came, written)

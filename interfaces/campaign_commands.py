@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from interfaces.campaigns import Campaign, CellResult, load_campaign, names, ranked_groups, run_campaign
 from interfaces.display import console, print_json, print_table, progress
 from interfaces.results import check_folder
+from interfaces.running import run
 from interfaces.runs import write_text
 from profiles.errors import SnellenError
 
@@ -30,7 +30,7 @@ def campaign(options: argparse.Namespace) -> int:
     chosen = load_campaign(options.file, **{key: value for key, value in wanted.items() if value is not None})
     if options.out:
         check_folder(Path(options.out))
-    results = asyncio.run(_run(chosen, options))
+    results = run(_run(chosen, options))
     if options.out:
         for path in write_campaign(chosen, results, Path(options.out)):
             if not options.json:
@@ -73,7 +73,7 @@ def to_json(chosen: Campaign, results: Sequence[CellResult]) -> Json:
                 "query": one.cell.query,
                 "thread": one.cell.thread,
                 "models": {
-                    name: {"accuracy": round(mean, 4), "n": count, "says": one.says.get(name, "open")}
+                    name: {"accuracy": round(mean, 4), "n": count, **_answer(one, name)}
                     for name, (mean, count) in one.accuracies.items()
                 },
                 "images": one.images,
@@ -86,13 +86,27 @@ def to_json(chosen: Campaign, results: Sequence[CellResult]) -> Json:
     }  # fmt: skip
 
 
+def _answer(one: CellResult, model: str) -> Json:
+    """Return what is answered about a model: to the query as it was asked, and of what was examined."""
+    found = one.answers.get(model)
+    if found is None:
+        return {"answer": None, "property": "", "holds": None}
+    return {"answer": found.answer, "property": found.property, "holds": found.holds}
+
+
+def _mark(one: CellResult, model: str) -> str:
+    """Return a tick where what was examined holds of a model, a cross where it does not, nothing while it is open."""
+    found = one.answers.get(model)
+    return "" if found is None or found.holds is None else " ✓" if found.holds else " ✗"
+
+
 def markdown(chosen: Campaign, results: Sequence[CellResult]) -> str:
     """Write the table in Markdown: accuracies, with marks where an answer is decided."""
     models = models_of(results)
     lines = [
         f"# {chosen.title}",
         "",
-        f"“{chosen.query}” Mean accuracy over a cell's experiments. ✓ decided: good at it;",
+        f"“{chosen.query}” Mean accuracy over a cell's experiments. ✓ decided: good at it, or robust;",
     ]
     lines += [f"✗ decided: not; no mark: not decided. {chosen.guarantee}", ""]
     lines += [f"| | {' | '.join(models)} | pictures |", "|---" * (len(models) + 2) + "|"]
@@ -151,10 +165,8 @@ def _shade(one: CellResult | None, model: str) -> Json:
     if one is None or model not in one.accuracies:
         return {"text": "–", "hue": 0, "strength": 0, "title": one.trouble if one else ""}
     mean, count = one.accuracies[model]
-    says = one.says.get(model, "open")
-    mark = {"yes": " ✓", "no": " ✗"}.get(says, "")
     # From red over yellow to green; half is what guessing among two gives.
-    return {"text": f"{mean:.2f}{mark}", "hue": round(120 * max(mean - 0.25, 0) / 0.75), "strength": 45,
+    return {"text": f"{mean:.2f}{_mark(one, model)}", "hue": round(120 * max(mean - 0.25, 0) / 0.75), "strength": 45,
             "title": f"{one.cell.query} n = {count}"}  # fmt: skip
 
 
@@ -165,8 +177,7 @@ def _label(one: CellResult) -> str:
 def _cell(one: CellResult, model: str) -> str:
     if model not in one.accuracies:
         return "–"
-    mark = {"yes": " ✓", "no": " ✗"}.get(one.says.get(model, "open"), "")
-    return f"{one.accuracies[model][0]:.2f}{mark}"
+    return f"{one.accuracies[model][0]:.2f}{_mark(one, model)}"
 
 
 def _told(one: CellResult) -> str:

@@ -26,7 +26,7 @@ from profiles.errors import BadInput
 
 if TYPE_CHECKING:
     from graphs.states import InvestigateState
-    from nodes.reasoning.inquiry import Report
+    from nodes.reasoning.inquiry import Answer, Report
 
 FOLDER: Final = Path(__file__).parent / "tables"
 """The campaigns that come with Snellen."""
@@ -131,14 +131,14 @@ class CellResult:
     Attributes:
         cell: Which one.
         accuracies: For each model the mean accuracy of its experiments, with the number of trials.
-        says: For each model the answer.
+        answers: For each model the answer, and whether what was examined holds.
         trouble: Why it was not examined, if so.
         images: Pictures that were made.
     """
 
     cell: Cell
     accuracies: dict[str, tuple[float, int]]
-    says: dict[str, str]
+    answers: dict[str, Answer]
     trouble: str = ""
     images: int = 0
 
@@ -252,8 +252,7 @@ def result_of(cell: Cell, report: Report) -> CellResult:
         name: (sum(mean for mean, _ in each) / len(each), sum(count for _, count in each))
         for name, each in found.items()
     }
-    says: dict[str, str] = {answer.about: answer.says for answer in report.answers}
-    return CellResult(cell, accuracies, says, images=report.images)
+    return CellResult(cell, accuracies, {one.about: one for one in report.answers}, images=report.images)
 
 
 def ranked_groups(campaign: Campaign, results: Sequence[CellResult]) -> list[tuple[str, float]]:

@@ -23,6 +23,12 @@ def figure_of(width: float, height: float) -> tuple[Any, Any]:
     return figure, axes
 
 
+def below(figure: Any, axes: Any, *, columns: int) -> None:  # noqa: ANN401 - a matplotlib Figure and its Axes
+    """Draw the legend of axes below the whole figure, where nothing is drawn that it could cover."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, frameon=False, fontsize=8, ncols=columns, loc="outside lower center")
+
+
 def saved(figure: Any, path: Path) -> Path:  # noqa: ANN401 - a matplotlib Figure
     """Write a figure as PNG, the same bytes every time.
 

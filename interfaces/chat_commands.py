@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from profiles.errors import SnellenError
@@ -50,6 +51,7 @@ def page_app(jobs: Jobs, settings: Settings, *, profile: str, warm_up: bool = Fa
     """
     from interfaces.artifact_routes import artifact_routes
     from interfaces.chat_page import make_page, mount_page, page_routes
+    from interfaces.retention import watch
     from interfaces.serve_command import warming_of
     from interfaces.serving.app import create_app
 
@@ -64,6 +66,7 @@ def page_app(jobs: Jobs, settings: Settings, *, profile: str, warm_up: bool = Fa
         mounts=[mount_page(page)],
         on_stop=stop,
         warming=warming_of(profile) if warm_up else None,
+        background=[partial(watch, settings)],
     )
     app.state.serving.metrics.watch_jobs(
         running=lambda: jobs.counts().get("running", 0), waiting=lambda: jobs.counts().get("queued", 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -46,6 +46,7 @@ async def stream_chat(
     text: str,
     pictures: Sequence[Picture] = (),
     *,
+    notices: Mapping[str, Sequence[str]] | None = None,
     thread: str | None = None,
     profile: str = "embedded",
     approve: bool | None = None,
@@ -56,6 +57,7 @@ async def stream_chat(
     Args:
         text: What is said.
         pictures: Stored pictures that go with it.
+        notices: What to know about pictures that look otherwise than their files, by their ids.
         thread: The conversation's id; one that does not exist is begun. None makes one up.
         profile: Name or path of a profile, for a new conversation.
         approve: Whether a person is asked before anything is learned or an experiment is run; None leaves it as it was.
@@ -69,7 +71,7 @@ async def stream_chat(
         BadInput: The thread's name cannot be used, it is none of a conversation, or another process runs it.
         SnellenError: The run failed; ``CHAT.resume`` takes it up, another message begins anew.
     """
-    async for event in _stream([_message(text, pictures)], thread, profile, approve, decide):
+    async for event in _stream([_message(text, pictures, notices or {})], thread, profile, approve, decide):
         yield event
 
 
@@ -174,12 +176,13 @@ async def _said(
     return await CHAT.state_of(graph, thread), known
 
 
-def _message(text: str, pictures: Sequence[Picture]) -> AnyMessage:
+def _message(text: str, pictures: Sequence[Picture], notices: Mapping[str, Sequence[str]]) -> AnyMessage:
     from langchain_core.messages import HumanMessage
 
     from nodes.messages import reference
 
-    return HumanMessage(content=cast("Any", [{"type": "text", "text": text}, *map(reference, pictures)]))
+    shown = [reference(one, notices.get(one.id, ())) for one in pictures]
+    return HumanMessage(content=cast("Any", [{"type": "text", "text": text}, *shown]))
 
 
 async def summary(graph: Graph, thread: str) -> ThreadSummary:
@@ -190,15 +193,17 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
     messages = CHAT.values(snapshot).messages
     first = next((text_of(one) for one in messages if one.type == "human"), "")
     last = next((text_of(one) for one in reversed(messages) if one.type == "ai"), "")
+    progress = await threads.progress(snapshot, thread)
     return ThreadSummary(
         thread=thread,
         instruction=first,
-        status=await threads.status(snapshot, thread),
+        status=progress.status,
         updated=snapshot.created_at or "",
         verdict="",
         answer=None,
         graph="chat",
         outcome=last,
+        reason=progress.reason,
     )
 
 

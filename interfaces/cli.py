@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,12 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from interfaces.installed import installed_version
+from interfaces.termination import INTERRUPTED, TERMINATED, heeding
 
 DEBUG_VARIABLE: Final = "SNELLEN_DEBUG"
 MAX_INSTRUCTION_BYTES: Final = 4096
 
-_INTERRUPTED: Final = 130
-"""What shells expect of a program stopped by Ctrl-C: 128 + SIGINT."""
+_REPEATED: Final = frozenset({"campaign", "evaluate", "export", "pairs", "prove"})
+"""Commands that go on where they were stopped when they are given once more."""
 
 _ABOUT: Final = """\
 usage: snellen COMMAND …
@@ -48,8 +50,29 @@ resume THREAD`. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
 """
 
 
+_PLACES: Final = frozenset({"DIR", "FILE", "PLACE", "FOLDER", "DATA"})
+"""What options are called that name a file or a folder."""
+
+
+def local_place(text: str) -> str:
+    """Return a path of this machine, as it was given.
+
+    Raises:
+        argparse.ArgumentTypeError: It is an address of the web, which would name nothing here, and lose a slash.
+    """
+    if text.lower().startswith(("http://", "https://")):
+        msg = f"{text[:200]} is an address, and nothing is fetched: give a file or a folder of this machine"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are bad input in one sentence, like everyone else's."""
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
+        if options.get("metavar") in _PLACES:
+            options.setdefault("type", local_place)
+        return super().add_argument(*names, **options)
 
     def error(self, message: str) -> NoReturn:
         msg = f"{message.rstrip('.')} (see `{self.prog} --help`)."
@@ -272,6 +295,19 @@ def _declare_benchmark(parser: argparse.ArgumentParser, data: str) -> None:
     )  # fmt: skip
 
 
+def _declare_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "delete"), default="list", metavar="ACTION",
+        help="list (default), or delete",
+    )  # fmt: skip
+    parser.add_argument("ids", nargs="*", metavar="ID…", help="delete: these threads")
+    parser.add_argument(
+        "--older-than", default="", metavar="AGE", help="delete: those that nothing was saved to for 12h, 30d or 8w"
+    )
+    parser.add_argument("--yes", action="store_true", help="delete: without being asked")
+    _declare_json(parser)
+
+
 def _declare_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("thread", metavar="THREAD", help="as `snellen threads` lists it")
     decision = parser.add_mutually_exclusive_group()
@@ -353,7 +389,9 @@ def _declare_learning_evaluation(group: argparse._ArgumentGroup) -> None:
         metavar="PART",
         help="leave out a part, for what it is worth: local, global, results, plan, validation, correct or incorrect",
     )
-    group.add_argument("--out", metavar="DIR", help="write report.json, a table (table.md) and plots (PNG) there")
+    group.add_argument(
+        "--out", type=local_place, metavar="DIR", help="write report.json, a table (table.md) and plots (PNG) there"
+    )
 
 
 def _declare_memory(parser: argparse.ArgumentParser) -> None:
@@ -522,7 +560,13 @@ _COMMANDS: Final = {
         "snellen pairs run --bench pairs --models llava-judge --table others.csv --json",
         _declare_pairs,
     ),
-    "threads": _Command("list the runs so far, the newest first", "snellen threads --json", _declare_json),
+    "threads": _Command(
+        "list the runs so far, the newest first, or delete some",
+        "snellen threads --json\n"
+        "snellen threads delete ID ID                     # with pictures and trials that nothing else needs\n"
+        "snellen threads delete --older-than 30d --yes",
+        _declare_threads,
+    ),
     "resume": _Command(
         "go on with a run where it stopped",
         "snellen threads\nsnellen resume THREAD --html run.html\nsnellen resume THREAD --approve",
@@ -530,7 +574,7 @@ _COMMANDS: Final = {
     ),
     "tools": _Command("list what programs may call", "snellen tools", _declare_json),
     "models": _Command(
-        "list the checkpoints of a profile and whether they are there",
+        "list the models of a profile: those that tools use, those that are examined, and whether they are there",
         "snellen models --profile hub",
         _declare_models,
     ),
@@ -603,35 +647,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The words after ``snellen``; None takes those of the process.
 
     Returns:
-        The exit status: 0, 2 for bad input, 1 for a failure, 130 when interrupted.
+        The exit status: 0, 2 for bad input, 1 for a failure, 130 when interrupted, 143 when terminated.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    with heeding() as termination:
+        status = termination.status(_told(words))
+    if status in {INTERRUPTED, TERMINATED} and arguments is None:
+        _leave(status)
+    return status
+
+
+def _told(words: list[str]) -> int:
+    """Run one command, tell its errors, and return its status."""
     try:
         status = _run(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        goes_on = (
-            "repeat the command to go on"
-            if words[:1] in (["evaluate"], ["prove"], ["pairs"], ["export"])
-            else "`snellen threads` lists what can be resumed"
-        )
-        status = _tell(f"Interrupted; {goes_on}.", status=_INTERRUPTED)
+        return _tell(f"Interrupted; {_way_on(words)}.", status=INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has gone; Python would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # noqa: BLE001 - the last door: a user gets a sentence, a developer may ask for more
-        status = _tell_error(error)
-    if status == _INTERRUPTED and arguments is None:
-        _leave()
+        return _tell_error(error)
     return status
 
 
-def _leave() -> NoReturn:
+def _way_on(words: list[str]) -> str:
+    if words[:1] and words[0] in _REPEATED:
+        return f"`{shlex.join(['snellen', *words])}` goes on with what is left"
+    return "`snellen threads` lists what can be resumed"
+
+
+def _leave(status: int) -> NoReturn:
     """End this process at once: a worker thread may be loading a model, which nobody waits for any more."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(_INTERRUPTED)
+    os._exit(status)
 
 
 def _run(words: list[str]) -> int:
@@ -755,8 +807,9 @@ def _bad_input(message: str) -> Exception:
 
 
 def _tell_error(error: Exception) -> int:
-    from profiles.errors import SnellenError
+    from profiles.errors import SnellenError, out_of_memory
 
+    error = out_of_memory(error) or error
     if isinstance(error, SnellenError):
         return _tell(str(error), status=error.exit_status)
     if isinstance(error, OSError):

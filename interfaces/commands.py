@@ -16,8 +16,8 @@ from interfaces.display import console, print_json, print_table
 from interfaces.threads import graph_of
 from memory.home import home
 from nodes.telling import in_words
-from profiles import Profile, load_profile
-from profiles.errors import SnellenError
+from profiles import EndpointUnderTest, Profile, load_profile
+from profiles.errors import BadInput, SnellenError
 from tools.values import from_json
 
 if TYPE_CHECKING:
@@ -141,7 +141,14 @@ def tokens(options: argparse.Namespace) -> int:
 
 
 def threads(options: argparse.Namespace) -> int:
-    """List the runs so far."""
+    """List the runs so far, or delete some."""
+    if options.action == "delete":
+        from interfaces import thread_commands
+
+        return thread_commands.delete(options)
+    if options.ids or options.older_than or options.yes:
+        msg = "ID…, --older-than and --yes are for `snellen threads delete ID…`: leave them out to list threads."
+        raise BadInput(msg)
     found = asyncio.run(directory.list_threads())
     if options.json:
         print_json([dataclasses.asdict(one) for one in found])
@@ -153,7 +160,7 @@ def threads(options: argparse.Namespace) -> int:
             one.status,
             one.verdict,
             _shortened(one.instruction),
-            _shortened(one.outcome) if one.outcome else in_words(from_json(one.answer)),
+            _shortened(one.reason or one.outcome) or in_words(from_json(one.answer)),
         )
         for one in found
     ]
@@ -187,14 +194,20 @@ def tools(options: argparse.Namespace) -> int:
 
 
 def models(options: argparse.Namespace) -> int:
-    """List the checkpoints of a profile and whether they are there."""
+    """List the checkpoints that tools use and those that are examined, and whether they are there."""
     profile = load_profile(options.profile)
     found = [_model_json(profile, key) for key in type(profile.models).model_fields]
+    tested = [_tested_json(profile, name) for name in profile.tested]
     if options.json:
-        print_json({"profile": profile.name, "device": profile.device, "dtype": profile.dtype, "models": found})
+        told = {"profile": profile.name, "device": profile.device, "dtype": profile.dtype}
+        print_json({**told, "models": found, "tested": tested})
         return 0
     rows = [(one["key"], one["class"], one["source"], one["state"]) for one in found]
-    print_table(("key", "class", "folder or id", "state"), rows, title=f"profile {profile.name}")
+    title = f"profile {profile.name}: what tools use"
+    print_table(("key", "class", "folder or id", "state"), rows, title=title)
+    rows = [(one["name"], one["about"], one["source"], one["state"]) for one in tested]
+    title = "what investigations examine (`snellen investigate … --models NAME`)"
+    print_table(("name", "what it is", "folder, id or address", "state"), rows, title=title)
     return 0
 
 
@@ -255,6 +268,17 @@ def _model_json(profile: Profile, key: str) -> dict[str, str]:
         "source": f"{package}: {source or '.'}" if package else source,
         "state": _model_state(profile, key),
     }
+
+
+def _tested_json(profile: Profile, name: str) -> dict[str, str]:
+    settings = profile.tested[name]
+    told = {"name": name, "about": settings.about}
+    if isinstance(settings, EndpointUnderTest):
+        return {**told, "class": "", "source": f"{settings.model} at {settings.url}", "state": "an endpoint"}
+    source = settings.folder or settings.id or ""
+    adapted = f" with {settings.adapter}" if settings.adapter else ""
+    key = f"tested.{name}"
+    return {**told, "class": settings.class_name, "source": source + adapted, "state": _model_state(profile, key)}
 
 
 def _model_state(profile: Profile, key: Any) -> str:  # noqa: ANN401 - one of the fields of the profile's table

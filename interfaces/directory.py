@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -64,15 +64,21 @@ async def list_threads() -> list[ThreadSummary]:
         MemoryTrouble: the home cannot be used.
     """
     from memory.checkpoints import thread_graphs
-    from memory.home import home
+    from memory.home import home_to_read
 
-    folder = await asyncio.to_thread(home)
+    folder = await asyncio.to_thread(home_to_read)
     found = await asyncio.to_thread(thread_graphs, folder)
     async with threads.reading_all(folder) as graphs:
-        return [
-            await threads.listed(name, of, _SUMMARIES[of](graphs[of], name))
-            for name, of in ((name, threads.known_graph(graph)) for name, graph in found.items())
-        ]
+        return [await summarized(graphs[of], name, of) for name, of in _by_graph(found)]
+
+
+async def summarized(graph: Any, thread: str, of: GraphName) -> ThreadSummary:  # noqa: ANN401 - a compiled graph
+    """Return the line of a thread, read through its graph, of the home at hand."""
+    return await threads.listed(thread, of, _SUMMARIES[of](graph, thread))
+
+
+def _by_graph(found: Mapping[str, str]) -> list[tuple[str, GraphName]]:
+    return [(name, threads.known_graph(graph)) for name, graph in found.items()]
 
 
 async def read_summary(thread: str) -> ThreadSummary:
@@ -81,11 +87,11 @@ async def read_summary(thread: str) -> ThreadSummary:
     Raises:
         BadInput: There is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     of = await threads.graph_of(thread)
-    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
-        return await threads.listed(thread, of, _SUMMARIES[of](graph, thread))
+    async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
+        return await summarized(graph, thread, of)
 
 
 async def read_thread(thread: str) -> tuple[GraphName, Any]:
@@ -115,10 +121,10 @@ async def history(thread: str) -> list[Moment]:
     Raises:
         BadInput: There is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     of = await threads.graph_of(thread)
-    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
+    async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
         found = [one async for one in graph.aget_state_history(KINDS[of].address(thread), limit=MAX_HISTORY)]
     return [_moment(one, before) for one, before in itertools.zip_longest(found, found[1:])]
 
@@ -129,10 +135,10 @@ async def standing(thread: str) -> str:
     Raises:
         BadInput: There is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     of = await threads.graph_of(thread)
-    async with threads.reading(of, await asyncio.to_thread(home)) as graph:
+    async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
         snapshot = await graph.aget_state(KINDS[of].address(thread))
     return str(snapshot.config["configurable"]["checkpoint_id"])
 

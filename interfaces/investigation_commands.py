@@ -16,7 +16,7 @@ from interfaces.investigation_display import InvestigationDisplay, doing, state_
 from interfaces.results import check_folder
 from interfaces.running import resumable, run
 from interfaces.runs import write_text, writing
-from memory.home import home
+from memory.home import home_to_read
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _written(state: InvestigateState, options: argparse.Namespace) -> list[Path]
     found = investigations.found_in(state)
     if found is None:
         return []
-    folder, written = home(), []
+    folder, written = home_to_read(), []
     page = getattr(options, "html", None)
     if page:
         write_text(Path(page), report_page.render(found, folder))

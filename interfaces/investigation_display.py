@@ -14,6 +14,7 @@ from interfaces.investigations import Found, InvestigationEvent, found_in
 from interfaces.learning_display import Line, print_line
 from nodes.reasoning.findings import interval_name, sample_size
 from nodes.reasoning.inquiry import VERDICTS as VERDICTS
+from nodes.reasoning.inquiry import verdict_of
 
 if TYPE_CHECKING:
     from graphs.states import InvestigateState, Json
@@ -25,9 +26,15 @@ _EVERY: Final = 15.0
 
 
 def state_json(thread: str, state: InvestigateState, *, waits: Json | None = None) -> Json:
-    """Return everything about an investigation as plain JSON."""
+    """Return everything about an investigation as plain JSON; reports of earlier versions in the form of today's."""
+    from nodes.reasoning.inquiry import Report
+
     status = "waiting" if waits else "finished"
-    return {"thread": thread, "status": status, "waiting": waits, **dataclasses.asdict(state)}
+    kept = dataclasses.asdict(state)
+    reports = {
+        name: Report.model_validate(kept[name]).model_dump(mode="json") for name in ("report", "after") if kept[name]
+    }
+    return {"thread": thread, "status": status, "waiting": waits, **kept, **reports}
 
 
 def figures(finding: Finding, design: Design) -> str:
@@ -72,7 +79,7 @@ def answer_lines(found: Found) -> Iterator[Line]:
 
 def _answers(report: Report) -> Iterator[Line]:
     for answer in report.answers:
-        yield Line("", answer.sentence, f"bold {_COLOURS[answer.says]}")
+        yield Line("", answer.sentence, f"bold {_COLOURS[verdict_of(answer)]}")
     if not report.answers:
         yield Line("", report.conclusion, "yellow")
     if report.findings:

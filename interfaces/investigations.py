@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -62,12 +62,53 @@ class Found:
     correct: bool = False
 
     @property
+    def models(self) -> list[tuple[str, str]]:
+        """The models that were examined, each with what it is, as far as the profile says."""
+        from profiles import SnellenError, load_profile
+
+        try:
+            tested = load_profile(self.profile).tested
+        except SnellenError:  # a profile of one's own may be gone; the report is not
+            tested = {}
+        names = dict.fromkeys(name for _, report in self.parts for name in report.models)
+        return [(name, _about(name, tested)) for name in names]
+
+    def source_of(self, tool: str) -> str:
+        """Say where the pictures of a select tool came from.
+
+        Args:
+            tool: Its name.
+
+        Returns:
+            "world", "painter" or "folder"; nothing where the profile does not say any more.
+        """
+        from profiles import SnellenError, load_profile
+
+        if self.pictures:
+            return "folder"
+        try:
+            samples = load_profile(self.profile).samples
+        except SnellenError:
+            return ""
+        retrieved = {"": "", "world": "world"}.get(samples.retrieval, "folder")
+        both = (samples.generation, retrieved)
+        return next((one for one in (both[::-1] if tool == "TextToImageRetrieval" else both) if one), "")
+
+    @property
     def parts(self) -> list[tuple[str, Report]]:
         """The reports, each with the name under which its pictures are kept."""
         from nodes.reasoning.follow_up import album
 
         later = [] if self.after is None else [(album(self.investigation), self.after)]
         return [(self.investigation, self.report), *later]
+
+
+def _about(name: str, tested: Mapping[str, Any]) -> str:
+    """Return what a model is; one that was corrected is another with an adapter."""
+    if name in tested:
+        return str(tested[name].about)
+    base = name.partition("+")[0]
+    return f"{base}, corrected by an adapter" if base in tested else ""
 
 
 async def stream_investigate(
@@ -182,15 +223,17 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
 
     snapshot = await graph.aget_state(INVESTIGATE.address(thread), subgraphs=True)
     state = threads.state_from(cast("Json", snapshot.values), InvestigateState)
+    progress = await threads.progress(snapshot, thread)
     return ThreadSummary(
         thread=thread,
         instruction=state.query,
-        status=await threads.status(snapshot, thread),
+        status=progress.status,
         updated=snapshot.created_at or "",
         verdict="",
         answer=None,
         graph="investigate",
         outcome=str(state.report.get("conclusion", "")),
+        reason=progress.reason,
     )
 
 

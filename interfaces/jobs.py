@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from interfaces.following import Finished, ModelsLoading, Started, Waits
 from memory.home import using_home
-from profiles.errors import BadInput, SnellenError
+from profiles.errors import BadInput, SnellenError, out_of_memory
 from tools.loading import is_loading
 
 if TYPE_CHECKING:
@@ -239,13 +239,8 @@ class Jobs:
             await job.become("stopped", msg)
         except asyncio.CancelledError as error:
             await job.become("stopped", str(error) or "Stopped.")
-        except SnellenError as error:
-            job.refused = error
-            await job.become("failed", str(error))
-        except Exception:  # noqa: BLE001 - nobody awaits this task: the job itself tells
-            # What it says may hold paths and contents: that is for the log, and for whoever runs the server.
-            _log.exception("A job failed.")
-            job.refused = SnellenError("Something went wrong that was not foreseen; the server's log says what.")
+        except Exception as error:  # noqa: BLE001 - nobody awaits this task: the job itself tells
+            job.refused = _told(error)
             await job.become("failed", str(job.refused))
 
     async def _follow(self, job: Job, make: Callable[[], Events]) -> None:
@@ -280,6 +275,15 @@ class Jobs:
         over = [job for job in self._jobs if job.is_over]
         for job in over[: max(len(over) - self.limits.kept, 0)]:
             self._jobs.remove(job)
+
+
+def _told(error: Exception) -> SnellenError:
+    """Return what is told of an error; what nobody foresaw is for the log: it may hold paths and contents."""
+    told = out_of_memory(error) or error
+    if isinstance(told, SnellenError):
+        return told
+    _log.error("A job failed.", exc_info=error)
+    return SnellenError("Something went wrong that was not foreseen; the server's log says what.")
 
 
 async def _tell_of_loading(job: Job) -> None:

@@ -49,9 +49,9 @@ class Kind(Generic[State]):
             BadInput: There is no such thread.
             MemoryTrouble: The home cannot be used.
         """
-        from memory.home import home
+        from memory.home import home_to_read
 
-        folder = await asyncio.to_thread(home)
+        folder = await asyncio.to_thread(home_to_read)
         name = await threads.known_thread(thread, folder)
         async with threads.reading(self.graph, folder) as graph:
             return await self.state_of(graph, name)

@@ -13,6 +13,7 @@ from interfaces import sessions, threads
 from interfaces.following import Decide, Event, Finished, Started
 from interfaces.kinds import Kind
 from interfaces.threads import ThreadSummary
+from nodes.approval import NOT_APPROVED
 from nodes.resources import own_pictures
 from profiles import lasting
 
@@ -138,15 +139,17 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
 
     snapshot = await graph.aget_state(LEARN.address(thread), subgraphs=True)
     state = threads.state_from(cast("Json", snapshot.values), LearnState)
+    progress = await threads.progress(snapshot, thread, error=trouble(learned_of(state)))
     return ThreadSummary(
         thread=thread,
         instruction=in_words(state),
-        status=await threads.status(snapshot, thread),
+        status=progress.status,
         updated=snapshot.created_at or "",
         verdict="",
         answer=None,
         graph="learn",
         outcome=" ".join(str(one) for one in learned_of(state)),
+        reason=progress.reason,
     )
 
 
@@ -161,6 +164,20 @@ def learned_of(state: LearnState) -> list[Learned]:
     from nodes.lessons import Learned
 
     return [Learned.from_json(one) for one in state.learned]
+
+
+def trouble(learned: Sequence[Learned]) -> str | None:
+    """Say in a sentence why nothing at all was learned; None where something was, or where a person rejected it."""
+    if not learned or any(one.kept or one.trouble.startswith(NOT_APPROVED) for one in learned):
+        return None
+    troubles = list(dict.fromkeys(one.trouble for one in learned if one.trouble))
+    if len(troubles) == len(learned) or (troubles and len(learned) == 1):
+        return "Nothing was learned. " + " ".join(troubles)
+    count = sum(one.discarded for one in learned)
+    return (
+        f"Nothing was learned: none of the {count} prompts proved itself. Where the pictures do not show what they are "
+        "said to show, give better ones (--pictures); else try others of them (--seed)."
+    )
 
 
 def _own_of(state: LearnState) -> OwnPictures | None:

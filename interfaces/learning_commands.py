@@ -12,7 +12,7 @@ from interfaces import following, learning
 from interfaces.approving import decision_of, tell_how_to_decide
 from interfaces.display import print_json
 from interfaces.follower import Follower
-from interfaces.learning_display import LearningDisplay, Line, phase_in_words, print_line, state_json, trouble
+from interfaces.learning_display import LearningDisplay, Line, phase_in_words, print_line, state_json
 from interfaces.running import BEGINNING, SignOfLife, resumable, run
 from profiles.errors import BadInput, SnellenError
 
@@ -100,7 +100,7 @@ def _finish(follower: Follower[LearnState], events: AsyncGenerator[learning.Lear
     if ended is None:
         tell_how_to_decide(follower.thread)
         return 0
-    why = trouble(learning.learned_of(ended.state))
+    why = learning.trouble(learning.learned_of(ended.state))
     if why is not None:
         raise SnellenError(why)
     return 0

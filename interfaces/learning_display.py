@@ -14,7 +14,6 @@ from interfaces.learning import (
     in_words,
     learned_of,
 )
-from nodes.approval import NOT_APPROVED
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,20 +92,6 @@ def hint_lines(learned: Sequence[Learned]) -> Iterator[Line]:
         yield Line("", told, "dim")
     if any(one.need.tool == "VQA" for one in new):
         yield Line("", "`snellen memory list --pool VQA` shows it; `snellen memory forget ID` undoes it", "dim")
-
-
-def trouble(learned: Sequence[Learned]) -> str | None:
-    """Say in a sentence why nothing at all was learned; None where something was, or where a person rejected it."""
-    if not learned or any(one.kept or one.trouble.startswith(NOT_APPROVED) for one in learned):
-        return None
-    troubles = list(dict.fromkeys(one.trouble for one in learned if one.trouble))
-    if len(troubles) == len(learned) or (troubles and len(learned) == 1):
-        return "Nothing was learned. " + " ".join(troubles)
-    count = sum(one.discarded for one in learned)
-    return (
-        f"Nothing was learned: none of the {count} prompts proved itself. Where the pictures do not show what they are "
-        "said to show, give better ones (--pictures); else try others of them (--seed)."
-    )
 
 
 def state_json(thread: str, state: LearnState, *, waits: Json | None = None) -> Json:

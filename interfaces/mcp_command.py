@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 from pathlib import Path
 
 from interfaces.running import run
 from interfaces.serve_command import offered
+from interfaces.serving.settings import Settings
 from profiles.errors import BadInput, SnellenError
 
 
@@ -18,6 +20,7 @@ def mcp(options: argparse.Namespace) -> int:
     try:
         from interfaces.jobs import Jobs
         from interfaces.mcp_server import mcp_server
+        from interfaces.retention import watch
     except ImportError as error:
         msg = f"The server needs the package {error.name}: `pip install 'snellen[serve]'`."
         raise SnellenError(msg) from error
@@ -29,9 +32,11 @@ def mcp(options: argparse.Namespace) -> int:
     configure_logging(level=logging.WARNING)
 
     async def serving() -> None:
+        watching = asyncio.create_task(watch(Settings()))
         try:
             await server.run_stdio_async()
         finally:
+            watching.cancel()
             await jobs.close()
 
     run(serving())

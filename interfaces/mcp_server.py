@@ -26,7 +26,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.types import Receive, Scope, Send
 
-from interfaces import directory, investigations, learning, report_text, sessions
+from interfaces import directory, investigations, learning, report_text, retention, sessions
 from interfaces.agent_results import (
     Answer,
     Investigation,
@@ -68,6 +68,7 @@ Pictures = Annotated[
     Field(description="Each a data: address, base64, or the 64-digit id of a stored picture.", min_length=1),
 ]
 Profile = Annotated[str, Field(description="Which checkpoints are used, by the name of a profile. Empty: the first.")]
+Keep = Annotated[bool, Field(description="Keep the thread; else it and its pictures are deleted after a while.")]
 Call = Context[Any, Any]
 
 
@@ -117,14 +118,21 @@ class _Tools:
         context: Call,
         expected: Annotated[str, Field(description="The right answer, if known: a wrong one is learned from.")] = "",
         profile: Profile = "",
+        keep: Keep = False,  # noqa: FBT002 - called by name
     ) -> Annotated[CallToolResult, Answer]:
         """Answer a question about pictures, or edit them, by a program of vision models whose steps are told."""
-        shown = await self._stored(pictures)
+        shown, notices = await self._stored(pictures)
         job = await self._followed(
             context,
             lambda: sessions.stream_ask(
-                shown, instruction, expected=expected or None, profile=self._profile(profile), gather=resources
+                shown,
+                instruction,
+                notices=notices,
+                expected=expected or None,
+                profile=self._profile(profile),
+                gather=resources,
             ),
+            keep=keep,
         )
         store = open_pictures(home())
         told = await asyncio.to_thread(answer_of, job.thread, job.state, store)
@@ -149,7 +157,7 @@ class _Tools:
             job = await self.jobs.begin(home(), make)
             text = f"The investigation {job.thread} has begun; `report` tells how far it is."
             return _result(await self._investigation(job.thread), text)
-        job = await self._followed(context, make)
+        job = await self._followed(context, make, keep=True)
         told = await self._investigation(job.thread)
         return _result(told, told.conclusion)
 
@@ -173,10 +181,11 @@ class _Tools:
         context: Call,
         tools: Annotated[list[str], Field(description="LOC, SEG, CLASSIFY, SELECT, … None: the usual ones.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
         profile: Profile = "",
+        keep: Keep = False,  # noqa: FBT002 - called by name
     ) -> Annotated[CallToolResult, Lessons]:
         """Teach tools a concept from pictures of it; what does not prove itself is discarded: a minute or more."""
         job = await self._followed(
-            context, lambda: learning.stream_learn(concept, tools=tools, profile=self._profile(profile))
+            context, lambda: learning.stream_learn(concept, tools=tools, profile=self._profile(profile)), keep=keep
         )
         learned = learning.learned_of(job.state)
         told = Lessons(thread=job.thread, learned=[str(one) for one in learned], kept=sum(one.kept for one in learned))
@@ -229,10 +238,12 @@ class _Tools:
             raise BadInput(msg)
         return self.profiles[name]
 
-    async def _stored(self, pictures: Sequence[str]) -> list[Picture | Path | str]:
+    async def _stored(self, pictures: Sequence[str]) -> tuple[list[Picture | Path | str], list[str]]:
+        """Return the pictures that are named, those that were sent stored, with what to know about them."""
         store = open_pictures(home())
         uploads = Uploads(store, self.settings)
-        return [await self._one(text, store, uploads) for text in pictures]
+        stored: list[Picture | Path | str] = [await self._one(text, store, uploads) for text in pictures]
+        return stored, [sentence for each in uploads.notices.values() for sentence in each]
 
     async def _one(self, text: str, store: ArtifactStore, uploads: Uploads) -> Picture | Path:
         if len(text) == _ID and set(text) <= set("0123456789abcdef"):
@@ -240,13 +251,21 @@ class _Tools:
         file = inside(text, self.roots) if self.roots else None
         return file or await uploads.add_reference(text)
 
-    async def _followed(self, context: Call, make: Callable[[], Events]) -> Job:
+    async def _followed(self, context: Call, make: Callable[[], Events], *, keep: bool) -> Job:
         """Have something done, tell how far it is, and return the job once it is over; a call that is given up ends it.
+
+        Args:
+            context: The call.
+            make: Begins the thread.
+            keep: Whether the thread is kept; else it is deleted after a while.
 
         Raises:
             SnellenError: It failed, or was stopped.
         """
+        seconds = self.settings.transient_seconds
         job = await self.jobs.begin(home(), make)
+        if not keep:
+            await retention.begin_transient(job.thread, seconds)
         try:
             told, progress = 0, Progress()
             async with aclosing(job.events()) as events:
@@ -257,6 +276,8 @@ class _Tools:
         finally:
             if not job.is_over and job.task is not None:
                 job.task.cancel("Nobody waited for it any more.")
+            if not keep and job.is_over:
+                await retention.end_transient(job.thread, seconds)
         if job.status == "finished":
             return job
         decide = f"A person must decide first: `snellen resume {job.thread} --approve` or --reject. {job.asks}".rstrip()
@@ -266,11 +287,14 @@ class _Tools:
         graph, state = await directory.read_thread(thread)
         job = self.jobs.find(home(), thread)
         found = await found_of(thread) if graph != "investigate" or state.report else None
-        status = job.status if job is not None else "finished" if found and found.report.answers else "stopped"
+        summary = await directory.read_summary(thread)
+        # The first word: finished, failed, running, waiting, stopped or damaged.
+        status = job.status if job is not None else summary.status.split()[0]
         if found is None:
+            said = " ".join(filter(None, ("Nothing was found out yet.", job.error if job else summary.reason)))
             return Investigation(
-                thread=thread, status=status, conclusion="Nothing was found out yet.", findings=[], pictures=0,
-                trials=0, report="",
+                thread=thread, status=status, query=str(getattr(state, "query", "")), answers=[],
+                models={}, conclusion=said, findings=[], pictures=0, trials=0, report="",
             )  # fmt: skip
         return investigation_of(thread, status, found)
 

@@ -12,10 +12,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from interfaces.cli import local_place
 from interfaces.display import console, print_json, print_table
 from memory.adapters import AdapterStore
 from memory.demonstrations import SEED, DemonstrationPool
-from memory.home import home
+from memory.home import home, home_to_read
 from memory.prompts import PromptPool, Selection
 from nodes.reasoning.cases import SEEDS
 from nodes.telling import counted
@@ -38,18 +39,20 @@ _LISTED: Final = 1000
 
 
 def _stats(options: argparse.Namespace) -> int:
-    prompts = PromptPool(home()).stats()
-    parts = Counter((one.kind, one.correct, one.source == SEED) for one in DemonstrationPool(home(), seeds=SEEDS).all())
+    prompts = PromptPool(home_to_read()).stats()
+    parts = Counter(
+        (one.kind, one.correct, one.source == SEED) for one in DemonstrationPool(home_to_read(), seeds=SEEDS).all()
+    )
     counted = [
         {"kind": kind, "correct": correct, "seeds": parts[kind, correct, True], "learned": parts[kind, correct, False]}
         for kind in ("plan", "program")
         for correct in (True, False)
     ]
-    adapters = list(AdapterStore(home()))
+    adapters = list(AdapterStore(home_to_read()))
     if options.json:
         print_json(
             {
-                "home": str(home()),
+                "home": str(home_to_read()),
                 "prompts": [dataclasses.asdict(one) for one in prompts],
                 DEMONSTRATIONS: counted,
                 "adapters": len(adapters),
@@ -71,7 +74,7 @@ def _stats(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     prompts, demonstrations = _selected(options)
-    adapters = [] if options.pool or options.concept else list(AdapterStore(home()))
+    adapters = [] if options.pool or options.concept else list(AdapterStore(home_to_read()))
     if options.json:
         print_json(
             {
@@ -116,13 +119,13 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _shown(one: str) -> dict[str, Any]:
-    prompt = PromptPool(home()).get(one)
+    prompt = PromptPool(home_to_read()).get(one)
     if prompt is not None:
         return _prompt_json(prompt)
-    adapter = AdapterStore(home()).find(one)
+    adapter = AdapterStore(home_to_read()).find(one)
     if adapter is not None:
         return _adapter_json(adapter)
-    found = DemonstrationPool(home()).get([one])
+    found = DemonstrationPool(home_to_read()).get([one])
     if not found:
         raise BadInput(_unknown([one]))
     return {"what": "demonstration"} | dataclasses.asdict(found[0])
@@ -203,13 +206,21 @@ def _import(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     from graphs.states import STATE_TYPES
+    from interfaces.redrawing import Redrawing
     from memory.verification import verify_memory
 
+    folder = home_to_read() if options.dry_run else home()
+    again = Redrawing(folder)
     found = verify_memory(
-        home(), lambda: _searchable(options.profile), repair=not options.dry_run, state_types=STATE_TYPES
+        folder,
+        lambda: _searchable(options.profile),
+        repair=not options.dry_run,
+        state_types=STATE_TYPES,
+        draw=again.draw,
+        complete=again.complete,
     )
     if options.json:
-        print_json(dataclasses.asdict(found) | {"clean": found.clean, "lost": found.lost})
+        print_json(found.to_json())
     else:
         _show_verification(found)
     if found.lost:
@@ -237,8 +248,18 @@ def _copy_threads(options: argparse.Namespace) -> int:
 
 
 def _show_verification(found: Verification) -> None:
-    counts = (found.prompts, found.blocks, found.demonstrations, found.indexes, found.threads)
-    print_table(("prompts", "files of prompts", DEMONSTRATIONS, "search indexes", "threads"), [counts], title="checked")
+    named = {
+        "prompts": found.prompts,
+        "files of prompts": found.blocks,
+        DEMONSTRATIONS: found.demonstrations,
+        "search indexes": found.indexes,
+        "threads": found.threads,
+        "pictures": found.pictures,
+        "trials": found.trials,
+        "samples": found.samples,
+        "adapters": found.adapters,
+    }
+    print_table(tuple(named), [tuple(named.values())], title="checked")
     screen = console()
     if found.clean:
         screen.print("everything is as it was stored")
@@ -258,16 +279,16 @@ def _searchable(profile: str) -> DemonstrationPool:
     from profiles import load_profile
 
     embed = SentenceEmbedding(load_profile(profile))
-    return DemonstrationPool(home(), embed=embed, embedding=embed.name)
+    return DemonstrationPool(home_to_read(), embed=embed, embedding=embed.name)
 
 
 def _selected(options: argparse.Namespace) -> tuple[list[Any], list[Demonstration]]:
     if options.pool == DEMONSTRATIONS:
         _refuse_concept(options)
-        return [], DemonstrationPool(home()).all()
-    prompts = PromptPool(home()).rows(Selection(pool=options.pool, concept=options.concept))
+        return [], DemonstrationPool(home_to_read()).all()
+    prompts = PromptPool(home_to_read()).rows(Selection(pool=options.pool, concept=options.concept))
     narrowed = options.pool or options.concept
-    return prompts, [] if narrowed else DemonstrationPool(home()).learned()
+    return prompts, [] if narrowed else DemonstrationPool(home_to_read()).learned()
 
 
 def _adapter_json(adapter: Adapter) -> dict[str, Any]:
@@ -291,7 +312,11 @@ def _one_file(options: argparse.Namespace) -> Path:
     if len(options.names) != 1:
         msg = f"`snellen memory {options.action}` takes one file, as in `snellen memory {options.action} learned.zip`."
         raise BadInput(msg)
-    return Path(options.names[0])
+    try:
+        return Path(local_place(options.names[0]))
+    except argparse.ArgumentTypeError as error:
+        msg = f"{str(error).rstrip('.')}."
+        raise BadInput(msg) from error
 
 
 def _refuse_stray_options(options: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from interfaces.charts import figure_of, inline, saved, template
+from interfaces.charts import below, figure_of, inline, saved, template
 from interfaces.report_text import not_understood_lines
 from interfaces.runs import write_text
 from nodes.pair_judging import CONDITIONS, EPSILONS, METRICS, ORDERS, POOLED
@@ -230,7 +230,7 @@ def _metrics(outcome: Judgement) -> Any:  # noqa: ANN401 - a matplotlib Figure
                  color=_COLOURS[number % len(_COLOURS)])  # fmt: skip
     axes.set_xticks([place + 0.4 - width / 2 for place in range(len(names))], names)
     axes.axhline(0, color="#444", linewidth=0.8)
-    axes.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.1))
+    below(figure, axes, columns=3)
     axes.set_title(f"{outcome.benchmark.source}, {len(outcome.benchmark.pairs)} pairs, all splits", fontsize=10)
     return figure
 
@@ -240,12 +240,14 @@ def _scores(outcome: Judgement) -> Any:  # noqa: ANN401 - a matplotlib Figure
     from matplotlib.figure import Figure
 
     judges = [judge for judge in outcome.judges if not judge.encoder] or list(outcome.judges)
-    figure = Figure(figsize=(3.0 * len(judges), 3.2), layout="constrained")
+    figure = Figure(figsize=(3.0 * len(judges), 3.4), layout="constrained")
     for place, judge in enumerate(judges):
         axes = figure.add_subplot(1, len(judges), place + 1)
         _histogram(axes, judge)
         axes.set_title(judge.name, fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
+        if place == 0:
+            below(figure, axes, columns=3)
     return figure
 
 
@@ -257,4 +259,3 @@ def _histogram(axes: Any, judge: Judge) -> None:  # noqa: ANN401 - matplotlib Ax
         ]
         axes.hist(found, bins=[edge + 0.5 for edge in range(11)], alpha=0.6, color=colour, label=f"right: {truth}")
     axes.set_xlabel("score, where changes count")
-    axes.legend(frameon=False, fontsize=7, loc="upper center")

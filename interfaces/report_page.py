@@ -7,7 +7,8 @@ filters the table of trials, and the page loads nothing.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from interfaces.investigation_display import VERDICTS, figures, guarantee, intervals
 from interfaces.report_text import again
 from interfaces.trial_rows import trial_rows
-from nodes.reasoning.findings import sample_size
+from nodes.reasoning.findings import sample_size, scored
 from nodes.reasoning.follow_up import points
+from nodes.reasoning.inquiry import verdict_of
 from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
@@ -30,8 +32,10 @@ _SHOWN: Final = 3
 """Right and wrong pictures of each answer that are shown for each model."""
 _PIXELS: Final = 128
 """The longer side of a picture on the page."""
-_ROWS: Final = 4_000
-"""Trials in the table; the file of trials has all of them."""
+_THUMB: Final = 48
+"""That of a picture in the table of trials."""
+_ROWS: Final = 120
+"""Trials in the table, of all experiments together; the file of trials has all of them."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ def render(found: Found, folder: Path) -> str:
         lstrip_blocks=True,
     )  # fmt: skip
     album = _Album(ArtifactStore(folder / FOLDER))
+    thumbs = _Thumbs(album)
     report, after = found.report, found.after
     rows = list(trial_rows(found, folder))
     experiments = [*report.experiments, *([] if after is None else after.experiments)]
@@ -70,9 +75,11 @@ def render(found: Found, folder: Path) -> str:
         _shown(number, experiment, [row for row in rows if row["experiment"] == number], album)
         for number, experiment in enumerate(experiments, 1)
     ]
+    trials = [_trial(row, thumbs) for row in _first(rows, len(experiments))]
     return environment.get_template("report.html.j2").render(
         investigation=found.investigation,
         report=report,
+        answers=[(one, verdict_of(one)) for one in report.answers],
         guarantee=guarantee(report) if report.findings else "",
         verdicts=VERDICTS,
         experiments=shown[: len(report.experiments)],
@@ -80,8 +87,10 @@ def render(found: Found, folder: Path) -> str:
         after=after,
         after_guarantee=guarantee(after) if after is not None and after.findings else "",
         again_measured=shown[len(report.experiments) :],
-        trials=[_trial(row) for row in rows[:_ROWS]],
-        left_out=max(len(rows) - _ROWS, 0),
+        models=found.models,
+        trials=trials,
+        thumbs=thumbs.uris,
+        measured=len(rows),
         again=again(found),
     )
 
@@ -92,16 +101,46 @@ class _Album:
 
     store: ArtifactStore
 
-    def uri(self, picture_id: str) -> str:
-        """Return a picture as a data URI, or nothing."""
+    def uri(self, picture_id: str, pixels: int = _PIXELS) -> str:
+        """Return a picture as a data URI of so many pixels on its longer side, or nothing."""
         try:
             picture = self.store.get(picture_id)
         except SnellenError:
             return ""
-        picture.thumbnail((_PIXELS, _PIXELS))
+        picture.thumbnail((pixels, pixels))
         held = BytesIO()
         picture.convert("RGB").save(held, "PNG", optimize=True)
         return "data:image/png;base64," + base64.b64encode(held.getvalue()).decode()
+
+
+@dataclass
+class _Thumbs:
+    """Small pictures for the rows of a table; the page has each once, however many models were asked about it."""
+
+    album: _Album
+    uris: dict[str, str] = field(default_factory=dict)
+    """By the name of their style."""
+    _names: dict[str, str] = field(default_factory=dict)
+
+    def name(self, picture_id: str) -> str:
+        """Return the style that shows a picture; nothing for one that is gone."""
+        if picture_id not in self._names:
+            uri = self.album.uri(picture_id, _THUMB)
+            self._names[picture_id] = f"t{len(self.uris)}" if uri else ""
+            if uri:
+                self.uris[self._names[picture_id]] = uri
+        return self._names[picture_id]
+
+
+def _first(rows: Sequence[dict[str, Any]], experiments: int) -> list[dict[str, Any]]:
+    """Return the first trials of each experiment, all that were asked about one picture beside each other."""
+    each = max(_ROWS // max(experiments, 1), 1)
+    found = []
+    for number in range(1, experiments + 1):
+        ours = [row for row in rows if row["experiment"] == number]
+        ours.sort(key=lambda row: (row["round"], row["arm"], not row["plain"]))
+        found += ours[:each]
+    return found
 
 
 def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], album: _Album) -> dict[str, Any]:
@@ -112,9 +151,9 @@ def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], albu
             asked = [row for row in rows if row["truth"] == answer and not row["plain"]]
             chosen = {row["picture"]: row for row in asked if row["right"] == right}
             pictures = [
-                {"uri": uri, "label": row["label"], "said": row["said"] or "no answer", "model": row["model"]}
+                {"uris": uris, "label": row["label"], "said": row["said"] or "no answer", "model": row["model"]}
                 for row in list(chosen.values())[:_SHOWN]
-                if (uri := album.uri(row["picture"]))
+                if all(uris := [album.uri(one) for one in row["pictures"]])
             ]
             if pictures:
                 examples.append({"answer": answer, "right": right, "pictures": pictures})
@@ -122,6 +161,7 @@ def _shown(number: int, experiment: Experiment, rows: list[dict[str, Any]], albu
         "number": number,
         "design": design,
         "experiment": experiment,
+        "results": [(one, scored(one, design)) for one in experiment.results],
         "bars": [bar(finding, experiment) for finding in experiment.findings if not finding.trouble],
         "intervals": intervals(experiment.results),
         "counts": [sample_size(one, design).removeprefix("n = ") for one in experiment.results],
@@ -164,6 +204,6 @@ def _placed(
     return Bar(place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, told, verdict)
 
 
-def _trial(row: dict[str, Any]) -> dict[str, Any]:
+def _trial(row: dict[str, Any], thumbs: _Thumbs) -> dict[str, Any]:
     scores = ", ".join(f"{choice} {mean:.2f}" for choice, mean in zip(row["choices"], row["mean"], strict=True))
-    return {**row, "scores": scores}
+    return {**row, "scores": scores, "thumbs": [name for one in row["pictures"] if (name := thumbs.name(one))]}

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from interfaces.investigation_display import VERDICTS, figures, guarantee, intervals
 from interfaces.runs import write_text, writing
 from interfaces.trial_rows import trial_rows
-from nodes.reasoning.findings import sample_size
-from nodes.reasoning.protocol_queries import protocol_of
+from nodes.reasoning.findings import sample_size, scored
+from nodes.reasoning.protocol_queries import SPLIT_WORDS, protocol_of
 from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
     from interfaces.investigations import Found
-    from nodes.reasoning.inquiry import Experiment
+    from nodes.reasoning.inquiry import Arm, Experiment
 
 
 def markdown(found: Found) -> str:
@@ -28,12 +28,13 @@ def markdown(found: Found) -> str:
     if report.findings:
         lines += [guarantee(report), ""]
     lines += [line for one in found.corrections for line in (str(one), "")]
+    lines += ["## Models", "", *(f"- {name}{f': {about}' if about else ''}" for name, about in found.models), ""]
     for number, experiment in enumerate(report.experiments, 1):
-        lines += list(_experiment(number, experiment))
+        lines += list(_experiment(number, experiment, found))
     if found.after is not None:
         lines += ["## Measured again, the corrected beside the uncorrected", "", guarantee(found.after), ""]
         for number, experiment in enumerate(found.after.experiments, 1 + len(report.experiments)):
-            lines += list(_experiment(number, experiment))
+            lines += list(_experiment(number, experiment, found))
     open_ends = [*report.notes, *report.questions]
     if open_ends:
         lines += ["## What to know before relying on it", "", *(f"- {one}" for one in open_ends), ""]
@@ -58,28 +59,30 @@ def again(found: Found) -> str:
     return shlex.join(words)
 
 
-def _experiment(number: int, experiment: Experiment) -> Iterator[str]:
+def _experiment(number: int, experiment: Experiment, found: Found) -> Iterator[str]:
     design = experiment.design
     yield from (f"## Experiment {number}: {design.task}", "", design.purpose, "")
     yield from (f"“{design.question}” {' / '.join(design.choices)}", "")
     yield from ("| answer | pictures | transform |", "|---|---|---|")
     for arm in design.arms:
-        yield f"| {arm.answer} | {_call(arm.select)} | {_call(arm.transform)} |"
+        yield f"| {arm.answer} | {pictures_in_words(arm, found.source_of(arm.select.name))} | {_call(arm.transform)} |"
     yield from ("", f"| claim | holds | mean ({intervals(experiment.findings)}), n |", "|---|---|---|")
     for finding in experiment.findings:
         told = finding.trouble or figures(finding, design)
         yield f"| {finding.claim.stated(design)} | {'–' if finding.trouble else VERDICTS[finding.verdict]} | {told} |"
+    name = scored(experiment.results[0], design).name if experiment.results else design.scored
     yield from (
         "",
-        f"| model | n | {design.scored} ({intervals(experiment.results)}) | informedness | abstained |",
+        f"| model | n | {name} ({intervals(experiment.results)}) | informedness | abstained |",
         "|---|---|---|---|---|",
     )
     for result in experiment.results:
-        low, high = result.interval
+        shown = scored(result, design)
+        low, high = shown.interval
         informed = "" if result.informedness is None else f"{result.informedness:.2f}"
         abstained = "" if result.abstention is None else f"{result.abstention:.0%}"
         kind = "as they were" if result.plain else "as asked"
-        accuracy = f"{result.average:.2f} ({low:.2f} – {high:.2f})"
+        accuracy = f"{shown.mean:.2f} ({low:.2f} – {high:.2f})"
         counted = sample_size(result, design).removeprefix("n = ")
         yield f"| {result.model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"
     yield ""
@@ -95,6 +98,28 @@ def not_understood_lines(model: str, quoted: Sequence[str]) -> list[str]:
     # Code without backticks of its own: what a model wrote forms no Markdown here.
     examples = ", ".join("`` " + (one.replace("`", "'") or "(nothing)") + " ``" for one in quoted)
     return [f"No score could be read in answers of {model} such as {examples}.", ""]
+
+
+def pictures_in_words(arm: Arm, source: str) -> str:
+    """Say which pictures an arm has, and how they came about: those of a world are drawings and no photos.
+
+    Args:
+        arm: Of an experiment.
+        source: Where the profile's pictures come from: "world", "painter", "folder"; empty where that is not known.
+    """
+    call, picture = arm.select, "drawing" if source == "world" else "picture"
+    what, kind = call.arguments.get("class_name", ""), call.arguments.get("image_type", "photo")
+    if call.name == "Pair":
+        change = SPLIT_WORDS.get(call.arguments.get("split", ""), "a change")
+        kinds = {"identical": f"a {picture} twice", "irrelevant": f"two different {picture}s"}
+        return kinds.get(arm.answer, f"a {picture}, and the same under {change}")
+    if call.name == "Scene":
+        return "a drawn scene of which everything is known"
+    shown = "anything" if what == "random" else what
+    if source == "world":
+        return f"drawn: {shown}" + (f", in the style {kind!r}" if kind != "photo" else "")
+    made = {"painter": "painted", "folder": "from the folder"}.get(source, "made")
+    return f"{made}: {kind} of {shown}" if source == "painter" else f"{made}: {shown}"
 
 
 def _call(call: Any) -> str:  # noqa: ANN401 - a Call; naming it would import the tools for the help

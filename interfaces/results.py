@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from interfaces.charts import below
 from interfaces.runs import write_text, writing
 from profiles.errors import BadInput
 
@@ -108,7 +109,7 @@ def _curve(found: LearningEvaluation) -> Any:  # noqa: ANN401 - a matplotlib Fig
         axes.plot(range(1, len(values) + 1), values, label=f"{name} learning", color=colour)
     axes.set_xlabel("tasks of the stream")
     axes.set_ylabel("mean score so far")
-    axes.legend(frameon=False)
+    below(figure, axes, columns=2)
     axes.set_title(_title(found), fontsize=10)
     return figure
 

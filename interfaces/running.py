@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+from interfaces.termination import INTERRUPTED
 from profiles.errors import BadInput, SnellenError
 
 Result = TypeVar("Result")
@@ -23,9 +24,9 @@ BEGINNING: Final = "loading the libraries"
 
 
 class Interrupted(SnellenError):  # noqa: N818 - the user's wish, not an error
-    """The user pressed Ctrl-C."""
+    """The user pressed Ctrl-C, or the system sent SIGTERM."""
 
-    exit_status = 130
+    exit_status = INTERRUPTED
 
 
 @contextmanager

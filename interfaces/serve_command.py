@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,6 +73,7 @@ def server_app(
     from interfaces.artifact_routes import artifact_routes
     from interfaces.mcp_server import mcp_mount
     from interfaces.openai_api import openai_routes
+    from interfaces.retention import watch
     from interfaces.serving.app import create_app
     from interfaces.serving.health import usual_checks
     from interfaces.thread_routes import thread_routes
@@ -90,6 +92,7 @@ def server_app(
         on_stop=stop,
         tokens=tokens,
         checks=usual_checks(load_profile(first)),
+        background=[partial(watch, settings)],
         warming=warming_of(first) if warm_up else None,
     )
     app.state.serving.metrics.watch_jobs(

@@ -60,6 +60,7 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
     pictures: Sequence[Path | str | Picture],
     instruction: str,
     *,
+    notices: Sequence[str] = (),
     expected: str | None = None,
     family: str | None = None,
     profile: str = "embedded",
@@ -75,6 +76,7 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
         pictures: Files to look at, one to ``MAX_PICTURES``, which are copied into the artifact folder first, or
             pictures that are stored already.
         instruction: What to do, at most ``MAX_INSTRUCTION`` characters.
+        notices: What to know about pictures that are stored already and look otherwise than their files.
         expected: The right answer, if known: a right run is remembered, a wrong one is looked into and learned from.
         family: The kind of task, if known.
         profile: Name or path of a profile.
@@ -102,7 +104,7 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
     folder = await asyncio.to_thread(home)
     await asyncio.to_thread(lambda: check_reachable(load_profile(profile)))
     context = await asyncio.to_thread(gather or make_context, profile, folder)
-    values = await asyncio.to_thread(_beginning, pictures, context)
+    values = await asyncio.to_thread(_beginning, pictures, context, notices)
     values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
     values |= {"learn": learn != "never", "approve": learn == "approved", "insist": insist}
     values["profile"] = lasting(profile)
@@ -259,11 +261,11 @@ def _check_region(region: Region | None, state: AskState) -> None:
         raise BadInput(msg)
 
 
-def _beginning(pictures: Sequence[Path | str | Picture], context: Context) -> Json:
+def _beginning(pictures: Sequence[Path | str | Picture], context: Context, known: Sequence[str]) -> Json:
     from graphs.states import AskState
     from tools.values import Picture, to_json
 
-    notices: list[str] = []
+    notices = list(known)
     stored = [
         to_json(one if isinstance(one, Picture) else context.pictures.ingest(one, notice=notices.append))
         for one in pictures
@@ -307,11 +309,13 @@ async def summary(graph: Graph, thread: str) -> ThreadSummary:
 
     snapshot = await graph.aget_state(ASK.address(thread), subgraphs=True)
     state = threads.state_from(snapshot.values, AskState)
+    progress = await threads.progress(snapshot, thread, error=state.error)
     return ThreadSummary(
         thread=thread,
         instruction=state.instruction,
-        status=await threads.status(snapshot, thread),
+        status=progress.status,
         updated=snapshot.created_at or "",
         verdict=state.verdict,
         answer=state.answer,
+        reason=progress.reason,
     )

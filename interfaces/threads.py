@@ -33,6 +33,13 @@ GRAPHS: Final[tuple[GraphName, ...]] = get_args(GraphName)
 
 WAITING: Final = "waiting for approval"
 """The status of a thread that a person must decide about."""
+FAILED: Final = "failed"
+"""How the status of a thread begins that came to no answer, or that an error stopped."""
+
+_CANCELLED: Final = ("CancelledError(", "KeyboardInterrupt(")
+_REPR: Final = re.compile(r"\w+\((?P<quote>['\"])(?P<text>.*)(?P=quote)\)", re.DOTALL)
+"""An exception with one argument, a text, as ``repr`` writes it."""
+_LONGEST_REASON: Final = 500
 
 _THREAD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -45,8 +52,9 @@ class ThreadSummary:
     instruction: str
     """What was asked for; of a thread that learns, what it learns."""
     status: str
-    """``finished``, ``running NODE`` (in some process, at this moment), ``stopped before NODE`` (or ``after``, if its
-    result is saved), ``waiting for approval``, or ``damaged``."""
+    """``finished``, ``failed`` (it ended without a result), ``running NODE`` (in some process, at this moment),
+    ``waiting for approval``, ``stopped before NODE`` (or ``after``, if its result is saved), ``failed before NODE``
+    where an error stopped it there (``snellen resume`` tries again), or ``damaged``."""
     updated: str
     """ISO 8601, UTC."""
     verdict: str
@@ -56,6 +64,8 @@ class ThreadSummary:
     """``ask``, ``learn``, ``investigate`` or ``chat``."""
     outcome: str = ""
     """What came of learning, in words."""
+    reason: str = ""
+    """Why it failed, in a sentence; empty where it did not."""
 
 
 def checked_name(thread: str) -> str:
@@ -98,9 +108,9 @@ async def graph_of(thread: str) -> GraphName:
         MemoryTrouble: the home cannot be used.
     """
     from memory.checkpoints import thread_graphs
-    from memory.home import home
+    from memory.home import home_to_read
 
-    folder = await asyncio.to_thread(home)
+    folder = await asyncio.to_thread(home_to_read)
     name = await known_thread(thread, folder)
     found = (await asyncio.to_thread(thread_graphs, folder)).get(name)
     return known_graph(found or "")
@@ -157,10 +167,10 @@ async def waiting(thread: str) -> Json | None:
     Raises:
         BadInput: there is no such thread.
     """
-    from memory.home import home
+    from memory.home import home_to_read
 
     kind = await graph_of(thread)
-    async with reading(kind, await asyncio.to_thread(home)) as graph:
+    async with reading(kind, await asyncio.to_thread(home_to_read)) as graph:
         return await request_of(graph, {"configurable": {"thread_id": thread}})
 
 
@@ -268,18 +278,52 @@ def has_ended(snapshot: StateSnapshot) -> bool:
     return not snapshot.tasks
 
 
-async def status(snapshot: StateSnapshot, thread: str) -> str:
-    """Say how far a thread is, as ``ThreadSummary.status`` describes it, by a snapshot with its subgraphs."""
+@dataclass(frozen=True)
+class Progress:
+    """How far a thread is: ``ThreadSummary.status`` and ``ThreadSummary.reason``."""
+
+    status: str
+    reason: str = ""
+
+
+async def progress(snapshot: StateSnapshot, thread: str, *, error: str | None = None) -> Progress:
+    """Say how far a thread is.
+
+    Args:
+        snapshot: Of the thread, with its subgraphs.
+        thread: Its name.
+        error: Why its state has no result, where it says so; counts once the thread has ended.
+    """
     from memory.running import is_running
 
     if has_ended(snapshot):
-        return "finished"
+        return Progress(FAILED, error) if error else Progress("finished")
     node = snapshot.tasks[0].name
     if await asyncio.to_thread(is_running, thread):
-        return f"running {node}"
+        return Progress(f"running {node}")
     if any(requests_in(snapshot)):
-        return WAITING
-    return f"stopped {'before' if snapshot.next else 'after'} {node}"
+        return Progress(WAITING)
+    place = f"{'before' if snapshot.next else 'after'} {node}"
+    reason = _error_of(snapshot)
+    return Progress(f"{FAILED} {place}", reason) if reason else Progress(f"stopped {place}")
+
+
+def _error_of(snapshot: StateSnapshot) -> str:
+    """Return why a thread was stopped by an error, in a sentence; empty where somebody stopped it.
+
+    LangGraph saves the error of a node as its ``repr``, also that of a task that was cancelled.
+    """
+    from memory.home import home_folder, owners_home
+
+    saved = next((str(task.error) for task in snapshot.tasks if task.error), "")
+    if not saved or saved.startswith(_CANCELLED):
+        return ""
+    if home_folder() != owners_home():
+        # It may hold paths of the server, which are not for its other users.
+        return "This failed; the server's owner finds the reason in the log."
+    quoted = _REPR.fullmatch(saved)
+    text = saved if quoted is None else re.sub(r"\\(n|.)", lambda one: one[1].replace("n", " "), quoted["text"])
+    return " ".join(text.split())[:_LONGEST_REASON]
 
 
 async def listed(thread: str, graph: str, reading: Awaitable[ThreadSummary]) -> ThreadSummary:

@@ -107,6 +107,10 @@ class AdapterStore:
                 shutil.rmtree(found.folder)
         return found is not None
 
+    def count(self) -> int:
+        """Return how many there are, damaged ones too."""
+        return len(self._folders())
+
     def damaged(self) -> list[Path]:
         """Return the folders whose weights are not what their name says."""
         return [folder for folder in self._folders() if not self._is_whole(folder)]

@@ -7,25 +7,24 @@ opened, sizes are limited before anything is decoded, and what is stored is draw
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import struct
 import warnings
 import zlib
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import PIL.Image
 import PIL.ImageOps
 
 from memory.home import storing, write_atomically
+from memory.picture_modes import Notice, bits_of, eight_bit
 from profiles.errors import BadInput, SnellenError
 
 # The one thing memory shares with tools: the record that refers to a picture.
 from tools.values import Picture
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_PIXELS: Final = 50_000_000
 """Width times height above which a picture is refused before it is decoded."""
@@ -39,6 +38,9 @@ MAX_BYTES: Final = 100_000_000
 _FORMATS: Final = ("PNG", "JPEG", "MPO", "GIF", "BMP", "WEBP", "TIFF", "PPM", "AVIF")
 _ANIMATED_FORMATS: Final = ("GIF", "PNG", "WEBP", "TIFF", "AVIF")  # an MPO's frames are views of one photograph
 _UNREADABLE: Final = (OSError, SyntaxError, ValueError, TypeError, IndexError, EOFError, struct.error, zlib.error)
+_LOG: Final = logging.getLogger("snellen.pictures")
+_LOGGED: Final[set[str]] = set()
+_MOST_LOGGED: Final = 50
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
@@ -54,7 +56,7 @@ class ArtifactStore:
         self.folder = Path(folder)
 
     def put(self, picture: PIL.Image.Image) -> Picture:
-        """Store a picture without its metadata; storing the same one again changes nothing.
+        """Store a picture without its metadata; storing the same one again changes nothing, or mends its file.
 
         Args:
             picture: Any mode; all but L (masks) become RGB, transparent parts white.
@@ -65,12 +67,12 @@ class ArtifactStore:
         Raises:
             MemoryTrouble: the disk is full or not writable.
         """
-        clean = _eight_bit(picture)
+        clean = eight_bit(picture, name="A picture", notice=_silent)
         content = _png(clean)
         identity = hashlib.sha256(content).hexdigest()
         path = self.path(identity)
         with storing(self.folder):
-            if not path.exists():
+            if not _holds(path, content):
                 write_atomically(path, content)
         return Picture(id=identity, width=clean.width, height=clean.height)
 
@@ -80,11 +82,7 @@ class ArtifactStore:
         Raises:
             SnellenError: it is not in this store, or the file has been damaged.
         """
-        content = self.read(picture_id)
-        if hashlib.sha256(content).hexdigest() != picture_id:
-            msg = f"The stored picture {self.path(picture_id)} is damaged; delete the file and give the picture again."
-            raise SnellenError(msg)
-        picture = PIL.Image.open(BytesIO(content), formats=("PNG",))
+        picture = PIL.Image.open(BytesIO(self.read(picture_id)), formats=("PNG",))
         picture.load()
         return picture
 
@@ -92,14 +90,67 @@ class ArtifactStore:
         """Return the stored PNG file of a picture, as it is.
 
         Raises:
-            SnellenError: it is not in this store.
+            SnellenError: it is not in this store, or the file has been damaged.
         """
         path = self.path(picture_id)
         if not path.is_file():
             msg = f"The picture {picture_id[:12]} is not in {self.folder}; give its file again."
             raise SnellenError(msg)
         with storing(path):
-            return path.read_bytes()
+            content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != picture_id:
+            msg = (
+                f"The stored picture {path} is damaged; give the picture again, which mends it, or run "
+                "`snellen memory verify`, which draws it again where that is possible."
+            )
+            raise SnellenError(msg)
+        return content
+
+    def is_whole(self, picture_id: str) -> bool:
+        """Tell whether a picture is stored as it was given."""
+        try:
+            self.read(picture_id)
+        except SnellenError:
+            return False
+        return True
+
+    def ids(self) -> set[str]:
+        """Return the ids of the pictures that there are files of, damaged ones too."""
+        return {path.stem for path in self.folder.glob("*/*.png") if _ID.fullmatch(path.stem)}
+
+    def take(self, picture_id: str, other: ArtifactStore) -> None:
+        """Store a picture as another store has it.
+
+        Raises:
+            MemoryTrouble: the disk is full or not writable.
+            SnellenError: the other store does not have it, or only damaged.
+        """
+        content = other.read(picture_id)
+        with storing(self.folder):
+            write_atomically(self.path(picture_id), content)
+
+    def set_aside(self, picture_id: str) -> None:
+        """Take a picture away, so that whoever is given it stores it anew, until ``settle`` decides about it.
+
+        Raises:
+            MemoryTrouble: its file cannot be moved.
+        """
+        path = self.path(picture_id)
+        with storing(path):
+            path.rename(_aside(path))
+
+    def settle(self, picture_id: str, *, keep: bool) -> None:
+        """Put a picture back that was set aside, or delete it.
+
+        Raises:
+            MemoryTrouble: its file cannot be moved or deleted.
+        """
+        path = self.path(picture_id)
+        with storing(path):
+            if keep:
+                _aside(path).replace(path)
+            else:
+                _aside(path).unlink()
 
     def path(self, picture_id: str) -> Path:
         """Return where a picture is, or would be, stored.
@@ -112,12 +163,13 @@ class ArtifactStore:
             raise BadInput(msg)
         return self.folder / picture_id[:2] / f"{picture_id}.png"
 
-    def ingest(self, path: Path | str, *, notice: Callable[[str], None] = _silent) -> Picture:
+    def ingest(self, path: Path | str, *, notice: Notice | None = None) -> Picture:
         """Read a user's picture file and store what it shows, upright and in 8-bit colour.
 
         Args:
             path: A PNG, JPEG, GIF, BMP, WebP, TIFF, PPM or AVIF file of at most ``MAX_BYTES`` and ``MAX_PIXELS``.
-            notice: Called with a sentence when the user should know about a change, e.g. only the first frame kept.
+            notice: Called with a sentence when the user should know about a change, e.g. only the first frame kept;
+                None logs it.
 
         Returns:
             The reference to the stored picture.
@@ -126,18 +178,31 @@ class ArtifactStore:
             BadInput: the file is missing, empty, cut short, too large or not a picture.
             MemoryTrouble: the disk is full or not writable.
         """
-        picture = _decode(_read_file(path), path)
-        if picture.format in _ANIMATED_FORMATS and getattr(picture, "n_frames", 1) > 1:
-            notice(f"{path} is animated; only its first frame is looked at.")
-        return self.put(_upright(picture))
+        return self.put(_read(_read_file(path), path, notice or _logged(str(path))))
 
 
-def read_picture(content: bytes, name: str) -> PIL.Image.Image:
+def _aside(path: Path) -> Path:
+    # Hidden: what a process was killed in the midst of is deleted like a file that was never written to its end.
+    return path.with_name(f".{path.name}.aside")
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Tell whether a file is what would be written to it: read at once, as that takes less than making a PNG."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except FileNotFoundError:
+        return False
+
+
+def read_picture(content: bytes, name: str, *, notice: Notice | None = None) -> PIL.Image.Image:
     """Read what a foreign picture file holds, as safely as ``ArtifactStore.ingest`` does, without storing it.
+
+    Every picture of a user's enters here or there, so a file means the same wherever it is given.
 
     Args:
         content: The file's bytes.
-        name: What to call it in errors.
+        name: What to call it in errors and notices.
+        notice: Called with a sentence when the user should know about a change; None logs it.
 
     Returns:
         The picture (of an animation the first frame), upright, in 8-bit colour or grey.
@@ -151,10 +216,33 @@ def read_picture(content: bytes, name: str) -> PIL.Image.Image:
     if len(content) > MAX_BYTES:
         msg = f"{name} has {len(content):,} bytes; at most {MAX_BYTES:,} are read."
         raise BadInput(msg)
-    return _eight_bit(_upright(_decode(content, name)))
+    return _read(content, name, notice or _logged(name))
+
+
+def _logged(name: str) -> Notice:
+    """Return what logs notices about a picture, each kind once: a folder may have a thousand of a kind."""
+
+    def log(text: str) -> None:
+        kind = text.removeprefix(name)
+        if kind not in _LOGGED and len(_LOGGED) < _MOST_LOGGED:
+            _LOGGED.add(kind)
+            _LOG.warning("%s (said once for all such pictures)", text)
+
+    return log
+
+
+def _read(content: bytes, name: Path | str, notice: Notice) -> PIL.Image.Image:
+    picture, bits = _decode(content, name)
+    if picture.format in _ANIMATED_FORMATS and getattr(picture, "n_frames", 1) > 1:
+        notice(f"{name} is animated; only its first frame is looked at.")
+    return eight_bit(_upright(picture), name=str(name), notice=notice, bits=bits)
 
 
 def _read_file(path: Path | str) -> bytes:
+    if re.match(r"https?:/", str(path), re.IGNORECASE):
+        # Said of what was given: as a path it would lose a slash.
+        msg = f"{str(path)[:200]} is an address, and nothing is fetched: save the picture, and give its file."
+        raise BadInput(msg)
     file = Path(path).expanduser()
     try:
         _refuse_unreadable(file)
@@ -182,8 +270,10 @@ def _refuse_unreadable(file: Path) -> None:
         raise BadInput(msg)
 
 
-def _decode(content: bytes, path: Path | str) -> PIL.Image.Image:
+def _decode(content: bytes, path: Path | str) -> tuple[PIL.Image.Image, int]:
+    """Return the decoded picture, and how many bits a channel has in the file."""
     picture = _open(content, path)
+    bits = bits_of(picture)
     width, height = picture.size
     if width * height > MAX_PIXELS:
         msg = f"The picture {path} has {width}x{height} pixels, more than the limit of {MAX_PIXELS:,}; scale it down."
@@ -193,7 +283,7 @@ def _decode(content: bytes, path: Path | str) -> PIL.Image.Image:
     except _UNREADABLE as error:
         msg = f"The picture {path} is cut short or damaged ({error}); save or download it again."
         raise BadInput(msg) from error
-    return picture
+    return picture, bits
 
 
 def _open(content: bytes, path: Path | str) -> PIL.Image.Image:
@@ -218,31 +308,6 @@ def _upright(picture: PIL.Image.Image) -> PIL.Image.Image:
     except _UNREADABLE:
         # Broken EXIF data says nothing about orientation; the pixels have been decoded and are good.
         return picture
-
-
-def _eight_bit(picture: PIL.Image.Image) -> PIL.Image.Image:
-    if picture.mode in ("L", "RGB"):
-        return picture
-    if picture.mode.startswith(("I", "F")):
-        return _scaled_down(picture)
-    if picture.has_transparency_data:
-        opaque = picture.convert("RGBA")
-        white = PIL.Image.new("RGBA", opaque.size, "white")
-        return PIL.Image.alpha_composite(white, opaque).convert("RGB")
-    return picture.convert("RGB")
-
-
-def _scaled_down(picture: PIL.Image.Image) -> PIL.Image.Image:
-    """Bring 16- and 32-bit grey values to 8 bits; Pillow's own conversion would clip all above 255 to white."""
-    import numpy as np
-
-    values = np.nan_to_num(np.asarray(picture, dtype=np.float64))
-    low, high = float(values.min()), float(values.max())
-    if low < 0 or high > 65535 or picture.mode == "F":  # noqa: PLR2004 - beyond 16 bits: stretch what is there
-        scaled = (values - low) / max(high - low, 1e-12) * 255
-    else:
-        scaled = values / (257 if high > 255 else 1)  # noqa: PLR2004 - 65535 = 257 x 255
-    return PIL.Image.fromarray(np.rint(scaled).astype(np.uint8)).convert("RGB")
 
 
 def _png(picture: PIL.Image.Image) -> bytes:

@@ -5,12 +5,16 @@ The command line, the server and the pages open the same ones, so a thread begun
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sqlite3
+import uuid
 from contextlib import asynccontextmanager, closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from memory import postgres
-from memory.home import connect, home, storing, storing_rows
+from memory.home import connect, home, home_to_read, is_read_only, storing, storing_rows
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -28,6 +32,10 @@ UNREADABLE: Final = (ValueError, TypeError, LookupError, AttributeError, EOFErro
 """What reading a damaged checkpoint may end in."""
 
 _BUSY_SECONDS: Final = 30.0
+_SORTED_BY_TIME: Final = 6
+"""The version of the UUIDs that LangGraph names checkpoints by."""
+_GREGORIAN: Final = datetime(1582, 10, 15, tzinfo=UTC)
+"""What their time is counted from."""
 
 
 @asynccontextmanager
@@ -108,10 +116,28 @@ async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[
 
     # Only the database's own errors: what else goes wrong while a graph runs is not this file's fault.
     with storing_rows(database):
+        if await asyncio.to_thread(is_read_only, database.parent):
+            reading = await asyncio.to_thread(_connected_to_read, database)
+            async with aiosqlite.Connection(lambda: reading, iter_chunk_size=64) as connection:
+                saver = HomeSaver(connection, serde=serde)
+                saver.is_setup = True
+                yield saver
+            return
         async with aiosqlite.connect(database, timeout=_BUSY_SECONDS) as connection:
             saver = HomeSaver(connection, serde=serde)
             await saver.setup()
             yield saver
+
+
+def _connected_to_read(database: Path) -> sqlite3.Connection:
+    """Open checkpoints where nothing can be written; none, where there is no file."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    if database.exists():
+        return connect(database, any_thread=True)
+    empty = sqlite3.connect(":memory:", check_same_thread=False)
+    SqliteSaver(empty).setup()
+    return empty
 
 
 def serializer(state_types: Iterable[type] = ()) -> JsonPlusSerializer:
@@ -153,10 +179,23 @@ def thread_heads(folder: Path | None = None) -> dict[str, tuple[str, str]]:
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the database is damaged or out of reach.
     """
-    place, server = folder or home(), postgres.server()
+    place, server = folder or home_to_read(), postgres.server()
     if server is not None:
         return postgres.thread_heads(server, place)
     return sqlite_threads(place / DATABASE)
+
+
+def saved_at(checkpoint: str) -> datetime | None:
+    """Return when a checkpoint was saved, in UTC, as its id tells; None where it does not."""
+    try:
+        identity = uuid.UUID(checkpoint)
+    except ValueError:
+        return None
+    if identity.version != _SORTED_BY_TIME:
+        return None
+    # RFC 9562, section 5.6: 60 bits of time, the highest first, around the version.
+    ticks = ((identity.int >> 80) << 12) | ((identity.int >> 64) & 0xFFF)
+    return _GREGORIAN + timedelta(microseconds=ticks // 10)
 
 
 def sqlite_threads(database: Path) -> dict[str, tuple[str, str]]:

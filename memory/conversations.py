@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ from sqlite_utils import Database, Migrations
 from memory.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 DATABASE: Final = "conversations.sqlite"
@@ -22,6 +24,12 @@ migrations = Migrations("conversations")
 @migrations(name="1_turns")
 def _turns(db: Database) -> None:
     db.execute("CREATE TABLE turns (history TEXT NOT NULL UNIQUE, thread TEXT NOT NULL, checkpoint TEXT NOT NULL)")
+
+
+@migrations(name="2_transient")
+def _transient(db: Database) -> None:
+    # Threads that are deleted when nothing was saved to them after a checkpoint (any, where it is empty) until a time.
+    db.execute("CREATE TABLE transient (thread TEXT PRIMARY KEY, checkpoint TEXT NOT NULL, expires REAL NOT NULL)")
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,53 @@ class ConversationTable(Table):
         with self._rows() as rows:
             found = rows.conn.execute("SELECT thread, checkpoint FROM turns WHERE history = ?", (history,)).fetchone()
         return Turn(*found) if found else None
+
+    def forget(self, threads: Iterable[str]) -> None:
+        """Forget the turns of some threads.
+
+        Raises:
+            MemoryTrouble: the database cannot be written.
+        """
+        with self._rows() as rows, rows.atomic():
+            query = "DELETE FROM turns WHERE thread IN (SELECT value FROM json_each(?))"
+            names = json.dumps(list(threads))
+            rows.conn.execute(query, [names])
+            rows.conn.execute("DELETE FROM transient WHERE thread IN (SELECT value FROM json_each(?))", [names])
+
+    def expire(self, thread: str, checkpoint: str, when: float) -> None:
+        """Note that a thread is transient.
+
+        Args:
+            thread: Its name.
+            checkpoint: Where it stands; once more is saved, it is transient no longer. Empty where it is going on.
+            when: The time at which it is to be deleted, in seconds since 1970.
+
+        Raises:
+            MemoryTrouble: the disk is full or the database cannot be written.
+        """
+        with self._rows() as rows, rows.atomic():
+            rows.conn.execute("INSERT OR REPLACE INTO transient VALUES (?, ?, ?)", (thread, checkpoint, when))
+
+    def keep_for_good(self, thread: str) -> None:
+        """Note that a thread is not transient.
+
+        Raises:
+            MemoryTrouble: the database cannot be written.
+        """
+        with self._rows() as rows, rows.atomic():
+            rows.conn.execute("DELETE FROM transient WHERE thread = ?", (thread,))
+
+    def is_transient(self, thread: str) -> bool:
+        """Tell whether a thread is."""
+        with self._rows() as rows:
+            found = rows.conn.execute("SELECT 1 FROM transient WHERE thread = ?", (thread,)).fetchone()
+            return found is not None
+
+    def expired(self, now: float) -> dict[str, str]:
+        """Return the transient threads whose time is over, and where each stood."""
+        with self._rows() as rows:
+            found = rows.conn.execute("SELECT thread, checkpoint FROM transient WHERE expires <= ?", (now,))
+            return {str(thread): str(checkpoint) for thread, checkpoint in found}
 
     def keep(self, history: str, turn: Turn) -> None:
         """Know a turn again; of two with the same history, the later one counts.

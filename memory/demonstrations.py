@@ -14,13 +14,15 @@ import threading
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from filelock import FileLock
 from sqlite_utils import Database, Migrations
 
-from memory.home import connect, storing, write_atomically
+from memory.home import connect, is_read_only, storing, write_atomically
+from memory.tables import opened_to_read
 from profiles.errors import BadInput, SnellenError
 
 if TYPE_CHECKING:
@@ -164,6 +166,9 @@ class DemonstrationPool:
         self._index: faiss.IndexIDMap2 | None = None
         self._thread_lock = threading.RLock()
         self._file_lock = FileLock(folder / f"{INDEX}.lock", timeout=30, thread_local=False)
+        self._read_only = folder.is_dir() and is_read_only(folder)
+        if self._read_only:
+            return
         # One process at a time: two would both find a migration pending, and the second would fail at it.
         with storing(folder), self._file_lock, self._rows() as rows:
             migrations.apply(rows)
@@ -311,7 +316,8 @@ class DemonstrationPool:
     def _rows(self) -> Iterator[Database]:
         """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
         path = self.folder / DATABASE
-        with storing(path), closing(connect(path)) as connection:
+        open_ = partial(opened_to_read, migrations=migrations) if self._read_only else connect
+        with storing(path), closing(open_(path)) as connection:
             yield Database(connection)
 
     def _load_seeds(self, path: Path) -> None:

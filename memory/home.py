@@ -11,7 +11,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +37,9 @@ _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _DAMAGED = (
     "it is damaged; run `snellen memory verify`, which keeps the file and saves what is whole (nothing was changed)"
 )
+_NO_MEMORY = "this machine has too little memory; end other programs and try again"
 _SQLITE_TROUBLE = {
+    "out of memory": _NO_MEMORY,
     "full": "the disk is full; free some space and try again",
     "readonly": f"it is read-only; make it writable or set {HOME_VARIABLE} to a folder of yours",
     "unable to open": f"it cannot be opened; make it readable and writable or set {HOME_VARIABLE} to a folder of yours",
@@ -69,6 +71,33 @@ def home() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             pass
     return folder
+
+
+def home_to_read() -> Path:
+    """Return the memory's home for whoever only looks at it, also where nothing can be written to it.
+
+    Returns:
+        The folder; made if it was missing.
+
+    Raises:
+        MemoryTrouble: there is none and it cannot be made, or it cannot be read.
+    """
+    try:
+        return home()
+    except MemoryTrouble:
+        folder = home_folder()
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise
+        return folder
+
+
+def is_read_only(folder: Path) -> bool:
+    """Tell whether nothing can be written to a folder of the memory that exists."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return False
+    except OSError as error:
+        return error.errno in _NOT_WRITABLE
 
 
 def home_folder() -> Path:
@@ -138,6 +167,8 @@ def storing_rows(place: Path) -> Iterator[None]:
 def connect(database: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """Open a SQLite database that several processes share: write-ahead log, 30 seconds of patience.
 
+    Where nothing can be written, it is opened for reading alone, and writing to it fails.
+
     Args:
         database: The database file, made if missing; its folder must exist.
         any_thread: Let other threads use the connection too, one at a time.
@@ -149,8 +180,40 @@ def connect(database: Path, *, any_thread: bool = False) -> sqlite3.Connection:
         sqlite3.DatabaseError: the file is damaged or out of reach (call inside ``storing``).
     """
     connection = sqlite3.connect(database, timeout=_BUSY_SECONDS, check_same_thread=not any_thread)
-    connection.execute("PRAGMA journal_mode=WAL")
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        # Only reading shows whether the files beside it can be made.
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if not (database.is_file() and is_read_only(database.parent)):
+            raise
+        return _connect_to_read(database, any_thread=any_thread)
     return connection
+
+
+def _connect_to_read(database: Path, *, any_thread: bool) -> sqlite3.Connection:
+    """Open a database in a folder where nothing can be written.
+
+    SQLite cannot use a write-ahead log there without the file that its readers share. Where that is there, somebody
+    else writes, or did; where only a log is left of a crash, database and log are read from a copy.
+    """
+    log, shared = (database.with_name(database.name + suffix) for suffix in ("-wal", "-shm"))
+    if not (log.exists() and log.stat().st_size):
+        return _opened(f"{database.as_uri()}?immutable=1", any_thread=any_thread)
+    if shared.exists():
+        return _opened(f"{database.as_uri()}?mode=ro", any_thread=any_thread)
+    with tempfile.TemporaryDirectory() as place:
+        for file in (database, log):
+            shutil.copyfile(file, Path(place) / file.name)
+        kept = sqlite3.connect(":memory:", check_same_thread=not any_thread)
+        with closing(sqlite3.connect(Path(place) / database.name)) as copied:
+            copied.backup(kept)
+    return kept
+
+
+def _opened(address: str, *, any_thread: bool) -> sqlite3.Connection:
+    return sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, check_same_thread=not any_thread)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -175,6 +238,8 @@ def write_atomically(path: Path, content: bytes) -> None:
 def _disk_remedy(error: OSError) -> str:
     if error.errno in _NO_SPACE:
         return "the disk is full; free some space and try again"
+    if error.errno == errno.ENOMEM:
+        return _NO_MEMORY
     if error.errno in _NOT_WRITABLE:
         return f"it is read-only for you; make it writable or set {HOME_VARIABLE} to a folder of yours"
     if error.errno in (errno.ENOTDIR, errno.EEXIST):

@@ -216,6 +216,22 @@ def thread_heads(server: Server, folder: Path) -> dict[str, tuple[str, str]]:
     return {row["thread_id"]: (row["graph"], row["checkpoint_id"]) for row in rows}
 
 
+def contents(server: Server, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield what is saved of every thread of a home, in pieces: the thread's name, and bytes as they were written.
+
+    Raises:
+        MemoryTrouble: the server cannot be reached, or refuses.
+    """
+    with connected(server, folder) as connection:
+        for query in (
+            "SELECT thread_id, convert_to(checkpoint::text, 'UTF8') AS content FROM checkpoints",
+            "SELECT thread_id, blob AS content FROM checkpoint_blobs WHERE blob IS NOT NULL",
+            "SELECT thread_id, blob AS content FROM checkpoint_writes",
+        ):
+            for row in connection.execute(query):
+                yield str(row["thread_id"]), bytes(row["content"])
+
+
 def prepared(server: Server, folder: Path) -> str:
     """Make sure that a home's tables are there, and return the name of their schema.
 

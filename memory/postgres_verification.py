@@ -6,11 +6,12 @@ by whoever looks after the server.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from memory.checkpoints import UNREADABLE, serializer
+from memory.picture_verification import pictures_in
 from memory.postgres import Server, connected
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def verify_in_postgres(server: Server, folder: Path, found: Verification, *, sta
         saver = PostgresSaver(connection, serde=serializer(state_types))
         states: dict[str, list[bool]] = {}
         for row in connection.execute(_STATES).fetchall():
-            states.setdefault(row["thread_id"], []).append(_is_whole(saver, {"configurable": dict(row)}))
+            values = _values(saver, {"configurable": dict(row)})
+            states.setdefault(row["thread_id"], []).append(values is not None)
+            found.use(f"the thread {row['thread_id']}", set(pictures_in(values)))
     found.threads += len(states)
     for thread, whole in states.items():
         if not all(whole):
@@ -48,9 +51,10 @@ def verify_in_postgres(server: Server, folder: Path, found: Verification, *, sta
             found.note("lost", f"thread {thread} in {server.place}", f"{said}: restore them from the server's backup")
 
 
-def _is_whole(saver: PostgresSaver, address: RunnableConfig) -> bool:
+def _values(saver: PostgresSaver, address: RunnableConfig) -> dict[str, Any] | None:
+    """Return the values of a saved state; None where it cannot be read."""
     try:
-        saver.get_tuple(address)
+        found = saver.get_tuple(address)
     except UNREADABLE:
-        return False
-    return True
+        return None
+    return {} if found is None else found.checkpoint["channel_values"]

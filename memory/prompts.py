@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import threading
 import weakref
 from collections import defaultdict
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,9 +24,10 @@ from filelock import FileLock, Timeout
 from sqlite_utils import Database
 
 from memory import prompt_rows
-from memory.home import MemoryTrouble, connect, storing, write_atomically
+from memory.home import MemoryTrouble, connect, is_read_only, storing, write_atomically
 from memory.prompt_blocks import (
     Block,
+    BlockDamaged,
     BlockMissing,
     batches,
     block_path,
@@ -39,11 +41,11 @@ from memory.prompt_blocks import (
 from memory.prompt_index import FeatureIndex
 from memory.prompt_records import Found, LearnedPrompt, Lesson, PromptRow, learned_prompt
 from memory.prompt_rows import DATABASE, Places, Selection, State, StoredRow
+from memory.tables import opened_to_read
 from profiles.errors import BadInput
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -71,6 +73,10 @@ _ATTEMPTS: Final = 3
 _LOGGER = logging.getLogger(__name__)
 
 
+class PromptsGone(MemoryTrouble):
+    """There are files of prompts, and no database that knows them."""
+
+
 @dataclass(frozen=True)
 class PoolStats:
     """What one pool holds for one checkpoint."""
@@ -89,16 +95,18 @@ class PoolStats:
 class PromptPool:
     """The learned prompts of one home; safe for threads and for several processes at once."""
 
-    def __init__(self, folder: Path, *, rebuilding: bool = False) -> None:
+    def __init__(self, folder: Path, *, rebuilding: bool = False, tolerant: bool = False) -> None:
         """Open the pools of a home and bring their database up to date.
 
         Args:
             folder: The memory's home.
             rebuilding: Begin a new database although there are files of prompts that the old one knew.
+            tolerant: Be empty where the database is damaged or gone, and say so (``trouble``); only changes raise then.
 
         Raises:
             MemoryTrouble: the database is damaged, gone, locked or read-only, or the disk is full.
         """
+        self.trouble: MemoryTrouble | None = None
         self.folder = folder
         self.blocks = folder / BLOCKS
         self._opened = lru_cache(maxsize=_OPEN_BLOCKS)(lambda name: Block(self.blocks, name))
@@ -108,9 +116,17 @@ class PromptPool:
         self._searching = threading.RLock()
         self._thread_lock = threading.RLock()
         self._file_lock = FileLock(folder / LOCK, timeout=_LOCK_SECONDS, thread_local=False)
-        with self.writing():
-            self._open_database(rebuilding=rebuilding)
-        self.deliver_demonstrations()
+        self._read_only = folder.is_dir() and is_read_only(folder)
+        if self._read_only:
+            return
+        try:
+            with self.writing():
+                self._open_database(rebuilding=rebuilding)
+            self.deliver_demonstrations()
+        except MemoryTrouble as error:
+            if not (tolerant and _is_damage(error)):
+                raise
+            self.trouble = error
 
     def add(self, *prompts: LearnedPrompt) -> int:
         """Store prompts, all or none; those already there stay as they are.
@@ -149,7 +165,14 @@ class PromptPool:
         return count
 
     def candidates(
-        self, pool: str, concept: str, fingerprint: str, feature: Vector | None = None, limit: int | None = None
+        self,
+        pool: str,
+        concept: str,
+        fingerprint: str,
+        feature: Vector | None = None,
+        limit: int | None = None,
+        *,
+        trouble: Callable[[str], None] | None = None,
     ) -> Found:
         """Return the prompts learned for a concept, those of the most similar features first.
 
@@ -159,13 +182,15 @@ class PromptPool:
             fingerprint: Of the checkpoint in use; prompts of another are not seen.
             feature: What is looked at, (d,); None returns the prompts in the order they were learned.
             limit: At most so many; None takes all.
+            trouble: Told why some prompts cannot be read; the others are then found as if those had never been
+                learned, more slowly than otherwise. None raises.
 
         Returns:
             By falling cosine of the features, equal ones by id; without rows where nothing was learned.
 
         Raises:
             MemoryTrouble: the database or a file of tensors cannot be read.
-            BlockDamaged: the tensors of a candidate are not what was stored.
+            BlockDamaged: the tensors of a candidate are not what was stored, and there is no ``trouble``.
             BadInput: the feature has another length than those of the pool, or is not finite.
         """
         selection = Selection(pool=pool, concept=concept, fingerprint=fingerprint)
@@ -174,7 +199,15 @@ class PromptPool:
                 return self._candidates(selection, feature, limit)
             except BlockMissing:  # another process has just forgotten some: look again at what is there now
                 continue
-        return self._candidates(selection, feature, limit)
+            except BlockDamaged:
+                break
+        try:
+            return self._candidates(selection, feature, limit)
+        except BlockDamaged as error:
+            if trouble is None:
+                raise
+            trouble(str(error))
+            return self._whole_candidates(selection, feature, limit)
 
     def concepts(self, pool: str, fingerprint: str) -> frozenset[str]:
         """Return the concepts that a pool has learned for a checkpoint, in lower case."""
@@ -292,7 +325,10 @@ class PromptPool:
     def database(self) -> Iterator[Database]:
         """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
         path = self.folder / DATABASE
-        with storing(path), closing(connect(path)) as connection:
+        open_ = partial(opened_to_read, migrations=prompt_rows.migrations) if self._read_only else connect
+        if self.trouble is not None:
+            open_, path = partial(opened_to_read, migrations=prompt_rows.migrations), self.folder / ":memory:"
+        with storing(path), closing(open_(path)) as connection:
             yield Database(connection)
 
     @contextmanager
@@ -302,6 +338,10 @@ class PromptPool:
         SQLite tidies up whenever the last connection closes: too slow for each of many lookups.
         """
         path = self.folder / DATABASE
+        if self.trouble is not None:
+            with self.database() as rows:
+                yield rows
+            return
         with self._searching, storing(path):
             file = path.stat()
             opened = (os.getpid(), file.st_dev, file.st_ino)  # neither a child's nor that of a file that is gone
@@ -319,6 +359,9 @@ class PromptPool:
         Raises:
             MemoryTrouble: another process has been writing for a minute, or the folder is not writable.
         """
+        if self._read_only:  # nobody here can write, so that nobody need be kept from it
+            yield
+            return
         with storing(self.folder), self._thread_lock:
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
@@ -339,7 +382,7 @@ class PromptPool:
                 f"The memory at {self.folder} has files of prompts, but {DATABASE} is gone: "
                 "run `snellen memory verify`, which reads it from these files again (nothing was changed)."
             )
-            raise MemoryTrouble(msg)
+            raise PromptsGone(msg)
         with self.database() as rows:
             prompt_rows.migrations.apply(rows)
         if known:
@@ -348,6 +391,8 @@ class PromptPool:
     @contextmanager
     def _changing(self) -> Iterator[Database]:
         """Open the database for a change of rows and blocks, after what a change that was broken off has left."""
+        if self.trouble is not None:
+            raise self.trouble
         with self.writing(), self.database() as rows:
             self._clear_up()
             yield rows
@@ -445,6 +490,22 @@ class PromptPool:
             asked = _unit(feature, state.dimension, selection.pool)
             return self._found(rows, self._nearest(rows, selection, asked, limit)[:limit])
 
+    def _whole_candidates(self, selection: Selection, feature: Vector | None, limit: int | None) -> Found:
+        """Return what ``_candidates`` does, of the prompts that can be read: each one is."""
+        with self._reading() as rows:
+            whole = [one for each in prompt_rows.stored_rows(rows, selection) if (one := self._readable(each))]
+            if feature is not None and whole:
+                state = prompt_rows.state_of(rows, selection.pool, selection.fingerprint)
+                asked = _unit(feature, state.dimension, selection.pool)
+                whole.sort(key=lambda one: (-_score(one.feature, asked), one.row.id))
+        return _found(whole[:limit])
+
+    def _readable(self, stored: StoredRow) -> LearnedPrompt | None:
+        try:
+            return self._read(stored)
+        except BlockDamaged:
+            return None
+
     def _nearest(self, rows: Database, selection: Selection, asked: Vector, limit: int | None) -> list[int]:
         """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
         among = prompt_rows.numbers_of(rows, selection) if selection.concept or limit is None else None
@@ -500,6 +561,17 @@ def _found(prompts: Sequence[LearnedPrompt]) -> Found:
         prompts=np.stack([one.prompt for one in prompts]),
         features=np.stack([one.feature for one in prompts]),
     )
+
+
+def _is_damage(error: MemoryTrouble) -> bool:
+    cause = error.__cause__
+    # A database that is locked, read-only or out of room is trouble of another kind.
+    damaged = isinstance(cause, sqlite3.DatabaseError) and not isinstance(cause, sqlite3.OperationalError)
+    return damaged or isinstance(error, PromptsGone)
+
+
+def _score(feature: Vector, asked: Vector) -> float:
+    return float((feature.astype(np.float64) * asked.astype(np.float64)).sum())
 
 
 def _unit(feature: Vector, dimension: int, pool: str) -> Vector:

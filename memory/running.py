@@ -19,8 +19,13 @@ from typing import TYPE_CHECKING, Any, Final
 from filelock import FileLock, Timeout
 
 from memory import postgres
-from memory.home import home, storing, write_atomically
+from memory.home import home, home_to_read, is_read_only, storing, write_atomically
 from profiles.errors import BadInput
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -118,7 +123,7 @@ def holder_of(thread: str, folder: Path | None = None) -> Holder | None:
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the home cannot be read, or Postgres cannot be reached.
     """
-    place, server = folder or home(), postgres.server()
+    place, server = folder or home_to_read(), postgres.server()
     if server is None:
         return _read(_note(place, thread)) if holds_file(thread, place) else None
     from memory import postgres_running
@@ -148,11 +153,25 @@ def holds_file(thread: str, folder: Path) -> bool:
         return False
     lock = FileLock(place, thread_local=False)
     with storing(place):
+        if is_read_only(place.parent):
+            return _is_held(place)
         try:
             lock.acquire(timeout=0)
         except Timeout:
             return True
         lock.release()
+    return False
+
+
+def _is_held(place: Path) -> bool:
+    """Tell whether a lock is held whose file cannot be written, which a ``FileLock`` would do."""
+    if fcntl is None:  # Windows, where such a file cannot be locked
+        return False
+    with place.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
     return False
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DATABASE: Final = "samples.sqlite"
+
+_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 migrations = Migrations("samples")
 
@@ -111,8 +115,58 @@ class SampleTable(Table):
         with self._rows() as rows, rows.atomic():
             rows.conn.execute(f"INSERT OR IGNORE INTO samples {chosen}", (name, investigation, before))
 
+    def damaged(self) -> list[tuple[str, int, int, int]]:
+        """Return the keys of samples that cannot be what was stored: investigation, experiment, round and arm."""
+        with self._rows() as rows:
+            return [tuple(row[:4]) for row in rows.conn.execute("SELECT * FROM samples") if not _is_whole(Sample(*row))]
+
+    def forget(self, keys: Iterable[tuple[str, int, int, int]]) -> None:
+        """Delete single samples.
+
+        Raises:
+            MemoryTrouble: the database cannot be written; nothing was deleted.
+        """
+        query = "DELETE FROM samples WHERE investigation = ? AND experiment = ? AND round = ? AND arm = ?"
+        with self._rows() as rows, rows.atomic():
+            rows.conn.executemany(query, list(keys))
+
+    def pictures(self) -> dict[str, str]:
+        """Return for each picture of a sample an investigation that has it."""
+        query = "SELECT picture, investigation FROM samples UNION ALL SELECT plain, investigation FROM samples"
+        with self._rows() as rows:
+            return {str(picture): str(name) for picture, name in rows.conn.execute(query) if picture}
+
+    def albums(self) -> set[str]:
+        """Return the names that samples are kept by."""
+        with self._rows() as rows:
+            return {str(name) for (name,) in rows.conn.execute("SELECT DISTINCT investigation FROM samples")}
+
+    def forget_albums(self, names: Iterable[str]) -> int:
+        """Delete all samples that are kept by some names; return how many there were.
+
+        Raises:
+            MemoryTrouble: the database cannot be written; nothing was deleted.
+        """
+        with self._rows() as rows, rows.atomic():
+            query = "DELETE FROM samples WHERE investigation IN (SELECT value FROM json_each(?))"
+            return int(rows.conn.execute(query, [json.dumps(list(names))]).rowcount)
+
+    def count(self) -> int:
+        """Return how many samples there are."""
+        with self._rows() as rows:
+            return int(rows.conn.execute("SELECT COUNT(*) FROM samples").fetchone()[0])
+
     def of(self, investigation: str, experiment: int) -> list[Sample]:
         """Return the samples of an experiment, round by round, in the order of the arms."""
         query = "SELECT * FROM samples WHERE investigation = ? AND experiment = ? ORDER BY round, arm"
         with self._rows() as rows:
             return [Sample(*row) for row in rows.conn.execute(query, (investigation, experiment))]
+
+
+def _is_whole(sample: Sample) -> bool:
+    try:
+        numbers = min(sample.experiment, sample.round, sample.arm, sample.rejected) >= 0
+        json.loads(sample.details or "{}")
+        return numbers and all(map(_ID.fullmatch, (sample.picture, sample.plain)))
+    except (ValueError, TypeError):
+        return False

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memory.checkpoints import DATABASE, UNREADABLE, serializer
 from memory.home import connect, storing
+from memory.picture_verification import pictures_in
 from memory.running import holds_file
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class _Damage:
 
     states: int = 0
     whole: int = 0
+    pictures: set[str] = field(default_factory=set)
     rows: dict[str, list[int]] = field(default_factory=lambda: {table: [] for table in _TABLES})
 
 
@@ -56,6 +58,8 @@ def verify_threads(folder: Path, found: Verification, *, state_types: Iterable[t
             return
         damaged = _damaged(connection, folder, state_types)
         found.threads = len(damaged)
+        for thread, one in damaged.items():
+            found.use(f"the thread {thread}", one.pictures)
         damaged = {thread: one for thread, one in damaged.items() if any(one.rows.values())}
         for thread, one in damaged.items():
             found.note("saved" if one.whole else "lost", f"thread {thread}", _said(one))
@@ -72,7 +76,10 @@ def _damaged(connection: sqlite3.Connection, folder: Path, state_types: Iterable
     for row, thread, namespace, kind, checkpoint, metadata in connection.execute(query):
         one = threads[str(thread)]
         one.states += not namespace
-        if _is_state(serde, kind, checkpoint, metadata) or _is_busy(str(thread), folder, busy):
+        state = _state(serde, kind, checkpoint, metadata)
+        if state is not None:
+            one.pictures.update(pictures_in(state))
+        if state is not None or _is_busy(str(thread), folder, busy):
             one.whole += not namespace
         else:
             one.rows["checkpoints"].append(row)
@@ -88,12 +95,15 @@ def _is_busy(thread: str, folder: Path, known: dict[str, bool]) -> bool:
     return known[thread]
 
 
-def _is_state(serde: Any, kind: str, checkpoint: bytes, metadata: bytes) -> bool:  # noqa: ANN401 - langgraph's
+def _state(serde: Any, kind: str, checkpoint: bytes, metadata: bytes) -> dict[str, Any] | None:  # noqa: ANN401 - langgraph's
+    """Return the values of a saved state; None where it cannot be read."""
     state, whole = _loads(serde, kind, checkpoint)
     try:
-        return whole and isinstance(state["channel_values"], dict) and isinstance(json.loads(metadata or b"{}"), dict)
+        readable = whole and isinstance(json.loads(metadata or b"{}"), dict)
+        values = state["channel_values"] if readable else None
     except UNREADABLE:
-        return False
+        return None
+    return values if isinstance(values, dict) else None
 
 
 def _loads(serde: Any, kind: str, value: bytes) -> tuple[Any, bool]:  # noqa: ANN401

@@ -47,6 +47,12 @@ def _trials(db: Database) -> None:
     )
 
 
+@migrations(name="2_digests")
+def _digests(db: Database) -> None:
+    # Empty for trials of earlier versions: nothing tells whether those are as they were measured.
+    db.execute("ALTER TABLE trials ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
+
+
 @dataclass(frozen=True)
 class TrialKey:
     """What is asked of whom.
@@ -111,7 +117,7 @@ class TrialTable(Table):
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         values = [_values(trial, now) for trial in trials]
-        query = f"INSERT OR IGNORE INTO trials VALUES ({', '.join('?' * 9)})"  # noqa: S608 - a number of marks
+        query = f"INSERT OR IGNORE INTO trials VALUES ({', '.join('?' * 10)})"  # noqa: S608 - a number of marks
         with self._rows() as rows, rows.atomic():
             before = rows.conn.total_changes
             rows.conn.executemany(query, values)
@@ -131,6 +137,41 @@ class TrialTable(Table):
                     found[key] = Trial(key, _scores(row[5]), basis=row[6], said=row[7], created=row[8])
         return found
 
+    def damaged_ids(self) -> list[str]:
+        """Return the ids of trials that are not what was measured, as their ids and digests tell.
+
+        Of trials of earlier versions, which have no digest, what was answered is only read.
+        """
+        with self._rows() as rows:
+            return [str(row[0]) for row in rows.conn.execute("SELECT * FROM trials") if not _is_whole(row)]
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Delete trials, so that they are asked again where they are needed; return how many there were.
+
+        Raises:
+            MemoryTrouble: the database cannot be written; nothing was deleted.
+        """
+        with self._rows() as rows, rows.atomic():
+            query = "DELETE FROM trials WHERE id IN (SELECT value FROM json_each(?))"
+            return int(rows.conn.execute(query, [json.dumps(list(ids))]).rowcount)
+
+    def forget_about(self, pictures: Iterable[str]) -> int:
+        """Delete the trials about any of some pictures; return how many there were.
+
+        Raises:
+            MemoryTrouble: the database cannot be written; nothing was deleted.
+        """
+        about = "SELECT 1 FROM json_each(trials.pictures) WHERE value IN (SELECT value FROM json_each(?))"
+        with self._rows() as rows, rows.atomic():
+            query = f"DELETE FROM trials WHERE EXISTS ({about})"  # noqa: S608 - our own condition
+            return int(rows.conn.execute(query, [json.dumps(list(pictures))]).rowcount)
+
+    def pictures(self) -> set[str]:
+        """Return the pictures that trials are about."""
+        with self._rows() as rows:
+            query = "SELECT DISTINCT value FROM trials, json_each(trials.pictures)"
+            return {str(one) for (one,) in rows.conn.execute(query)}
+
     def count(self, model: str = "") -> int:
         """Return how many trials there are, of one model or of all."""
         where, values = ("WHERE model = ?", [model]) if model else ("", [])
@@ -141,7 +182,7 @@ class TrialTable(Table):
 
 def _values(trial: Trial, now: str) -> tuple[Any, ...]:
     key = trial.key
-    return (
+    values = (
         key.id,
         key.model,
         json.dumps(key.pictures),
@@ -152,6 +193,22 @@ def _values(trial: Trial, now: str) -> tuple[Any, ...]:
         trial.said,
         trial.created or now,
     )
+    return (*values, _digest(values))
+
+
+def _digest(values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()[:16]
+
+
+def _is_whole(row: Sequence[Any]) -> bool:
+    *values, digest = row
+    identity, model, pictures, question, choices, scores = values[:6]
+    try:
+        key = TrialKey(model, tuple(json.loads(pictures)), question, tuple(json.loads(choices)))
+        _scores(scores)
+        return key.id == identity and digest in {"", _digest(values)}
+    except (ValueError, TypeError):
+        return False
 
 
 def _scores(written: str) -> tuple[tuple[float, ...], ...]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import closing
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from memory import postgres, prompt_rows
 from memory.adapters import AdapterStore
@@ -22,6 +22,8 @@ from memory.demonstrations import INDEX as DEMONSTRATION_INDEX
 from memory.drafts import FOLDER as DRAFTS
 from memory.home import connect, storing
 from memory.ledger import DATABASE as LEDGER
+from memory.measurement_verification import verify_samples, verify_trials
+from memory.picture_verification import Draw, verify_pictures
 from memory.prompt_blocks import (
     MAX_BLOCK_BYTES,
     Block,
@@ -81,7 +83,13 @@ class Verification:
     indexes: int = 0
     demonstrations: int = 0
     threads: int = 0
+    pictures: int = 0
+    trials: int = 0
+    samples: int = 0
+    adapters: int = 0
     findings: list[Finding] = field(default_factory=list)
+    users: dict[str, str] = field(default_factory=dict)
+    """For each picture that something cannot do without, what; prompts can, and archives do not carry pictures."""
 
     @property
     def clean(self) -> bool:
@@ -93,21 +101,39 @@ class Verification:
         """How many findings are losses."""
         return sum(one.kind == "lost" for one in self.findings)
 
+    def use(self, user: str, pictures: Iterable[str]) -> None:
+        """Note which pictures something refers to; it is told of the first that does."""
+        for one in pictures:
+            self.users.setdefault(one, user)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts and the findings as plain JSON."""
+        told = {name: value for name, value in asdict(self).items() if name != "users"}
+        return told | {"clean": self.clean, "lost": self.lost}
+
     def note(self, kind: Kind, place: object, said: str) -> None:
         """Add a finding."""
         self.findings.append(Finding(kind, str(place), said))
 
 
 def verify_memory(
-    folder: Path, demonstrations: Opening, *, repair: bool = True, state_types: Iterable[type] = ()
+    folder: Path,
+    demonstrations: Opening,
+    *,
+    repair: bool = True,
+    state_types: Iterable[type] = (),
+    draw: Draw | None = None,
+    complete: Callable[[Verification], None] | None = None,
 ) -> Verification:
-    """Check the prompts, the demonstrations, the threads and the trials of a home.
+    """Check the prompts, demonstrations, threads, pictures, trials, samples and adapters of a home.
 
     Args:
         folder: The memory's home.
         demonstrations: Opens the demonstrations, with the embedding that their index is built by.
         repair: False only reports.
         state_types: The classes that threads may bring back from their checkpoints.
+        draw: Draws pictures again that follow from a seed; None where nothing can.
+        complete: Adds the samples that investigations should have and the table has not; None where nobody knows.
 
     Raises:
         MemoryTrouble: the disk is full or not writable, the demonstrations' database is damaged and ``repair`` is
@@ -122,10 +148,15 @@ def verify_memory(
         from memory.postgres_verification import verify_in_postgres
 
         verify_in_postgres(server, folder, found, state_types=state_types)
-    _refuse_or_move(folder / TRIALS, found, "what models answered is asked again where it is needed", "lost")
-    _refuse_or_move(folder / SAMPLES, found, "reports no longer know their pictures and trials", "lost")
+    if _refuse_or_move(folder / TRIALS, found, "what models answered is asked again where it is needed", "lost"):
+        verify_trials(folder, found)
+    if _refuse_or_move(folder / SAMPLES, found, "reports no longer know their pictures and trials", "lost"):
+        verify_samples(folder, found)
+        if complete is not None:
+            complete(found)
     _refuse_or_move(folder / LEDGER, found, "pictures of a chosen seed count as seen by every investigation", "lost")
     _check_adapters(folder, found)
+    verify_pictures(folder, found, found.users, draw=draw)
     return found
 
 
@@ -177,6 +208,7 @@ def verify_demonstrations(pool: DemonstrationPool, found: Verification) -> None:
 
 def _check_adapters(folder: Path, found: Verification) -> None:
     store = AdapterStore(folder)
+    found.adapters = store.count()
     for damaged in store.damaged():
         found.note("lost", damaged, "the adapter's weights are not what its name says; correct the model again")
         if found.repaired:

@@ -1,4 +1,4 @@
-"""Accounts: what came of a task, a lesson or an investigation, told in a chat; what is known, and what is forgotten."""
+"""Accounts: what came of a task, a lesson or an investigation, told in a chat; and what is known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.values import Picture, from_json
 
 if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
-    from graphs.states import AskState, Json
+    from graphs.states import AskState
     from nodes.context import Context
     from nodes.reasoning.inquiry import Report
     from nodes.reasoning.replies import Remark
@@ -116,36 +116,6 @@ def knowledge_in_words(named: str, context: Context) -> str:
     ]
     lines += [f"- {len(about)} remembered examples speak of it" for _ in about[:1]]
     return "\n".join(lines if len(lines) > 1 else [*lines, "I have learned nothing else about it."])
-
-
-def forget_concept(named: str, context: Context) -> str:
-    """Forget all prompts of a concept, and say how many."""
-    concept = singular(named)
-    gone = context.learner().prompts.forget(concept=concept)
-    return _forgotten(gone, 0, f"about “{concept}”") if gone else f"I have learned nothing about “{concept}”."
-
-
-def forget_last(taught: Json, context: Context) -> str:
-    """Forget the prompts and examples that the last lesson left, and say how many."""
-    prompts = context.learner().prompts
-    ids = [
-        row.id
-        for need in taught["needs"]
-        for row in prompts.rows(Selection(concept=need["concept"]))
-        if row.created >= taught["since"] and row.question == need["question"]
-    ]
-    examples = [
-        one.id
-        for one in context.pool.learned()
-        if one.created >= taught["since"] and one.instruction == taught["instruction"]
-    ]
-    forgotten = (prompts.forget(ids) if ids else 0, context.pool.forget(examples) if examples else 0)
-    return _forgotten(*forgotten, "from that") if any(forgotten) else "There was nothing left of it."
-
-
-def _forgotten(prompts: int, examples: int, what: str) -> str:
-    parts = [counted(prompts, "prompt")] * bool(prompts) + [counted(examples, "example")] * bool(examples)
-    return f"Forgotten: {' and '.join(parts)} learned {what}. Everything is as if I had never learned it."
 
 
 def bare_name(text: str) -> str:

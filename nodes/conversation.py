@@ -1,6 +1,7 @@
 """Conversation: a message of a chat is read, sent to the part of Snellen that it is for, and answered.
 
-receive → route → ask | learn | investigate | explain | forget → reply. What ``ask``, ``learn`` and ``investigate`` do
+receive → route → ask | learn | investigate | explain | forget | erase → reply, and where a reply asks whether something
+may be forgotten, confirm → erase → reply. What ``ask``, ``learn`` and ``investigate`` do
 is done by the graphs of these names; here is what they begin with, and what is told of how they ended. Feedback on the
 last answer ("no, it's the left one") goes back into the task that gave it.
 """
@@ -20,14 +21,14 @@ from nodes.accounts import (
     answer_in_words,
     bare_name,
     evidence_in_words,
-    forget_concept,
-    forget_last,
     knowledge_in_words,
     lessons_in_words,
     steps_in_words,
 )
 from nodes.agreement import bears_on, told
+from nodes.approval import answered
 from nodes.context import Context, context_of, thread_name
+from nodes.forgetting import ACTION, WHICH, forgotten, proposal, request
 from nodes.lessons import Learned
 from nodes.messages import MAX_PICTURES, Read, read_message, reply_message, text_of
 from nodes.orders import Order, beginning
@@ -36,7 +37,8 @@ from nodes.reasoning.corrections import read_correction
 from nodes.reasoning.critique import Feedback
 from nodes.reasoning.inflection import singular
 from nodes.reasoning.inquiry import Report
-from nodes.reasoning.replies import Remark, read_remark
+from nodes.reasoning.memory_orders import agrees, declines, read_forget_order
+from nodes.reasoning.replies import Remark, is_courtesy, read_remark
 from nodes.reasoning.routing import cue_of
 from nodes.settings import Given, InvestigationSettings
 from nodes.teachable import checked_concept, needs_for
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
     from graphs.states import AskState, ChatState, InvestigateState, Json, LearnState
 
-Place = Literal["ask", "learn", "investigate", "explain", "forget", "reply"]
+Place = Literal["ask", "learn", "investigate", "explain", "forget", "erase", "reply"]
 
 CHAT_IMAGES: Final = 600
 """Pictures that an investigation within a chat may use, where nothing else is said: a minute or two."""
@@ -68,6 +70,9 @@ _GREETING: Final = (
 _UNCLEAR: Final = f"I do not understand what to do with that. {_GREETING}"
 _NOTHING_SHOWN: Final = "There is no picture to look at yet: send one with the question."
 _NOTHING_YET: Final = f"There is nothing to explain yet. {_GREETING}"
+_WELCOME: Final = "You are welcome."
+_NOT_LEARNED: Final = "Then I learn nothing from it."
+_KEPT: Final = "I have forgotten nothing."
 _NOT_UNDERSTOOD: Final = (
     "I do not understand what the answer should be, so I learn nothing from it. Say it in a few words: “it should be "
     "three”, “that is not a cat”, “there is also a cat on the left”."
@@ -76,12 +81,6 @@ _NOT_UNDERSTOOD: Final = (
 _ABOUT_MEMORY: Final = re.compile(
     r"\bwhat (?:do|did|have|all do) you (?:already |still )?(?:know|learn(?:ed|t)?|remember)"
     r"(?: (?:about|of) (?P<named>[\w -]+))?|\bdo you know (?P<asked>[\w -]+)",
-    re.IGNORECASE,
-)
-_TO_FORGET: Final = re.compile(
-    r"\bforget\b(?: (?:about|everything|all|what|that|you|i|have|has|was|were|know|taught|learned|learnt|me|of|the|it"
-    r"|this))*"
-    r"(?: (?P<named>[\w -]+))?",
     re.IGNORECASE,
 )
 _TO_LEARN: Final = re.compile(
@@ -99,7 +98,8 @@ async def receive(state: ChatState, runtime: Runtime[Given]) -> Json:
     if last is None:
         return {"said": _GREETING, "began": _now()}
     read = await asyncio.to_thread(read_message, last, context.pictures)
-    fresh = {"pictures": [to_json(one) for one in read.pictures]} if read.pictures else {}
+    known = [to_json(one) for one in read.pictures]
+    fresh = {"pictures": known, "notices": list(read.notices)} if known else {}
     return {
         "messages": [read.message],
         "turn": state.turn + 1,
@@ -118,17 +118,43 @@ async def route(state: ChatState, runtime: Runtime[Given]) -> Command[Place]:
         return Command(goto="reply")
     context = await context_of(runtime, state)
     text = text_of(cast("HumanMessage", _last_said(state)))
-    remark = _remark(state, text)
+    # Whatever is said to a question answers it: only a plain yes agrees, and nothing stays open.
+    pending: Json = {} if state.fresh else state.pending
+    settled: Json = {"pending": {}}
+    if ACTION in pending and agrees(text):
+        return Command(update={"route": "forget"}, goto="erase")
+    if pending and declines(text):
+        said = _KEPT if ACTION in pending else _NOT_LEARNED
+        return Command(update={"said": said, "route": state.route} | settled, goto="reply")
+    remark = Remark(**pending["remark"]) if "remark" in pending and agrees(text) else _remark(state, text)
     if remark:
-        said = await asyncio.to_thread(_objection, state, remark, context)
-        told: Json = {"remark": {"right": remark.right, "expected": remark.expected, "correction": remark.correction}}
-        return Command(update={"said": said, "route": "ask"} | told, goto="reply" if said else "ask")
+        return await _to_feedback(state, remark, context)
+    if is_courtesy(text):
+        return Command(update={"said": _WELCOME, "route": "unclear"} | settled, goto="reply")
     chosen = "explain" if _ABOUT_MEMORY.search(_words(state)) else await context.reasoner.route(text)
     if chosen == "unclear":
-        return Command(update={"said": _UNCLEAR, "route": chosen}, goto="reply")
+        return Command(update={"said": _UNCLEAR, "route": chosen} | settled, goto="reply")
     if chosen == "ask" and not state.pictures:
-        return Command(update={"said": _NOTHING_SHOWN, "route": chosen}, goto="reply")
-    return Command(update={"route": chosen}, goto=chosen)
+        return Command(update={"said": _NOTHING_SHOWN, "route": chosen} | settled, goto="reply")
+    return Command(update={"route": chosen} | settled, goto=chosen)
+
+
+async def _to_feedback(state: ChatState, remark: Remark, context: Context) -> Command[Place]:
+    """Act on a remark about the last answer; ask first where it is not sure that it is one."""
+    meant: Json = {"right": remark.right, "expected": remark.expected, "correction": remark.correction}
+    if remark.unsure:
+        asked = {"said": _meant(state, remark), "route": "ask", "pending": {"remark": meant}}
+        return Command(update=asked, goto="reply")
+    said = await asyncio.to_thread(_objection, state, remark, context)
+    update: Json = {"said": said, "route": "ask", "remark": meant, "pending": {}}
+    return Command(update=update, goto="reply" if said else "ask")
+
+
+def _meant(state: ChatState, remark: Remark) -> str:
+    """Ask whether a sentence corrects the last answer."""
+    answer, found = in_words(from_json(state.last["state"]["answer"])), read_correction(remark.correction)
+    other = found.expected or f"with {found.present}"
+    return f"Do you mean that the answer should be “{other}”, and not “{answer}”? Say “yes”, and I look into it."
 
 
 async def explain(state: ChatState, runtime: Runtime[Given]) -> Json:
@@ -148,15 +174,48 @@ async def explain(state: ChatState, runtime: Runtime[Given]) -> Json:
 
 
 async def forget(state: ChatState, runtime: Runtime[Given]) -> Json:
-    """Forget what was learned of a concept, or what the conversation taught last."""
+    """Propose what would be forgotten, and ask; nothing is deleted here, whoever sent the message this way."""
     context = await context_of(runtime, state)
-    found = _TO_FORGET.search(_words(state))
-    named = bare_name((found["named"] if found else "") or "")
-    if named:
-        return {"said": await asyncio.to_thread(forget_concept, named, context)}
-    if not state.taught:
+    order = read_forget_order(_words(state))
+    if order is None:
+        return {"said": WHICH}
+    if not (order.concept or state.taught):
         return {"said": "Nothing was learned in this conversation. Say what to forget: “forget flamingos”."}
-    return {"said": await asyncio.to_thread(forget_last, state.taught, context), "taught": {}}
+    return await asyncio.to_thread(_proposed, order.concept, state, context)
+
+
+def waits_for_a_decision(state: ChatState) -> bool:
+    """Tell whether the last reply asked whether something may be forgotten."""
+    return ACTION in state.pending
+
+
+async def confirm(state: ChatState) -> Command[Literal["erase", "reply"]]:
+    """Wait until somebody decides about what would be forgotten; what may not be is kept."""
+    (refused,) = answered(request(state.pending[ACTION]))
+    if refused is None:
+        return Command(goto="erase")
+    return Command(update={"said": _KEPT, "pending": {}}, goto="reply")
+
+
+async def erase(state: ChatState, runtime: Runtime[Given]) -> Json:
+    """Delete what was asked about and agreed to; ask again where memory has changed since."""
+    context = await context_of(runtime, state)
+    asked: Json = state.pending[ACTION]
+    proposed = await asyncio.to_thread(proposal, asked["concept"], state.taught, context)
+    if proposed.fingerprint != asked["fingerprint"]:
+        changed = await asyncio.to_thread(_proposed, asked["concept"], state, context)
+        return changed | {"said": f"What would go has changed since I asked. {changed['said']}"}
+    said = await asyncio.to_thread(forgotten, proposed, context)
+    return {"said": said, "pending": {}} | ({} if asked["concept"] else {"taught": {}})
+
+
+def _proposed(concept: str, state: ChatState, context: Context) -> Json:
+    """Return the question whether something may be forgotten, and what it is bound to."""
+    proposed = proposal(concept, state.taught, context)
+    if not proposed:
+        gone = f"I have learned nothing about “{proposed.concept}”." if concept else "There was nothing left of it."
+        return {"said": gone, "pending": {}}
+    return {"said": proposed.question(), "pending": {ACTION: proposed.to_json() | {"concept": concept}}}
 
 
 async def reply(state: ChatState) -> Json:
@@ -175,7 +234,8 @@ def task_of(state: ChatState) -> Json:
     if not remark:
         text = text_of(cast("HumanMessage", _last_said(state)))
         pictures = state.pictures[-MAX_PICTURES:]
-        return {"instruction": text, "pictures": pictures, "profile": state.profile or "embedded"} | _approving(state)
+        begun: Json = {"instruction": text, "pictures": pictures, "warnings": list(state.notices)}
+        return begun | {"profile": state.profile or "embedded"} | _approving(state)
     before: Json = state.last["state"]
     right = in_words(from_json(before["answer"])) if remark.right else None
     feedback = Feedback(remark.expected or right, remark.correction or None)
@@ -310,7 +370,7 @@ def _remark(state: ChatState, text: str) -> Remark:
         return Remark()
     answer = from_json(state.last["state"]["answer"])
     shows = isinstance(answer, Picture | Region) or (isinstance(answer, list) and bool(answer))
-    return read_remark(text, shows=shows, noun=_looked_for(_task(state)))
+    return read_remark(text, shows=shows, noun=_looked_for(_task(state)), answer=answer)
 
 
 def looks_back(text: str) -> bool:

@@ -17,6 +17,7 @@ from langgraph.types import Command
 
 from memory.demonstrations import demonstration
 from memory.prompts import Selection
+from nodes import edits
 from nodes.agreement import feedback_of
 from nodes.context import Context, context_of
 from nodes.learning import MAX_NEEDS
@@ -78,7 +79,9 @@ async def correct(
         return Command(update=seen, goto="remember" if next_reflection(state, context) is None else "describe")
     update: Json = {**seen, "needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
     if of_program:
-        update |= {"lessons": _lessons(critique, state), "program": critique.program or state.program}
+        program = critique.program or state.program
+        made = state.made | {"program": edits.fingerprint(program)}
+        update |= {"lessons": _lessons(critique, state), "program": program, "made": made}
     return Command(update=update, goto="learn" if needs else again(replace(state, **update)))
 
 

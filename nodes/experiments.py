@@ -346,12 +346,29 @@ def tried(made: Design, report: Report, examination: Examination) -> None:
 
 def _round(investigation: str, report: Report, number: int, examination: Examination) -> list[Sample]:
     """Make and store one round of the experiment under way."""
-    experiment = report.number
-    design = report.experiments[experiment].design
-    place = Place(investigation, experiment, number, report.seed_of(experiment))
-    made = examination.protocols[design.protocol].make(examination, design, place)
+    made = made_round(investigation, report, report.number, number, examination)
     examination.samples.add(made)
     return made
+
+
+def made_round(
+    investigation: str, report: Report, experiment: int, number: int, examination: Examination
+) -> list[Sample]:
+    """Make one round of an experiment; the same round of the same report has the same pictures.
+
+    Args:
+        investigation: The name that its samples are kept by.
+        report: What the experiment belongs to.
+        experiment: Its number, from 0.
+        number: That of the round, from 0.
+        examination: Keeps the pictures.
+
+    Raises:
+        SnellenError: A picture cannot be made.
+    """
+    design = report.experiments[experiment].design
+    place = Place(investigation, experiment, number, report.seed_of(experiment))
+    return examination.protocols[design.protocol].make(examination, design, place)
 
 
 def _troubled(experiment: Experiment, name: str, trouble: str) -> Experiment:

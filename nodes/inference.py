@@ -7,12 +7,21 @@ LangGraph repeats the one that was interrupted, and only that one.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Final
 
 from memory.demonstrations import Demonstration
 from memory.home import MemoryTrouble
+from memory.picture_modes import is_grey
 from nodes.context import Context, context_of
+from nodes.edits import (
+    PLAN_OF_EDITED,
+    fingerprint,
+    is_plan_edited,
+    is_plan_followed,
+    is_program_edited,
+    needs_another_plan,
+)
 from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed, Task
 from nodes.records import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
 from profiles.errors import SnellenError
@@ -33,6 +42,12 @@ if TYPE_CHECKING:
     from tools.program import StepRecord
 
 
+_GREY: Final = (
+    "The picture has no colors, and the models were trained on pictures with colors: they miss more in it, and what "
+    "they say about colors means nothing."
+)
+
+
 async def recall(state: AskState, runtime: Runtime[Given]) -> Json:
     """Find the demonstrations nearest to the instruction, as many of each part of the pool as the Reasoner uses."""
     context = await context_of(runtime, state)
@@ -48,6 +63,7 @@ async def plan(state: AskState, runtime: Runtime[Given]) -> Json:
     steps = fitted_plan(made.steps)
     return {
         "plan": steps.value,
+        "made": {"plan": fingerprint(steps.value)},
         "warnings": _with(state.warnings, steps.notice),
         "usage": used(state.usage, before, reasoner.usage),
     }
@@ -55,14 +71,18 @@ async def plan(state: AskState, runtime: Runtime[Given]) -> Json:
 
 async def write(state: AskState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner turn the plan into a program that parses and checks."""
+    planned = await plan(state, runtime) if needs_another_plan(state) else {}
+    state = replace(state, **planned)
     context = await context_of(runtime, state)
     reasoner, before = context.reasoner, context.reasoner.usage
     examples = await asyncio.to_thread(examples_of, state, context)
-    program = await reasoner.write_program(task_of(state), Plan(steps=state.plan), examples)
+    followed = Plan(steps=state.plan, edited=is_plan_edited(state))
+    program = await reasoner.write_program(task_of(state), followed, examples)
     if len(program.encode()) > MAX_PROGRAM_BYTES:
         msg = f"The program is longer than {MAX_PROGRAM_BYTES:,} bytes; ask for less at once."
         raise ReasoningFailed(msg)
-    return {"program": program, "usage": used(state.usage, before, reasoner.usage)}
+    made = state.made | {"follows": fingerprint(state.plan), "program": fingerprint(program)}
+    return planned | {"program": program, "made": made, "usage": used(state.usage, before, reasoner.usage)}
 
 
 async def run(state: AskState, runtime: Runtime[Given]) -> Json:
@@ -72,6 +92,7 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     disk is no fault of the program: it interrupts the node, which a resumed thread runs again.
     """
     context = await context_of(runtime, state)
+    edited = is_program_edited(state) and is_plan_followed(state)
     reasoner, before = context.reasoner, context.reasoner.usage
     pictures = WatchedPictures(context.pictures)
     records: list[StepRecord] = []
@@ -84,11 +105,22 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
         outcome = _outcome(state, records)
     except programs.ProgramError as error:
         outcome = {"steps": [], "answer": None, "error": _sentence(error)}
-    unfamiliar = await asyncio.to_thread(_unfamiliar, state, context)
-    return outcome | {
-        "warnings": _with(outcome.get("warnings", state.warnings), *unfamiliar),
-        "usage": used(state.usage, before, reasoner.usage),
-    }
+    doubts = await asyncio.to_thread(_doubts, state, context)
+    return (
+        (_as_edited(state) if edited else {})
+        | outcome
+        | {
+            "warnings": _with(outcome.get("warnings", state.warnings), *doubts),
+            "usage": used(state.usage, before, reasoner.usage),
+        }
+    )
+
+
+def _as_edited(state: AskState) -> Json:
+    """Return a plan that says what is run, where a person changed the program alone."""
+    summed = fingerprint(PLAN_OF_EDITED)
+    made = {"plan": summed, "follows": summed, "program": fingerprint(state.program)}
+    return {"plan": list(PLAN_OF_EDITED), "made": made}
 
 
 def _nearest(state: AskState, context: Context) -> list[str]:
@@ -175,13 +207,15 @@ def _execution(
     return programs.run(programs.parse(state.program, limits), inputs, tools, limits)
 
 
-def _unfamiliar(state: AskState, context: Context) -> list[str]:
-    """Say where the answer is a guess: pictures unlike all that the profile's models have seen."""
+def _doubts(state: AskState, context: Context) -> list[str]:
+    """Say where the answer is a guess: grey or unfamiliar pictures, and lessons that are damaged."""
     if context.models is None:
         return []
     references = [from_json(picture) for picture in state.pictures]
     shown = [context.pictures.get(one.id) for one in references if isinstance(one, Picture)]
-    return [said for picture in shown if (said := context.models.warning(picture))]
+    grey = [_GREY] if any(map(is_grey, shown)) else []
+    unfamiliar = [said for picture in shown if (said := context.models.warning(picture))]
+    return [*grey, *unfamiliar, *context.models.troubles()]
 
 
 def _knowledge(reasoner: Reasoner, loop: asyncio.AbstractEventLoop) -> Callable[[str, int, Sequence[str]], list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,13 +45,16 @@ class Interviews:
         return self.executor.card(model)
 
     def stored(self, places: Iterable[Path]) -> dict[Path, str]:
-        """Take picture files in, and return the id of each."""
-        from PIL import Image
+        """Take picture files in, and return the id of each.
+
+        Raises:
+            BadInput: One is no picture.
+        """
+        from memory.artifacts import read_picture
 
         found: dict[Path, str] = {}
         for place in dict.fromkeys(places):
-            with Image.open(io.BytesIO(place.read_bytes())) as picture:
-                found[place] = self.pictures.put(picture.convert("RGB")).id
+            found[place] = self.pictures.put(read_picture(place.read_bytes(), place.name).convert("RGB")).id
         return found
 
     def answers(

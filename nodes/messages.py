@@ -34,6 +34,10 @@ MAX_MESSAGES: Final = 40
 """Messages that a conversation keeps; the oldest go first."""
 MAX_HISTORY: Final = 16_000
 """Characters of all messages together, so that no checkpoint exceeds 64 kB."""
+_NOTICES: Final = 4
+"""Notices about one picture that are read."""
+_NOTICE: Final = 300
+"""Characters of one of them."""
 LINKS_VARIABLE: Final = "SNELLEN_LINKS"
 """Names the address under which a server shows pictures, for pages that cannot look into the artifact folder."""
 
@@ -50,12 +54,14 @@ class Read:
         text: Its words.
         pictures: What it shows, in order.
         troubles: Why some of it cannot be used, in sentences.
+        notices: What to know about pictures that look otherwise than their files, in sentences.
     """
 
     message: HumanMessage
     text: str
     pictures: tuple[Picture, ...] = ()
     troubles: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def bounded(known: Sequence[AnyMessage], new: Any) -> list[AnyMessage]:  # noqa: ANN401 - whatever add_messages reads
@@ -84,10 +90,11 @@ def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
     text = text_of(message)
     pictures: list[Picture] = []
     troubles: list[str] = []
+    notices: list[str] = []
     blocks = [block for block in _blocks(message.content) if block.get("type") in PICTURE_TYPES]
     for place, block in enumerate(blocks[:MAX_PICTURES], 1):
         try:
-            pictures.append(stored_picture(block, f"picture {place}", store))
+            pictures.append(stored_picture(block, f"picture {place}", store, notices))
         except BadInput as error:
             troubles.append(str(error))
     if len(blocks) > MAX_PICTURES:
@@ -95,7 +102,7 @@ def read_message(message: BaseMessage, store: ArtifactStore) -> Read:
     if (length := len(_words(message))) > MAX_TEXT:
         troubles.append(f"That has {length:,} characters; at most {MAX_TEXT:,} are read: say it in fewer words.")
     kept = HumanMessage(content=_content(text, pictures), id=message.id)
-    return Read(kept, text, tuple(pictures), tuple(troubles))
+    return Read(kept, text, tuple(pictures), tuple(troubles), tuple(notices))
 
 
 def reply_message(text: str, pictures: Sequence[Picture], **told: object) -> AIMessage:
@@ -120,11 +127,17 @@ def referred(message: BaseMessage) -> list[Picture]:
     return [Picture(str(one["file_id"]), one["extras"]["width"], one["extras"]["height"]) for one in known]
 
 
-def reference(picture: Picture) -> Block:
-    """Return the block that stands for a stored picture."""
+def reference(picture: Picture, notices: Sequence[str] = ()) -> Block:
+    """Return the block that stands for a stored picture.
+
+    Args:
+        picture: Which one.
+        notices: What to know about it, in sentences, until the message is read.
+    """
     block = {"type": "image", "file_id": picture.id, "mime_type": "image/png"}
     address = os.environ.get(LINKS_VARIABLE, "").rstrip("/")
-    size = {"width": picture.width, "height": picture.height}
+    size: Block = {"width": picture.width, "height": picture.height}
+    size |= {"notices": list(notices)} if notices else {}
     return block | {"extras": size} | ({"url": f"{address}/{picture.id}.png"} if address else {})
 
 
@@ -163,13 +176,21 @@ def _carries_pictures(message: BaseMessage) -> bool:
     return any(block.get("type") in PICTURE_TYPES and not block.get("file_id") for block in _blocks(message.content))
 
 
-def stored_picture(block: Block, name: str, store: ArtifactStore) -> Picture:
+def stored_picture(block: Block, name: str, store: ArtifactStore, notices: list[str] | None = None) -> Picture:
     """Store the picture of a block, or find the one that it refers to.
+
+    Args:
+        block: In any form that pages send.
+        name: What to call it in errors.
+        store: Where it goes.
+        notices: What to know about the picture is added to them; None logs it.
 
     Raises:
         BadInput: It is none, too large, or lies elsewhere.
     """
     if block.get("file_id"):
+        if notices is not None:
+            notices += _told_before(block)
         return known_picture(str(block["file_id"]), store)
     encoded = encoded_picture(block)
     if len(encoded) > MAX_BYTES * 4 // 3 + 4:
@@ -180,7 +201,18 @@ def stored_picture(block: Block, name: str, store: ArtifactStore) -> Picture:
     except (binascii.Error, ValueError) as error:
         msg = f"The {name} is not whole: its base64 text cannot be read; send it again."
         raise BadInput(msg) from error
-    return store.put(read_picture(content, name))
+    if notices is None:
+        return store.put(read_picture(content, name))
+    known = notices
+    return store.put(read_picture(content, name, notice=lambda said: known.append(said[:1].upper() + said[1:])))
+
+
+def _told_before(block: Block) -> list[str]:
+    """Return the notices that whoever stored a picture put into its block, which clients may have changed."""
+    extras = block.get("extras")
+    told = extras.get("notices") if isinstance(extras, dict) else None
+    sentences = [" ".join(one.split()) for one in told if isinstance(one, str)] if isinstance(told, list) else []
+    return [one[:_NOTICE] for one in sentences[:_NOTICES] if one]
 
 
 def encoded_picture(block: Block) -> str:

@@ -222,7 +222,8 @@ def _checked_folder(pictures: Path | str) -> Path:
 
     folder = Path(pictures).expanduser().absolute()
     if not folder.is_dir():
-        msg = f"There is no folder {folder}: --pictures wants one with a folder of pictures for each class."
+        said = str(pictures)[:200]  # as it was given: as a path, an address would lose a slash
+        msg = f"There is no folder {said}: --pictures wants one with a folder of pictures for each class."
         raise BadInput(msg)
     concepts_in(folder)
     return folder

@@ -33,6 +33,7 @@ class Recollection:
         self._checkpoints: dict[str, str] = {}
         self._remembered: dict[tuple[str, str], tuple[State, Candidates | None]] = {}
         self._bytes = 0
+        self._troubles: dict[tuple[str, str, str], State] = {}
 
     def candidates(
         self, pool: str, concept: str, feature: NDArray[np.float32] | None = None, limit: int | None = None
@@ -62,10 +63,26 @@ class Recollection:
         feature: NDArray[np.float32] | None = None,
         limit: int | None = None,
     ) -> Candidates | None:
-        found = self._prompts.candidates(pool, concept, checkpoint, feature, limit)
+        found = self._prompts.candidates(
+            pool, concept, checkpoint, feature, limit, trouble=lambda _: self._note(pool, concept, checkpoint)
+        )
         if not len(found):
             return None
         return Candidates(found.prompts, found.features, tuple(row.id for row in found.rows))
+
+    def _note(self, pool: str, concept: str, checkpoint: str) -> None:
+        self._troubles[pool, concept, checkpoint] = self._prompts.state(pool, checkpoint)
+
+    def troubles(self) -> list[str]:
+        """Return what of the learned prompts cannot be read and is done without, in sentences; until it is mended."""
+        if self._prompts.trouble is not None:
+            return [f"What tools have learned cannot be used, so this went on without it. {self._prompts.trouble}"]
+        return [
+            f"Some of what {pool} learned{f' of {concept!r}' if concept else ''} is damaged or missing, so this went "
+            "on without it: `snellen memory verify` saves what is whole, and names what must be learned again."
+            for (pool, concept, checkpoint), state in sorted(self._troubles.items(), key=lambda one: one[0])
+            if self._prompts.state(pool, checkpoint) == state
+        ]
 
     def _remember(self, key: tuple[str, str], state: State, found: Candidates | None) -> None:
         size = 0 if found is None else found.prompts.nbytes + found.features.nbytes

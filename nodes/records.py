@@ -1,10 +1,15 @@
-"""Keeping what a run leaves behind small enough for a checkpoint, and saying so where something was cut."""
+"""Keeping what a run leaves behind small enough for a checkpoint, and saying so where something was cut.
+
+What was cut is read like the whole: a value stays one that ``tools.values.from_json`` reads, of the same type.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from typing import Any, Final
+
+from tools.values import shortened, shortened_text
 
 Json = dict[str, Any]
 
@@ -17,7 +22,10 @@ MAX_PROGRAM_BYTES: Final = 20_000
 MAX_SENTENCE_CHARACTERS: Final = 300
 MAX_SENTENCES_BYTES: Final = 2_400
 
-_SHORTENED: Final = "This record is shortened; the step itself used the whole."
+_SHORTENED: Final = "This record is shortened"
+"""How the warning of a shortened record begins; earlier versions went on otherwise."""
+_VALUES: Final = ("arguments", "output")
+"""The fields of a step's record that hold values of a program."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +69,41 @@ def fitted_steps(steps: list[Json], *, limit: int = MAX_STEPS_BYTES) -> Fitted:
 
 def is_whole(step: Json) -> bool:
     """Tell whether a step's record is as the run left it, not shortened."""
-    return _SHORTENED not in step.get("warnings", ())
+    return not any(warning.startswith(_SHORTENED) for warning in step.get("warnings", ()))
 
 
 def fitted_answer(answer: Any, *, limit: int = MAX_ANSWER_BYTES) -> Fitted:  # noqa: ANN401 - any value in JSON form
-    """Shorten an answer that is longer than anybody reads: a text by its end, a list by its last items."""
+    """Shorten an answer that is longer than anybody reads: a text by its end, a list by its last items.
+
+    Of a list of many items as many stay as fit, with long texts among them shortened first.
+    """
     if _bytes(answer) <= limit:
         return Fitted(answer)
-    notice = "The saved answer is shortened; it was longer than a checkpoint may hold."
-    for cut in (_Cut(64, 700), *_CUTS):
-        shorter = _cut_value(answer, cut)
+    shorter, longest = answer, len(answer) if isinstance(answer, list) else 1
+    for cut in (_Cut(longest, 700), *(_Cut(longest, one.characters) for one in _CUTS)):
+        shorter = shortened(answer, items=cut.items, characters=cut.characters).data
         if _bytes(shorter) <= limit:
-            return Fitted(shorter, notice)
-    return Fitted(json.dumps(answer, ensure_ascii=True)[: limit // 2] + "…", notice)
+            return Fitted(shorter, _answer_notice())
+    kept = _first_items(shorter, limit) if isinstance(answer, list) else []
+    if kept:
+        return Fitted(kept, _answer_notice(len(answer) - len(kept), len(answer)))
+    return Fitted(json.dumps(answer, ensure_ascii=True)[: limit // 2] + "…", _answer_notice())
+
+
+def _first_items(items: list[Any], limit: int) -> list[Any]:
+    """Return as many of the first items as fit."""
+    size, kept = 2, []
+    for item in items:
+        size += _bytes(item) + 2
+        if size > limit:
+            break
+        kept.append(item)
+    return kept
+
+
+def _answer_notice(left_out: int = 0, count: int = 0) -> str:
+    cut = f": it leaves out {left_out} of {count} items" if left_out else "; it was longer than a checkpoint may hold"
+    return f"The saved answer is shortened{cut}."
 
 
 def fitted_plan(plan: list[str], *, limit: int = MAX_PLAN_BYTES) -> Fitted:
@@ -82,12 +112,12 @@ def fitted_plan(plan: list[str], *, limit: int = MAX_PLAN_BYTES) -> Fitted:
         return Fitted(plan)
     # Six bytes is the most that one character takes in JSON text, the ellipsis included.
     share = max(limit // (6 * len(plan)) - 2, 1)
-    return Fitted([_cut_text(step, share) for step in plan], "Long steps of the plan are shortened.")
+    return Fitted([shortened_text(step, share) for step in plan], "Long steps of the plan are shortened.")
 
 
 def fitted_sentences(sentences: list[str], *, limit: int = MAX_SENTENCES_BYTES) -> list[str]:
     """Keep each sentence once and within a few lines, and as many of them as fit, the first ones first."""
-    once = [_cut_text(sentence, MAX_SENTENCE_CHARACTERS) for sentence in dict.fromkeys(sentences)]
+    once = [shortened_text(sentence, MAX_SENTENCE_CHARACTERS) for sentence in dict.fromkeys(sentences)]
     if _bytes(once) <= limit:
         return once
     kept = list(once)
@@ -100,7 +130,8 @@ def _ends(steps: list[Json], limit: int) -> list[Json]:
     """Keep as many steps as fit, in turn from the end (where the answer is) and from the start."""
     first: list[Json] = []
     last: list[Json] = []
-    waiting = list(steps)
+    # A single step may still be too long through what it was given; where it stands and what it gave matter more.
+    waiting = [step if _bytes(step) <= limit // 2 else _without_arguments(step) for step in steps]
     size = 2
     while waiting:
         from_end = len(last) <= len(first)
@@ -114,25 +145,25 @@ def _ends(steps: list[Json], limit: int) -> list[Json]:
     return first + last
 
 
+def _without_arguments(step: Json) -> Json:
+    return step | {"arguments": {}, "warnings": [*step.get("warnings", [])[:1], _cut_notice(0)]}
+
+
 def _shortened(step: Json, cut: _Cut) -> Json:
-    shorter = {name: _cut_value(value, cut) for name, value in step.items()}
+    cuts = {"items": cut.items, "characters": cut.characters}
+    texts = {name: shortened(value, **cuts).data for name, value in step.items() if name not in _VALUES}
+    arguments = {name: shortened(value, **cuts) for name, value in step.get("arguments", {}).items()}
+    output = shortened(step.get("output"), **cuts)
+    shorter = step | texts | {"arguments": {name: one.data for name, one in arguments.items()}, "output": output.data}
     if shorter == step:
         return step
-    return shorter | {"warnings": [*shorter.get("warnings", []), _SHORTENED]}
+    left_out = output.left_out + sum(one.left_out for one in arguments.values())
+    return shorter | {"warnings": [*shorter.get("warnings", []), _cut_notice(left_out)]}
 
 
-def _cut_value(value: Any, cut: _Cut) -> Any:  # noqa: ANN401 - any value in JSON form
-    if isinstance(value, str):
-        return _cut_text(value, cut.characters)
-    if isinstance(value, dict):
-        return {name: _cut_value(item, cut) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_cut_value(item, cut) for item in value[: cut.items]]
-    return value
-
-
-def _cut_text(text: str, characters: int) -> str:
-    return text if len(text) <= characters else text[:characters] + "…"
+def _cut_notice(left_out: int) -> str:
+    counted = f", {left_out} item{'s' if left_out > 1 else ''} of its lists left out" if left_out else ""
+    return f"{_SHORTENED}{counted}; the step itself used the whole."
 
 
 def _bytes(value: Any) -> int:  # noqa: ANN401 - any value in JSON form

@@ -56,7 +56,7 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
 
     chosen = load_profile(profile)
     embed = SentenceEmbedding(chosen)
-    prompts = PromptPool(folder)
+    prompts = PromptPool(folder, tolerant=True)
     return Context(
         pictures=open_pictures(folder),
         models=Models(chosen, Recollection(prompts, chosen)),

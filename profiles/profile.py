@@ -211,6 +211,8 @@ class CheckpointUnderTest(ModelSettings):
     """Read the weights in so many bits (with ``bitsandbytes``, on CUDA); without it, as ``dtype`` says."""
     batch: int = Field(default=8, ge=1)
     """Questions that are computed at once, at most."""
+    about: str = Field(default="", max_length=300)
+    """What it is, in a phrase, for people who read its name."""
 
 
 class EndpointUnderTest(_Settings):
@@ -236,6 +238,8 @@ class EndpointUnderTest(_Settings):
     """Bytes up to which a picture is sent as PNG; one that takes more is sent as a JPEG of at most that size."""
     picture_quality: int = Field(default=90, ge=1, le=95)
     """Of such a JPEG."""
+    about: str = Field(default="", max_length=300)
+    """What it is, in a phrase, for people who read its name."""
 
 
 class LimitSettings(_Settings):

@@ -6,7 +6,7 @@ few, and sizes are bounded, so that no expression can take more than a moment or
 
 The language: numbers, texts, lists, ``True``/``False`` (also ``yes``/``no``), variables by bare name or as
 ``{NAME}``, ``{NAME}`` filled in within texts, ``+ - * / // % **``, ``== != < <= > >= in``, ``and or not``,
-``a if c else b``, items and slices of lists and texts, and the calls of ``FUNCTIONS``.
+``a if c else b``, items and slices (steps too) of lists and texts, and the calls of ``FUNCTIONS``.
 ``a xor b`` and ``a ^ b`` are the same thing: exactly one of them is true. Both bind as loosely as ``or``,
 from left to right, so that ``A == 1 xor B == 2`` means what it says.
 ``and``, ``or``, ``xor``, ``not`` and comparisons give a Bool. Comparisons follow :mod:`tools.answers`;
@@ -85,7 +85,7 @@ def parse_python(text: str, *, mode: str) -> Any:  # noqa: ANN401 - an ast.Modul
         ExpressionError: It is not written as Python would be; ``line`` tells where.
     """
     try:
-        return ast.parse(_mark_xor(_plain_escapes(text)), mode=mode)
+        return ast.parse(_for_python(text), mode=mode)
     except SyntaxError as error:
         msg = f"it cannot be read ({error.msg})"
         raise ExpressionError(msg, error.lineno) from error
@@ -124,27 +124,56 @@ def evaluate(expression: Expression, variables: Mapping[str, Value]) -> Any:  # 
 
 # --- writing -----------------------------------------------------------------------------------------------
 
-# A quote that is never closed takes the rest of its line: looking again from the next one would cost n² steps.
-_QUOTED_OR_XOR: Final = re.compile(
-    r"""'''.*?(?:'''|\Z)
-    | \"\"\".*?(?:\"\"\"|\Z)
+# Python's own words, so that what it reads as text or number is not taken for anything else here. A quote that is never
+# closed takes the rest of its line: looking again from the next one would cost n² steps.
+_WORDS: Final = re.compile(
+    r"""(?P<prefix>[A-Za-z]{0,2})(?P<text>
+      '''(?:\\(?:.|\Z)|[^\\])*?(?:'''|\Z)
+    | \"\"\"(?:\\(?:.|\Z)|[^\\])*?(?:\"\"\"|\Z)
     | '(?:\\(?:.|\Z)|[^'\\\n])*(?:'|(?=\n)|\Z)
-    | "(?:\\(?:.|\Z)|[^"\\\n])*(?:"|(?=\n)|\Z)
+    | "(?:\\(?:.|\Z)|[^"\\\n])*(?:"|(?=\n)|\Z))
     | \#[^\n]*
-    | (?P<xor>\bxor\b|\bXOR\b|\^)""",
+    | (?P<word>[^\W\d]\w*)
+    | (?P<number>0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+
+        |(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?[jJ]?)
+    | \^""",
     re.DOTALL | re.VERBOSE,
 )
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _XOR_MARK: Final = " or ... or "
+_OTHER_TEXTS: Final = frozenset({"b", "br", "rb", "f", "fr", "rf", "t", "tr", "rt"})
+"""Prefixes of Python's texts that compute something, or are none."""
 
 
-def _mark_xor(text: str) -> str:
-    """Write ``a xor b`` as ``a or ... or b``: the only operator of Python that binds as xor should."""
-    return _QUOTED_OR_XOR.sub(lambda found: _XOR_MARK if found["xor"] else found[0], text)
+def _for_python(text: str) -> str:
+    """Write a text of the language so that Python reads it alike, and has nothing to warn about.
+
+    ``a xor b`` becomes ``a or ... or b``: ``or`` is the only operator of Python that binds as xor should. Only escapes
+    of quotes, backslashes, new lines and tabs count. Python would warn about other escapes, and about numbers that
+    touch a word (``1if``), and its filters of warnings cannot be set for one text: they belong to the whole process.
+
+    Raises:
+        ExpressionError: A text has a prefix that the language has not.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _WORDS.sub(_word_for_python, text)
+
+
+def _word_for_python(found: re.Match[str]) -> str:
+    if found["text"] is not None:
+        prefix = found["prefix"].casefold()
+        if prefix in _OTHER_TEXTS:
+            msg = (
+                f"a text cannot begin with {found['prefix']}{found['text'][0]}; write {{NAME}} within an ordinary text"
+            )
+            raise ExpressionError(msg, found.string.count("\n", 0, found.start()) + 1)
+        return found[0] if prefix == "r" else found["prefix"] + _plain_escapes(found["text"])
+    if found["number"] is not None:
+        return found[0] + " "
+    return _XOR_MARK if found[0] in {"xor", "XOR", "^"} else found[0]
 
 
 def _plain_escapes(text: str) -> str:
-    """Keep only the escapes of quotes, backslashes, new lines and tabs; Python warns about unknown ones."""
     return _ESCAPE.sub(lambda found: found[0] if found[1] in "\\'\"nt\n" else "\\" + found[0], text)
 
 
@@ -166,16 +195,28 @@ def placeholders(text: str) -> list[str]:
 
 
 def _check_size(tree: ast.expr) -> None:
-    """Bound the number of nodes and their depth without recursion, so that what follows may recurse."""
+    """Bound the number of nodes, their depth and their numbers without recursion, so that what follows may recurse.
+
+    Python cannot even write an integer of thousands of digits, which an error message about it would.
+    """
     level: list[ast.AST] = [tree]
     count = 0
     for _ in range(MAX_DEPTH):
         count += len(level)
+        for node in level:
+            _check_number(node)
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level or count > MAX_NODES:
             break
     if level or count > MAX_NODES:
         msg = f"the expression has more than {MAX_NODES} parts or nests deeper than {MAX_DEPTH}; use several steps"
+        raise ExpressionError(msg)
+
+
+def _check_number(node: ast.AST) -> None:
+    constant = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(constant, int | float) and not abs(constant) <= MAX_NUMBER:
+        msg = "a number is too large; the largest is 10**15"
         raise ExpressionError(msg)
 
 
@@ -207,9 +248,6 @@ def _check_constant(node: ast.Constant, names: dict[str, None]) -> None:
         return
     if constant is not None and not isinstance(constant, bool | int | float):
         msg = f"{describe(repr(constant))} is no number, text or list"
-        raise ExpressionError(msg)
-    if isinstance(constant, int | float) and not abs(constant) <= MAX_NUMBER:
-        msg = "a number is too large; the largest is 10**15"
         raise ExpressionError(msg)
 
 
@@ -265,7 +303,7 @@ def _operands(node: ast.expr) -> Sequence[ast.expr]:
         case ast.BoolOp():
             return _check_marks(node)
         case ast.Subscript(slice=ast.Slice() as part):
-            return [node.value, *(each for each in (part.lower, part.upper) if each is not None)]
+            return [node.value, *(each for each in (part.lower, part.upper, part.step) if each is not None)]
         case ast.Subscript():
             return [node.value, node.slice]
         case _:
@@ -433,7 +471,7 @@ def _item(node: ast.Subscript, variables: Mapping[str, Value]) -> Any:  # noqa: 
         msg = f"only lists and texts have items, not {describe(whole)}"
         raise ExpressionError(msg)
     if isinstance(node.slice, ast.Slice):
-        return whole[_position(node.slice.lower, variables) : _position(node.slice.upper, variables)]
+        return whole[_slice(node.slice, variables)]
     position = _position(node.slice, variables)
     if position is None or not -len(whole) <= position < len(whole):
         msg = f"there is no item {describe(position)} in {describe(whole)}; test len(…) first"
@@ -441,11 +479,19 @@ def _item(node: ast.Subscript, variables: Mapping[str, Value]) -> Any:  # noqa: 
     return whole[position]
 
 
+def _slice(node: ast.Slice, variables: Mapping[str, Value]) -> slice:
+    step = _position(node.step, variables)
+    if step == 0:
+        msg = "the step of a slice cannot be zero"
+        raise ExpressionError(msg)
+    return slice(_position(node.lower, variables), _position(node.upper, variables), step)
+
+
 def _position(node: ast.expr | None, variables: Mapping[str, Value]) -> int | None:
     if node is None:
         return None
     number = _number(_value(node, variables))
-    if number != int(number):
+    if not math.isfinite(number) or number != int(number):
         msg = f"an item's position is a whole number, not {describe(number)}"
         raise ExpressionError(msg)
     return int(number)

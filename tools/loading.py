@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from profiles import SnellenError
+from profiles.errors import out_of_memory
 from profiles.hub_access import hub_address, is_downloaded, is_offline, only_cached
 from profiles.profile import table
 
@@ -249,6 +250,8 @@ def reading(profile: Profile, key: str, source: Source) -> Iterator[None]:
     except SnellenError:
         raise
     except Exception as error:
+        if (shortage := out_of_memory(error)) is not None:
+            raise shortage from error
         # from_pretrained raises OSError, ValueError, KeyError, TypeError, SafetensorError, JSON and HTTP errors:
         # for the user all of them mean that this folder or id is not what the profile says.
         msg = (

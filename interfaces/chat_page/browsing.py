@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from interfaces import directory, sessions
+from interfaces import deletion, directory, sessions
 from interfaces.chat_page.asking import Asking
 from interfaces.chat_page.chatting import conversation
 from interfaces.chat_page.desk import Desk, Json, Standing, Updates, telling, told, when
@@ -46,6 +46,8 @@ class ThreadsTab:
     show: gr.Button
     stop: gr.Button
     resume: gr.Button
+    delete: gr.Button
+    sure: gr.Column
     correction: gr.Column
     right: gr.Textbox
     wrong: gr.Textbox
@@ -80,6 +82,12 @@ class ThreadsTab:
                     show = gr.Button("Open", size="sm", variant="primary", visible=False, elem_id="thread-show")
                     resume = gr.Button("Go on", size="sm", variant="primary", visible=False, elem_id="thread-resume")
                     stop = gr.Button("Stop", size="sm", variant="stop", visible=False, elem_id="thread-stop")
+                    delete = gr.Button("Delete", size="sm", visible=False, elem_id="thread-delete")
+                with gr.Column(visible=False, elem_classes="sn-decide", elem_id="thread-sure") as sure:
+                    gr.Markdown("Delete this thread for good, with the pictures and trials that nothing else needs?")
+                    with gr.Row(elem_classes="sn-buttons"):
+                        yes = gr.Button("Delete it", size="sm", variant="stop", elem_id="thread-yes")
+                        no = gr.Button("Keep it", size="sm", elem_id="thread-no")
                 asking = Asking.made("thread")
                 with gr.Column(visible=False, elem_classes="sn-decide", elem_id="thread-correction") as correction:
                     wrong = gr.Textbox(
@@ -98,16 +106,28 @@ class ThreadsTab:
                         [], label="Checkpoints, the latest first", elem_classes="sn-list", elem_id="thread-moments"
                     )
                     branch = gr.Button("Branch from the chosen one", size="sm", elem_id="thread-branch")
-        return cls(
-            desk, thread, wanted, kind, refresh, found, nothing, head, show, stop, resume, correction, right, wrong,
-            correct, messages, story, report, past, moments, branch, asking,
+        tab = cls(
+            desk, thread, wanted, kind, refresh, found, nothing, head, show, stop, resume, delete, sure, correction,
+            right, wrong, correct, messages, story, report, past, moments, branch, asking,
         )  # fmt: skip
+        tab._wire_deletion(yes, no)
+        return tab
 
     @property
     def outputs(self) -> list[Any]:
         """What ``updates`` changes."""
         shown = [self.thread, self.head, self.show, self.stop, self.resume, self.correction, self.right, self.wrong]
-        return [*shown, self.messages, self.story, self.report, self.past, self.moments, *self.asking.outputs]
+        return [
+            *shown,
+            self.delete,
+            self.sure,
+            self.messages,
+            self.story,
+            self.report,
+            self.past,
+            self.moments,
+            *self.asking.outputs,
+        ]
 
     @property
     def follow(self) -> dict[str, Any]:
@@ -146,7 +166,9 @@ class ThreadsTab:
             self.show: gr.update(visible=standing.graph in {"chat", "investigate"}),
             self.stop: gr.update(visible=standing.is_running),
             self.resume: gr.update(visible=known and standing.can_resume),
-            self.correction: gr.update(visible=standing.graph == "ask" and standing.mood == "finished"),
+            self.delete: gr.update(visible=known and not standing.is_running),
+            self.sure: gr.update(visible=False),
+            self.correction: gr.update(visible=standing.graph == "ask" and standing.has_ended),
             self.right: "",
             self.wrong: "",
             self.messages: gr.update(value=talk, visible=bool(talk)),
@@ -185,6 +207,22 @@ class ThreadsTab:
         self.asking.wire(self.desk, self.thread, self.follow)
         return self.show.click(inputs=[self.thread], **opening, **private)
 
+    def _wire_deletion(self, yes: gr.Button, no: gr.Button) -> None:
+        """Have a thread deleted once that was asked for twice."""
+        private: Json = {"api_visibility": "private", "concurrency_limit": None}
+        self.delete.click(lambda: gr.update(visible=True), [], [self.sure], **private)
+        no.click(lambda: gr.update(visible=False), [], [self.sure], **private)
+        deleted = yes.click(self._delete, [self.thread], [self.thread], **private)
+        deleted.success(**self.follow)
+        looked = {"fn": self.listed, "inputs": [self.wanted, self.kind], "outputs": [self.found, self.nothing]}
+        deleted.success(**looked, **private)
+
+    async def _delete(self, thread: str, request: gr.Request) -> str:
+        with using_home(self.desk.home(request)), telling():
+            deleted = await deletion.delete([thread])
+        told(f"Deleted: {deletion.in_words(deleted)}.")
+        return ""
+
     async def _stop(self, thread: str, request: gr.Request) -> None:
         await self.desk.stop(self.desk.home(request), thread)
 
@@ -209,7 +247,7 @@ class ThreadsTab:
 
 
 def _line(one: ThreadSummary) -> str:
-    answer = in_words(from_json(one.answer)) if one.answer is not None else one.outcome
+    answer = in_words(from_json(one.answer)) if one.answer is not None else one.reason or one.outcome
     said = f" → {_short(answer, 60)}" if answer else ""
     return f"{one.graph} · {_short(one.instruction, 70) or 'untitled'}{said} · {one.status} · {when(one.updated)}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -172,11 +172,12 @@ class ChatTab:
         text = str(said.get("text") or "").strip()
         files = [Path(one) for one in said.get("files") or []]
         with telling():
-            pictures = await self._stored(files, home)
+            uploads = _uploads(self.desk, home)
+            pictures = await self._stored(files, uploads)
             if not text and not pictures:
                 msg = "Write something, or add a picture."
                 raise BadInput(msg)
-        return await self._begun(request, text, pictures, thread, approve=approve)
+        return await self._begun(request, text, pictures, thread, approve=approve, notices=uploads.notices)
 
     def _example(self, example: Example) -> Any:  # noqa: ANN401 - a handler
         async def say(approve: bool, request: gr.Request) -> Updates:  # noqa: FBT001 - Gradio calls it so
@@ -189,18 +190,27 @@ class ChatTab:
         return say
 
     async def _begun(
-        self, request: gr.Request, text: str, pictures: Sequence[Picture], thread: str, *, approve: bool
+        self,
+        request: gr.Request,
+        text: str,
+        pictures: Sequence[Picture],
+        thread: str,
+        *,
+        approve: bool,
+        notices: Mapping[str, Sequence[str]] | None = None,
     ) -> Updates:
         home = self.desk.home(request)
         known = thread if thread and (await self.desk.standing(home, thread)).graph == "chat" else None
         job = await self.desk.begin(
             home,
-            lambda: stream_chat(text, pictures, thread=known, profile=self.desk.profile, approve=approve),
+            lambda: stream_chat(
+                text, pictures, notices=notices, thread=known, profile=self.desk.profile, approve=approve
+            ),
         )
         self.desk.turns.begin(request, "chat")
         return {self.thread: job.thread, self.box: gr.update(value={"text": "", "files": []}, interactive=False)}
 
-    async def _stored(self, files: Sequence[Path], home: Path) -> list[Picture]:
+    async def _stored(self, files: Sequence[Path], uploads: Uploads) -> list[Picture]:
         """Store what was uploaded; Gradio's copies go.
 
         Raises:
@@ -211,7 +221,6 @@ class ChatTab:
         if len(files) > MAX_PICTURES:
             msg = f"There are {len(files)} pictures; at most {MAX_PICTURES} are looked at together."
             raise BadInput(msg)
-        uploads = _uploads(self.desk, home)
         stored = [await uploads.add_file(await asyncio.to_thread(file.read_bytes)) for file in files]
         for file in files:
             await asyncio.to_thread(file.unlink, missing_ok=True)

@@ -69,7 +69,12 @@ class Standing:
     @property
     def can_resume(self) -> bool:
         """Whether it stands still in the middle."""
-        return self.mood in {"stopped", "failed"}
+        return self.mood in {"stopped", "failed"} and not self.has_ended
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it came to its end, with a result or without one."""
+        return self.summary is not None and self.summary.status in {"finished", threads.FAILED}
 
 
 @dataclass
@@ -177,7 +182,7 @@ class Desk:
                 return Standing(thread, trouble=str(error))
         job = self.jobs.find(home, thread)
         mood = _mood(summary, job)
-        trouble = job.error if job is not None and mood in {"stopped", "failed"} else ""
+        trouble = (job.error if job is not None else "") or summary.reason if mood in {"stopped", "failed"} else ""
         story = story_of(state)
         if job is not None and summary.graph == "chat" and mood in {"waiting", "stopped", "failed"}:
             # A conversation saves what a task inside it did only when that has ended.
@@ -194,7 +199,8 @@ def _mood(summary: ThreadSummary, job: Job | None) -> Mood:
         return "waiting"
     if summary.status == "finished":
         return "finished"
-    return "failed" if job is not None and job.status == "failed" else "stopped"
+    failed = summary.status.startswith(threads.FAILED) or (job is not None and job.status == "failed")
+    return "failed" if failed else "stopped"
 
 
 async def _told(job: Job) -> AsyncGenerator[Story]:

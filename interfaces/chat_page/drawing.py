@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interfaces.chat_page.story import Story
 from interfaces.investigation_display import guarantee
+from interfaces.investigations import Found
 from interfaces.learning_display import counts_in_words, meaning_in_words
 from interfaces.report_page import bar
 from nodes.lessons import Learned
 from nodes.reasoning.critique import Critique
 from nodes.reasoning.follow_up import Correction, album
-from nodes.reasoning.inquiry import Report
+from nodes.reasoning.inquiry import Report, verdict_of
 from nodes.resources import open_pictures
 from nodes.telling import fault_in_words, in_words, outcome, regions_of, remedy_in_words
 from profiles.errors import SnellenError
@@ -148,15 +149,15 @@ def _reports(story: Story, home: Path) -> list[Json]:
     found = [(story.investigation, Report.model_validate(story.report))]
     if story.after:
         found.append((album(story.investigation), Report.model_validate(story.after)))
-    return [_report(name, report, home) for name, report in found]
+    return [_report(name, report, story.profile or "embedded", home) for name, report in found]
 
 
-def _report(name: str, report: Report, home: Path) -> Json:
+def _report(name: str, report: Report, profile: str, home: Path) -> Json:
     return {
-        "answers": [(one.sentence, one.says) for one in report.answers],
+        "answers": [(one.sentence, verdict_of(one)) for one in report.answers],
         "conclusion": report.conclusion,
         "guarantee": guarantee(report) if report.findings else "",
-        "models": ", ".join(report.models),
+        "models": Found(name, report, profile=profile).models,
         "experiments": [_experiment(name, place, one, home) for place, one in enumerate(report.experiments)],
         "notes": [*report.notes, *report.questions],
         "used": f"{report.images:,} of at most {report.budget.images:,} pictures, {report.trials:,} questions",
@@ -175,15 +176,21 @@ def _experiment(name: str, place: int, experiment: Experiment, home: Path) -> Js
         "waiting": [one.claim.stated(design) for one in experiment.findings if not one.n and not one.trouble],
         "troubles": [f"{one.claim.about}: {one.trouble}" for one in experiment.findings if one.trouble],
         "said": f"{experiment.images} pictures{f'; {experiment.stopped}' if experiment.stopped else ' so far'}",
-        "pictures": _samples(name, place, home),
+        "pictures": _samples(name, place, home, pairs=design.protocol == "pairs"),
     }
 
 
-def _samples(name: str, place: int, home: Path) -> list[Figure]:
+def _samples(name: str, place: int, home: Path, *, pairs: bool) -> list[list[Figure]]:
+    """Return the latest samples, each as the picture or the two pictures that models were asked about."""
     from memory.samples import SampleTable
 
     if not name or not home.is_dir():
         return []
     latest = SampleTable(home).of(name, place)[-_SAMPLES:]
-    shown = [figure(Picture(one.picture, 0, 0), home, caption=one.label) for one in latest]
-    return [one for one in shown if one]
+    shown = []
+    for one in latest:
+        before = [figure(Picture(one.plain, 0, 0), home)] if pairs else []
+        figures = [*before, figure(Picture(one.picture, 0, 0), home, caption=one.label)]
+        if all(figures):
+            shown.append([each for each in figures if each])
+    return shown

@@ -68,6 +68,8 @@ class InquiryTab:
                     label="Models", info="None chosen: those that the question names, or all.", choices=_tested(desk),
                     elem_id="inquiry-models",
                 )  # fmt: skip
+                with gr.Accordion("What these models are", open=False, elem_id="inquiry-about"):
+                    gr.HTML(written("models", models=_about(desk)))
                 with gr.Accordion("How much it may use", open=False):
                     images = gr.Number(
                         label="Pictures, at most", value=_IMAGES, minimum=2, maximum=1_000_000, precision=0
@@ -236,6 +238,13 @@ def _teachable(standing: Standing) -> bool:
         return False
     found = found_in(standing.state)
     return found is not None and bool(weaknesses(found.report))
+
+
+def _about(desk: Desk) -> list[tuple[str, str]]:
+    """Return the models under test, each with what it is: names of architectures are not all of public checkpoints."""
+    from profiles import load_profile
+
+    return [(name, one.about) for name, one in load_profile(desk.profile).tested.items()]
 
 
 def _tested(desk: Desk) -> list[str]:

@@ -68,6 +68,7 @@ class Story:
         corrections: What was done about weaknesses (``Correction`` in JSON form).
         after: What was measured of corrected models (``Report`` in JSON form).
         investigation: The name under which the pictures of the report are kept; empty where it is not known.
+        profile: The profile of the models that the report is about; empty where it is not known.
     """
 
     doing: str = ""
@@ -83,6 +84,7 @@ class Story:
     corrections: tuple[Json, ...] = ()
     after: Json = field(default_factory=dict)
     investigation: str = ""
+    profile: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -201,6 +203,7 @@ def _of_inquiry(state: Json) -> Story:
         corrections=tuple(state.get("corrections", ())),
         after=state.get("after") or {},
         investigation=str(state.get("investigation", "")),
+        profile=str(state.get("profile", "")),
     )
 
 
@@ -211,4 +214,5 @@ def _of_conversation(state: ChatState) -> Story:
         "learn": lambda: Story(learned=tuple(kept.get("learned", ()))),
         "investigate": lambda: _of_inquiry(kept),
     }.get(str(state.last.get("graph", "")), Story)()
+    told = replace(told, profile=told.profile or state.profile)
     return told if told.pictures else replace(told, pictures=tuple(state.pictures))

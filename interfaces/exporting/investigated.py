@@ -37,6 +37,9 @@ _FINDINGS: Final[Mapping[str, Kind]] = {
     "threshold": "number", "verdict": "text", "leaning": "text", "mean": "number", "low": "number", "high": "number",
     "interval": "text", "n": "whole", "unit": "text", "trouble": "text",
 }  # fmt: skip
+_ANSWERS: Final[Mapping[str, Kind]] = {
+    "query": "text", "about": "text", "answer": "text", "property": "text", "holds": "flag", "sentence": "text",
+}  # fmt: skip
 _RESULTS: Final[Mapping[str, Kind]] = {
     "experiment": "whole", "model": "text", "plain": "flag", "n": "whole", "unit": "text", "scored": "text",
     "average": "number", "low": "number", "high": "number", "interval": "text", "informedness": "number",
@@ -104,6 +107,11 @@ def _tables(found: Found, folder: Path) -> list[Table]:
         Table(
             "results", _RESULTS, lambda: _result_rows(found, folder),
             "how each model did in each experiment, an interval (`interval`); `n` counts independent units (`unit`)",
+        ),
+        Table(
+            "answers", _ANSWERS, lambda: _answer_rows(found),
+            "for each model the `answer` to the query as it was asked (yes, no, undecided; none where its wording does "
+            "not tell), and whether the `property` that was examined `holds`",
         ),
     ]  # fmt: skip
 
@@ -207,6 +215,12 @@ def _finding_rows(found: Found, folder: Path) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
+def _answer_rows(found: Found) -> Iterator[dict[str, Any]]:
+    for _, report in found.parts:
+        for one in report.answers:
+            yield {"query": report.query, **one.model_dump()}
+
+
 def _result_rows(found: Found, folder: Path) -> Iterator[dict[str, Any]]:
     for part in _parts(found, folder):
         for one in part.experiment.results:
@@ -234,7 +248,9 @@ def _run(part: _Part, model: str, *, plain: bool) -> Run:
         "alpha": report.alpha, "seed": report.seed_of(part.place), "difficulty": design.difficulty,
     }  # fmt: skip
     facts = {
-        "query": report.query, "conclusion": report.conclusion, "interpretation": experiment.interpretation,
+        "query": report.query, "conclusion": report.conclusion,
+        "answers": [one.model_dump() for one in report.answers if model in one.about.split(" and ")],
+        "interpretation": experiment.interpretation,
         "fingerprint": report.fingerprints[model], "profile": part.found.profile, "stopped": experiment.stopped,
         "rejected": experiment.rejected,
     }  # fmt: skip

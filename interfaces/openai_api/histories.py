@@ -120,7 +120,8 @@ async def _content(text: str, carrying: Sequence[Message], uploads: Uploads) -> 
         if block.get("type") not in PICTURE_TYPES:
             msg = f"A message may carry text and pictures, no {str(block.get('type'))[:40]!r}."
             raise ApiError(400, msg, code="unsupported_content", param="messages")
-    pictures = [reference(await uploads.add_reference(_address(block))) for block in blocks]
+    stored = [await uploads.add_reference(_address(block)) for block in blocks]
+    pictures = [reference(one, uploads.notices.get(one.id, ())) for one in stored]
     return [{"type": "text", "text": text[:MAX_TEXT]}, *pictures]
 
 

@@ -77,6 +77,8 @@ class ChatRequest(BaseModel):
     messages: list[Message] = Field(min_length=1, max_length=MAX_MESSAGES)
     stream: bool = False
     stream_options: StreamOptions | None = None
+    store: bool | None = None
+    """Whether the conversation's thread is kept: for good, or not at all. None keeps it for messages that follow."""
 
 
 def read_request(body: Any) -> ChatRequest:  # noqa: ANN401 - whatever JSON came

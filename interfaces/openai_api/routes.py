@@ -14,8 +14,9 @@ from pydantic_core import from_json
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from interfaces import retention
 from interfaces.chats import stream_messages
-from interfaces.following import Finished
+from interfaces.following import Finished, NodeFinished, Started
 from interfaces.jobs import Busy, Job, Jobs
 from interfaces.openai_api.answers import Completion, Showing, Usage, event_of, in_markdown, pieces
 from interfaces.openai_api.histories import Place, for_the_graph, place_of, remember
@@ -139,12 +140,23 @@ class _Api:
         if running is not None and not running.is_over:
             msg = "This conversation is being answered: wait for that, or stop it."
             raise ApiError(409, msg, code="busy")
-        make = partial(_said, asked, said, place.thread, profile)
+        keeping = None if await self._keeps(place, asked) else self._seconds(asked)
+        make = partial(_said, asked, said, place.thread, profile, keeping)
         exchange = _Exchange(request, asked, place, self.jobs, showing)
         exchange.begun = asyncio.create_task(self.jobs.begin(home, make))
         # Whether it fails is told to whoever still waits for it.
         exchange.begun.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await (exchange.streamed() if asked.stream else exchange.whole())
+
+    async def _keeps(self, place: Place, asked: ChatRequest) -> bool:
+        """Tell whether the thread is kept for good: the client named it or asks for that, or it was kept before."""
+        if place.kept or asked.store:
+            await retention.keep(place.thread)
+            return True
+        return await retention.is_kept(place.thread)
+
+    def _seconds(self, asked: ChatRequest) -> float:
+        return 0.0 if asked.store is False else self.settings.transient_seconds
 
     def _profile(self, name: str) -> str:
         if name not in self.profiles:
@@ -153,12 +165,28 @@ class _Api:
         return self.profiles[name]
 
 
-async def _said(asked: ChatRequest, said: list[BaseMessage], thread: str, profile: str) -> AsyncGenerator[Any]:
-    """Say it, and know the conversation again once it is answered, whoever still waits for the answer."""
-    async with aclosing(stream_messages(said, thread=thread, profile=profile)) as events:
-        async for event in events:
-            yield event
-    await remember(thread, asked.messages)
+async def _said(
+    asked: ChatRequest, said: list[BaseMessage], thread: str, profile: str, seconds: float | None
+) -> AsyncGenerator[Any]:
+    """Say it, and know the conversation again once it is answered, whoever still waits for the answer.
+
+    Args:
+        asked: The request.
+        said: Its messages.
+        thread: The conversation's.
+        profile: Name or path of a profile.
+        seconds: How long the thread is kept after that; None for good.
+    """
+    if seconds is not None:
+        await retention.begin_transient(thread, seconds)
+    try:
+        async with aclosing(stream_messages(said, thread=thread, profile=profile)) as events:
+            async for event in events:
+                yield event
+        await remember(thread, asked.messages)
+    finally:
+        if seconds is not None:
+            await retention.end_transient(thread, seconds)
 
 
 @dataclass
@@ -252,11 +280,16 @@ class _Exchange:
         async with aclosing(job.events()) as events:
             async for _, event in events:
                 self.usage.take(event)
-                if isinstance(event, Finished):
+                if isinstance(event, Started):
+                    reply = None
+                elif isinstance(event, Finished):
                     reply = event.state.messages[-1]
-        if job.status == "waiting":
+                elif isinstance(event, NodeFinished) and event.node == "reply":
+                    # A question that words can answer: the conversation waits, and goes on with the next message.
+                    reply = event.update["messages"][-1]
+        if reply is None and job.status == "waiting":
             text = f"A person must decide first: `snellen resume {job.thread}` asks. {job.asks}".rstrip()
-        elif reply is None or job.status != "finished":
+        elif reply is None or job.status not in {"finished", "waiting"}:
             raise job.refused or ApiError(503, job.error or "It was stopped.", code="stopped")
         else:
             store = open_pictures(job.home)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Stop = Callable[[float], Awaitable[None]]
 """Saves the work under way; gets the seconds that it may take."""
+Background = Callable[[], Coroutine[Any, Any, None]]
+"""Runs beside the server until cancelled."""
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -85,6 +87,7 @@ def create_app(
     on_stop: Stop | None = None,
     tokens: Tokens | None = None,
     checks: Mapping[str, Check] | None = None,
+    background: Sequence[Background] = (),
     warming: Warming | None = None,
 ) -> Starlette:
     """Return an application that serves ``routes`` and ``mounts`` to those who may use them.
@@ -99,6 +102,7 @@ def create_app(
         on_stop: Saves the work under way; gets the seconds that it may take, and is cancelled after them.
         tokens: Who may use it; None reads those of the home.
         checks: What ``/ready`` looks at; None takes the home and its checkpoints.
+        background: What runs beside it as long as it serves, until cancelled.
         warming: Loads models from the start on; until they are loaded, ``/ready`` says no.
     """
     settings = settings or Settings()
@@ -110,7 +114,7 @@ def create_app(
         routes=[*_own_routes(serving, readiness, warming), *login_routes(tokens, sessions), *routes, *mounts],
         middleware=_middleware(serving, sessions),
         exception_handlers={SnellenError: _tell_error},
-        lifespan=_lifespan(serving, readiness, mounts, warming),
+        lifespan=_lifespan(serving, readiness, mounts, warming, background),
     )
     app.state.serving = serving
     return app
@@ -158,11 +162,15 @@ def _readiness(failing: list[str], status: str, reason: str = "") -> Response:
 
 
 def _lifespan(
-    serving: Serving, readiness: Readiness, mounts: Sequence[Mount], warming: Warming | None
+    serving: Serving,
+    readiness: Readiness,
+    mounts: Sequence[Mount],
+    warming: Warming | None,
+    background: Sequence[Background],
 ) -> Callable[[Starlette], Any]:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        watch = asyncio.create_task(serving.metrics.watch_loop())
+        beside = [asyncio.create_task(each()) for each in (serving.metrics.watch_loop, *background)]
         if warming is not None:
             warming.begin()
         try:
@@ -174,9 +182,9 @@ def _lifespan(
                 yield
                 await serving.stop()
         finally:
-            watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await watch
+            for task in beside:
+                task.cancel()
+            await asyncio.wait(beside)
             readiness.close()
             if warming is not None:
                 warming.end()

@@ -11,7 +11,7 @@ from typing import Final
 from profiles.errors import BadInput
 
 _LARGEST_PORT = 65_535
-_MAY_BE_ZERO = frozenset({"port"})
+_MAY_BE_ZERO = frozenset({"port", "thread_days"})
 
 
 def _is_network(said: str) -> bool:
@@ -65,6 +65,8 @@ class Settings:
         picture_bytes: The largest file of a picture.
         pictures: Pictures that one request may bring.
         session_seconds: How long a browser stays logged in.
+        transient_seconds: How long the thread of a request that stands for itself is kept, for messages that follow.
+        thread_days: After so many days without anything new a thread is deleted; 0 keeps all.
 
     Raises:
         BadInput: a number is not above zero, or the port none.
@@ -91,6 +93,8 @@ class Settings:
     picture_bytes: int = 10 * 2**20
     pictures: int = 16
     session_seconds: int = 7 * 24 * 3600
+    transient_seconds: float = 900.0
+    thread_days: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse limits that would let nothing through."""

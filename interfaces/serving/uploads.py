@@ -44,6 +44,8 @@ class Uploads:
         self._store, self._settings = store, settings
         self._fetch = fetch or self._fetched
         self._count = 0
+        self.notices: dict[str, list[str]] = {}
+        """What to know about pictures that look otherwise than their files, by the pictures' ids."""
 
     async def add_file(self, content: bytes) -> Picture:
         """Store the picture that a file holds.
@@ -99,7 +101,10 @@ class Uploads:
 
     async def _stored(self, content: bytes, name: str) -> Picture:
         self._refuse_large(len(content), name)
-        return await asyncio.get_running_loop().run_in_executor(_DECODERS, _put, self._store, content, name)
+        stored, notices = await asyncio.get_running_loop().run_in_executor(_DECODERS, _put, self._store, content, name)
+        if notices:
+            self.notices[stored.id] = notices
+        return stored
 
     async def _fetched(self, address: Address) -> bytes:
         return await fetch(address, most=self._settings.picture_bytes)
@@ -126,5 +131,7 @@ def _from_base64(payload: str, name: str) -> bytes:
         raise BadInput(msg) from error
 
 
-def _put(store: ArtifactStore, content: bytes, name: str) -> Picture:
-    return store.put(read_picture(content, name))
+def _put(store: ArtifactStore, content: bytes, name: str) -> tuple[Picture, list[str]]:
+    notices: list[str] = []
+    picture = store.put(read_picture(content, name, notice=notices.append))
+    return picture, [one[:1].upper() + one[1:] for one in notices]

@@ -19,6 +19,7 @@ from interfaces.serving.uploads import Uploads
 from interfaces.studio.names import NAMES
 from interfaces.threads import checked_values
 from memory.running import is_running
+from memory.thread_deletion import delete_threads
 from nodes.messages import PICTURE_TYPES, encoded_picture, known_picture, reference
 from nodes.resources import open_pictures
 from nodes.settings import OWN_KEY, InvestigationSettings
@@ -73,6 +74,8 @@ class Checked:
             why = "This thread is being run: cancel its run first, then delete it."
             await tell(Refusal(409, "busy", why), scope, receive, send)
             return
+        if scope["type"] == "http" and scope["method"] == "DELETE":
+            await _delete_with_belongings(path, scope["state"]["user"].name)
         asks = scope["type"] != "http" or scope["method"] not in {"POST", "PATCH", "PUT"} or path.endswith(_ASKING)
         if asks or not path.startswith(_CARRYING):
             await self.app(scope, receive, send)
@@ -91,6 +94,15 @@ async def _is_run(path: str) -> bool:
         return False
     known = await NAMES.find(found["thread"])
     return await asyncio.to_thread(is_running, known.name, known.home)
+
+
+async def _delete_with_belongings(path: str, user: str) -> None:
+    """Delete a thread with what belongs to it alone; the server itself only forgets its states."""
+    found = _THREAD.fullmatch(path)
+    known = await NAMES.find(found["thread"]) if found else None
+    # Of another user's, the server says itself that there is none.
+    if known is not None and known.user == user:
+        await delete_threads([known.name], known.home)
 
 
 async def _checked(body: bytes, scope: Scope) -> bytes:
@@ -234,7 +246,8 @@ async def _store_pictures(messages: list[Any], scope: Scope) -> None:
             continue
         for place, block in enumerate(content):
             if isinstance(block, dict) and block.get("type") in PICTURE_TYPES and not block.get("file_id"):
-                content[place] = reference(await uploads.add_reference(encoded_picture(block)))
+                stored = await uploads.add_reference(encoded_picture(block))
+                content[place] = reference(stored, uploads.notices.get(stored.id, ()))
 
 
 async def _check_profile(profile: object) -> None:

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from interfaces import directory
 from interfaces.following import requests_in
 from interfaces.studio.names import NAMES, Known
 from interfaces.threads import has_ended, known_graph, reading_all
+from memory.home import using_home
+from profiles.errors import SnellenError
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -54,7 +57,9 @@ class Introduced:
             for known in changed:
                 graph = graphs[known_graph(known.graph)]
                 snapshot = await graph.aget_state({"configurable": {"thread_id": known.name}}, subgraphs=True)
-                await _tell_standing(known, snapshot)
+                with using_home(known.home):
+                    summary = await directory.summarized(graph, known.name, known_graph(known.graph))
+                await _tell_standing(known, snapshot, summary.reason)
                 if has_ended(snapshot):
                     self._settled[known.uuid] = known.checkpoint
 
@@ -70,8 +75,8 @@ async def _make(known: Known) -> None:
             pass
 
 
-async def _tell_standing(known: Known, snapshot: StateSnapshot) -> None:
-    """Enter where a thread stands."""
+async def _tell_standing(known: Known, snapshot: StateSnapshot, reason: str) -> None:
+    """Enter where a thread stands, and why it failed, if it did."""
     from langgraph_runtime.database import connect
     from langgraph_runtime.ops import Threads
 
@@ -83,4 +88,4 @@ async def _tell_standing(known: Known, snapshot: StateSnapshot) -> None:
         "tasks": [{"id": one.id, "interrupts": list(one.interrupts) if waits else []} for one in snapshot.tasks],
     }
     async with connect() as connection:
-        await Threads.set_status(connection, UUID(known.uuid), standing, None)
+        await Threads.set_status(connection, UUID(known.uuid), standing, SnellenError(reason) if reason else None)

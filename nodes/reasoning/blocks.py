@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
+from tools.expressions import ExpressionError, parse_python
+from tools.program import ProgramError, parse
+
 RESULT_NAME: Final = "FINAL_RESULT"
 _NUMBERED: Final = re.compile(r"^(.*?)_?\d*$")
 
@@ -44,8 +47,10 @@ def parse_block(program: str, plan: Sequence[str]) -> Block:
         Unusable: It does not parse, or has no single result at its end.
     """
     try:
-        statements = ast.parse(program).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        parse(program)
+        # What the language reads holds no f-string, no number of thousands of digits, and nothing nested beyond bounds.
+        statements = parse_python(program, mode="exec").body
+    except (ProgramError, ExpressionError) as error:
         msg = "its program cannot be read"
         raise Unusable(msg) from error
     match statements[-1:]:

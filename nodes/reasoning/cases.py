@@ -88,10 +88,11 @@ class CaseReasoner:
         """Write the program of the instruction, checked against the task's inputs and the profile's limits.
 
         Raises:
-            TaskRefused: The instruction is outside what the demonstrations cover, or no program of it checks.
+            TaskRefused: The instruction is outside what the demonstrations cover, no program of it checks, or a person
+                changed the plan to one that no demonstration follows.
         """
-        block = await asyncio.to_thread(self._solved, task, examples, plan)
-        return written(block)
+        solve = self._following if plan.edited else self._solved
+        return written(await asyncio.to_thread(solve, task, examples, plan))
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
         """Name what the query describes, from the facts that the profile names.
@@ -129,6 +130,22 @@ class CaseReasoner:
     async def infer_answer(self, case: Case, address: str, replay: Replay) -> str:
         """Find the answer of a VQA step with which the whole answer agrees."""
         return await right_output(case, address, replay)
+
+    def _following(self, task: Task, examples: Examples, plan: Plan) -> Block:
+        """Solve a task as an edited plan says.
+
+        Raises:
+            TaskRefused: None of the ways that the demonstrations know has these steps.
+        """
+        steps = [_words_of(step) for step in plan.steps]
+        for block in (self._solved(task, examples, plan), self._solved(task, examples)):
+            if [_words_of(step) for step in _sentences(block)] == steps:
+                return block
+        msg = (
+            "The plan was changed, and this reasoner cannot follow it: no demonstration does the task in these steps. "
+            "Set the plan back, change the instruction or the program instead, or use a profile with a chat model."
+        )
+        raise TaskRefused(msg)
 
     def _composed(self, case: Case) -> Block | None:
         """Solve the case's instruction anew; None where it is outside what the demonstrations cover."""
@@ -220,6 +237,10 @@ def _out_of_depth(instruction: str, part: str) -> str:
 def _sentences(block: Block) -> list[str]:
     steps = [step[:1].upper() + step[1:] for step in block.plan][: MAX_PLAN_STEPS - 1]
     return [step[:MAX_STEP_LENGTH] for step in [*steps, "Give the result."]]
+
+
+def _words_of(step: str) -> str:
+    return " ".join(step.casefold().split()).rstrip(" .")
 
 
 def _equal_words(one: str, other: str) -> bool:

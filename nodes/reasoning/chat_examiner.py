@@ -118,7 +118,9 @@ class AnswerReply(BaseModel):
     """The answer for one model."""
 
     about: str
-    says: Literal["yes", "no", "open"]
+    property: str
+    holds: bool | None
+    answer: Literal["yes", "no", "undecided"] | None
     sentence: str
 
 
@@ -221,16 +223,31 @@ class ChatExaminer:
         decided |= {name for about in decided for name in about.split(" and ")}
 
         def accept(reply: ConclusionReply) -> Conclusion:
-            answers = []
-            for one in reply.answers[:40]:
-                if one.says != "open" and not {one.about, *one.about.split(" and ")} & decided:
-                    msg = f'No claim about {one.about[:80]!r} is decided: its answer is "open".'
-                    raise UnusableError(msg)
-                answers.append(Answer(about=_cut(one.about, 160), says=one.says, sentence=_cut(one.sentence, 400)))
+            answers = [_answer(one, decided) for one in reply.answers[:40]]
             return Conclusion(answers=answers, conclusion=_cut(reply.conclusion, 2_000))
 
         prompt = fill("examiner-conclusion", {"report": fenced(_told(report))})
         return await converse(self._model, prompt, ConclusionReply, accept=accept, wanted="a conclusion")
+
+
+def _answer(reply: AnswerReply, decided: set[str]) -> Answer:
+    """Return the answer for one model.
+
+    Raises:
+        UnusableError: No decided claim bears it out, or it says yes or no to a question about an undecided property.
+    """
+    about = {reply.about, *reply.about.split(" and ")}
+    if reply.holds is not None and not about & decided:
+        msg = f"No claim about {reply.about[:80]!r} is decided: its `holds` is null."
+        raise UnusableError(msg)
+    if (reply.holds is None) == (reply.answer in {"yes", "no"}) and reply.answer is not None:
+        held = json.dumps(reply.holds)
+        msg = f"Of {reply.about[:80]!r} `holds` is {held} and `answer` {reply.answer!r}: they disagree."
+        raise UnusableError(msg)
+    return Answer(
+        about=_cut(reply.about, 160), answer=reply.answer, property=_cut(reply.property, 300), holds=reply.holds,
+        sentence=_cut(reply.sentence, 400),
+    )  # fmt: skip
 
 
 def _tools() -> dict[str, str]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from nodes.reasoning.findings import discussed, figures
 from nodes.reasoning.inflection import listing
 from nodes.reasoning.inquiry import (
-    Answer,
     Conclusion,
     Design,
     Discussion,
@@ -23,6 +22,7 @@ from nodes.reasoning.inquiry import (
     Report,
     Sufficiency,
     Verdict,
+    answered,
 )
 from nodes.reasoning.ladder import MOST_TYPES, ladder
 from nodes.reasoning.protocol import Usage
@@ -102,9 +102,12 @@ class Examiner:
         """Answer the query for every model."""
         asked, standings = self._asked(report), self.standings(report)
         answers = [
-            Answer(about=one.about, says=one.says, sentence=_answered(one, asked, self._reason(one, report)))
+            answered(
+                one.about, _told(one, asked, self._reason(one, report)), property=_property(one, asked),
+                verdict=one.says, polarity=asked.polarity,
+            )
             for one in standings
-        ]
+        ]  # fmt: skip
         return Conclusion(answers=answers, conclusion=" ".join(answer.sentence for answer in answers)[:2_000])
 
     def _asked(self, report: Report) -> Asked:
@@ -145,7 +148,7 @@ class Standing:
 
     Attributes:
         about: Whom it is about.
-        says: The answer so far.
+        says: Whether it is good at what is examined, robust, or the better one, as far as is known.
         pending: Whether a further rung may change it.
         decisive: The verdict of the claims that the answer rests on.
         moot: Why there is no answer, other than too little evidence.
@@ -195,7 +198,15 @@ def _robustness(about: str, found: Sequence[Sequence[Finding]], *, left: bool) -
     return Standing(about, "yes", pending=False, decisive="no")
 
 
-def _answered(standing: Standing, asked: Asked, reason: str) -> str:
+def _property(standing: Standing, asked: Asked) -> str:
+    """Name what is examined, so that it is clear without the query."""
+    if asked.compared:
+        one, _, other = standing.about.partition(" and ")
+        return f"{one} is better than {other} at {_what(asked)}"
+    return f"robust to {_what(asked)}" if asked.robust else f"good at {_what(asked)}"
+
+
+def _told(standing: Standing, asked: Asked, reason: str) -> str:
     who, what = standing.about, _what(asked)
     because = f": {reason}" if reason else ""
     if standing.moot:
@@ -208,7 +219,7 @@ def _answered(standing: Standing, asked: Asked, reason: str) -> str:
             "open": f"Which of {one} and {other} is better at {what} is not decided",
         }[standing.says]
     else:
-        so = f"robust to {what}" if asked.robust else f"good at {what}"
+        so = _property(standing, asked)
         said = {
             "yes": f"{who} is {so}",
             "no": f"{who} is not {so}",

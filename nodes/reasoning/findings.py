@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from nodes.reasoning.inquiry import Claim, Design, Discussion, Experiment, Finding, Result
@@ -18,6 +19,36 @@ def discussed(experiment: Experiment) -> Discussion:
     said = [found for result in experiment.results if (found := _weakest(result))]
     shown = [_told(finding, design) for finding in experiment.findings]
     return Discussion(recap=recap, interpretation=" ".join([*shown, *said])[:1_200])
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The main figure of a result, by the name and on the scale of the claims about it.
+
+    Attributes:
+        name: What it is.
+        mean: Its value.
+        interval: Around it.
+        parts: The same by answer or by kind of question, and what else was measured.
+    """
+
+    name: str
+    mean: float
+    interval: tuple[float, float]
+    parts: dict[str, float]
+
+
+def scored(result: Result, design: Design) -> Scored:
+    """Return the main figure of a result.
+
+    A judge's result keeps the share of pairs in the right order, its claims are about the concordance, which is that
+    share less the share in the wrong order: a report tells the concordance alone.
+    """
+    if design.protocol != "pairs":
+        return Scored(design.scored, result.average, result.interval, result.by_class)
+    low, high = result.interval
+    parts = {name: value for name, value in result.by_class.items() if name != "order"}
+    return Scored("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
 def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:

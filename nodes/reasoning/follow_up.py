@@ -15,7 +15,6 @@ from nodes.reasoning.findings import discussed, figures
 from nodes.reasoning.inquiry import (
     IDENTITY,
     UNITS,
-    Answer,
     Budget,
     Claim,
     Conclusion,
@@ -27,6 +26,7 @@ from nodes.reasoning.inquiry import (
     Opening,
     Report,
     Sufficiency,
+    answered,
 )
 from nodes.reasoning.protocol import Usage
 
@@ -209,18 +209,21 @@ class FollowUp:
     async def conclude(self, report: Report) -> Conclusion:
         """Say what was gained, and what was lost."""
         answers = [
-            Answer(about=finding.claim.about[:160], says=finding.verdict, sentence=_answered(finding, one.design)[:400])
+            answered(
+                finding.claim.about, _told(finding, one.design), property=finding.claim.stated(one.design),
+                verdict=finding.verdict, polarity="unknown",
+            )
             for one in report.experiments
             for finding in one.findings
             if finding.claim.kind == "better" and (finding.claim.of_gain or finding.verdict == "yes")
-        ][:40]
+        ][:40]  # fmt: skip
         return Conclusion(answers=answers, conclusion=" ".join(one.sentence for one in answers)[:2_000])
 
 
 _GAINED: Final[Mapping[str, str]] = {"yes": "has learned", "no": "has become worse at", "open": "may not have learned"}
 
 
-def _answered(finding: Finding, design: Design) -> str:
+def _told(finding: Finding, design: Design) -> str:
     gained = finding.claim.of_gain
     who = finding.claim.model if gained else finding.claim.other
     said = _GAINED[finding.verdict] if gained else "has lost some of"

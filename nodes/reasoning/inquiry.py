@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from nodes.reasoning.polarity import Polarity
 from profiles.errors import BadInput
 from tools.calls import Call
 from tools.samples import SELECTS
@@ -419,12 +420,54 @@ class Sufficiency(_Record):
     """Whom claims are about that would still make a difference: `Claim.about`."""
 
 
+Said = Literal["yes", "no", "undecided"]
+"""An answer to a question as it was asked."""
+
+
 class Answer(_Record):
     """The answer to the query for one model, or for a comparison of two."""
 
     about: Annotated[str, StringConstraints(max_length=160)]
-    says: Verdict
+    answer: Said | None = None
+    """The answer to the question as it was asked; None where its wording does not tell what a yes would mean."""
+    property: Annotated[str, StringConstraints(max_length=300)] = ""
+    """What was examined: "robust to rotation". Reports of earlier versions do not name it."""
+    holds: bool | None = None
+    """Whether the property holds; None while the evidence does not say."""
     sentence: Annotated[str, StringConstraints(max_length=400)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _upgraded(cls, given: object) -> object:
+        """Read an answer of an earlier version: its ``says`` was about the property, whatever had been asked."""
+        if not isinstance(given, dict) or "says" not in given:
+            return given
+        rest = {name: value for name, value in given.items() if name != "says"}
+        return {"holds": {"yes": True, "no": False}.get(given["says"]), **rest}
+
+
+def answered(about: str, said: str, *, property: str, verdict: Verdict, polarity: Polarity) -> Answer:  # noqa: A002
+    """Return the answer to a query from what holds.
+
+    Args:
+        about: The model, or the two that are compared.
+        said: A sentence that tells what holds.
+        property: What was examined.
+        verdict: Whether it holds.
+        polarity: What a "yes" to the query would mean.
+    """
+    answer: Said | None = None
+    if polarity != "unknown":
+        answer = "undecided" if verdict == "open" else "yes" if (verdict == "yes") == (polarity == "same") else "no"
+    lead = {"yes": "Yes, ", "no": "No, "}.get(answer or "", "")
+    sentence = lead + (said[:1].lower() + said[1:] if lead and said.startswith("It ") else said)
+    holds = None if verdict == "open" else verdict == "yes"
+    return Answer(about=about[:160], answer=answer, property=property[:300], holds=holds, sentence=sentence[:400])
+
+
+def verdict_of(answer: Answer) -> Verdict:
+    """Return whether the property that an answer is about holds, as a verdict."""
+    return "open" if answer.holds is None else "yes" if answer.holds else "no"
 
 
 class Conclusion(_Record):

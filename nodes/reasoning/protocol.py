@@ -50,9 +50,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps towards an answer, in words, in order, without numbers."""
+    """The steps towards an answer, in words, in order, without numbers.
+
+    Attributes:
+        steps: The sentences.
+        edited: Whether a person changed them: then a program does these steps, or the task is refused.
+    """
 
     steps: list[str]
+    edited: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from nodes.reasoning.inquiry import (
     Report,
     Sufficiency,
     Verdict,
+    answered,
 )
 from nodes.reasoning.protocol import Usage
 from nodes.reasoning.protocol_queries import Wanted, read_wanted, said_of
@@ -162,11 +163,26 @@ def _claims(models: int, wanted: Wanted) -> int:
 
 
 def _answer(about: str, found: Sequence[Finding], design: Design, wanted: Wanted) -> Answer:
-    troubles = [one.trouble for one in found if one.trouble]
-    if troubles:
-        return Answer(about=about, says="open", sentence=f"{about}: cannot be said, because {troubles[0]}."[:400])
     verdicts = [one.verdict for one in found]
     says: Verdict = "no" if "no" in verdicts else "open" if "open" in verdicts else "yes"
+    if any(one.trouble for one in found):
+        says = "open"
+    said, held = _told(about, found, design, wanted, says), _property(about, wanted)
+    return answered(about, said, property=held, verdict=says, polarity=wanted.polarity)
+
+
+def _property(about: str, wanted: Wanted) -> str:
+    """Name what is measured, so that it is clear without the query."""
+    if wanted.compared:
+        one, _, other = about.partition(" and ")
+        return f"{one} {_WORDS[wanted.measures[0]][1]} than {other}"
+    return "; ".join(_WORDS[measure][0] for measure in wanted.measures)
+
+
+def _told(about: str, found: Sequence[Finding], design: Design, wanted: Wanted, says: Verdict) -> str:
+    troubles = [one.trouble for one in found if one.trouble]
+    if troubles:
+        return f"{about}: cannot be said, because {troubles[0]}."
     told = "; ".join(figures(one, design, turned=wanted.compared and says == "no") for one in found)
     if wanted.compared:
         one, _, other = about.partition(" and ")
@@ -176,13 +192,13 @@ def _answer(about: str, found: Sequence[Finding], design: Design, wanted: Wanted
             "no": f"{other} {better} than {one}",
             "open": f"Whether {one} or {other} {better} is not decided",
         }[says]
-        return Answer(about=about, says=says, sentence=f"{said}: {told}."[:400])
+        return f"{said}: {told}."
     if wanted.protocol == "pairs" and len(found) > 1:
-        return Answer(about=about, says=says, sentence=f"{_trusted(about, says, found)} ({told})."[:400])
+        return f"{_trusted(about, says, found)} ({told})."
     does = _WORDS[found[0].claim.measure][0]
     said = {"yes": f"{about} {does}", "no": f"It does not hold that {about} {does}",
             "open": f"Whether {about} {does} is not decided"}[says]  # fmt: skip
-    return Answer(about=about, says=says, sentence=f"{said}: {told}."[:400])
+    return f"{said}: {told}."
 
 
 def _trusted(about: str, says: Verdict, found: Sequence[Finding]) -> str:

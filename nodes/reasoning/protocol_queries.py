@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from nodes.reasoning.inflection import listing
 from nodes.reasoning.inquiry import Measured, Protocol
+from nodes.reasoning.polarity import Polarity, of_measure
 from nodes.reasoning.queries import UnexaminableError, named_models, named_types
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Wanted:
         compared: Whether it asks which of them is better.
         splits: What changes between pictures, for judges.
         notes: What cannot be examined, in sentences.
+        polarity: Whether "yes" to it means that what is measured holds of models, or that it does not.
     """
 
     protocol: Protocol
@@ -91,6 +93,7 @@ class Wanted:
     compared: bool
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    polarity: Polarity = "unknown"
 
 
 def protocol_of(query: str, models: Sequence[str] = ()) -> Protocol:
@@ -134,12 +137,23 @@ def read_wanted(query: str, models: Sequence[str], profile: Profile, protocol: P
         raise UnexaminableError(msg[:900])
     compared = len(able) > 1 and bool(_COMPARED.search(rest))
     if protocol == "freeform":
-        return Wanted(protocol, tuple(able), ("help" if _HELP.search(rest) else "truth",), compared, notes=notes)
+        wanted = Wanted(protocol, tuple(able), ("help" if _HELP.search(rest) else "truth",), compared, notes=notes)
+        return replace(wanted, polarity=_polarity(wanted, rest, left_out))
     splits = tuple(name for pattern, name in _SPLITS.items() if re.search(pattern, rest, re.IGNORECASE)) or _USUAL
     narrow: tuple[Measured, ...] = (
         ("symmetry",) if _SYMMETRY.search(rest) else ("heed",) if _HEED.search(rest) else ("order", "symmetry", "heed")
     )
-    return Wanted(protocol, tuple(able), narrow[:1] if compared else narrow, compared, splits, notes)
+    wanted = Wanted(protocol, tuple(able), narrow[:1] if compared else narrow, compared, splits, notes)
+    return replace(wanted, polarity=_polarity(wanted, rest, left_out))
+
+
+def _polarity(wanted: Wanted, words: str, left_out: Sequence[str]) -> Polarity:
+    """Return the polarity of a query of which models are masked; unknown where it asks more than is examined."""
+    if left_out or (wanted.compared and len(wanted.models) != 2):  # noqa: PLR2004 - a pair
+        return "unknown"
+    for pattern in _SPLITS:
+        words = re.sub(pattern, lambda match: "_" * len(match[0]), words, flags=re.IGNORECASE)
+    return of_measure(words, wanted.measures[0], compared=wanted.compared)
 
 
 def _left_out(words: str, protocol: Protocol) -> list[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from nodes.reasoning import polarity
 from nodes.reasoning.inflection import listing
+from nodes.reasoning.polarity import Polarity
 from nodes.reasoning.subjects import Subjects
 from profiles.errors import BadInput
 from tools.transforms import DATA_TYPES, TYPE_GROUPS, grouped
@@ -40,6 +42,7 @@ class Asked:
         type_group: The group of types, where it names one rather than single types.
         robust: Whether it asks what is lost under them.
         compared: Whether it asks which of two models is better.
+        polarity: Whether "yes" to it means that models are able or robust, or the first is better; or the opposite.
     """
 
     ability: Ability
@@ -49,6 +52,7 @@ class Asked:
     type_group: str = ""
     robust: bool = False
     compared: bool = False
+    polarity: Polarity = "unknown"
 
 
 class UnexaminableError(BadInput):
@@ -75,6 +79,7 @@ def read_query(query: str, models: Sequence[str], subjects: Subjects) -> Asked:
         raise UnexaminableError(msg)
     named, rest = _models(words.casefold(), models)
     _refuse_strangers(rest, models, subjects)
+    mentions = rest
     types, type_group, rest = _types(rest)
     groups = subjects.named(rest)
     if not groups and (unknown := _unknown_things(rest)):
@@ -87,12 +92,27 @@ def read_query(query: str, models: Sequence[str], subjects: Subjects) -> Asked:
         groups_known = f" Groups are {listing(sorted(subjects.groups))}." if _THINGS.search(rest) else ""
         msg = f"This cannot be examined here: {words[:120]!r}. What can be: {CAN}.{groups_known}"
         raise UnexaminableError(msg)
-    return Asked(ability, tuple(named), groups[0] if groups else "", types, type_group, robust, compared)
+    group = groups[0] if groups else ""
+    asked = Asked(ability, tuple(named), group, types, type_group, robust, compared)
+    return replace(asked, polarity=_polarity(asked, mentions, subjects))
+
+
+def _polarity(asked: Asked, words: str, subjects: Subjects) -> Polarity:
+    """Return the polarity of a query of which models are masked; unknown where it asks more than is examined."""
+    grouped_away = _TYPE_GROUP.sub(lambda match: "_" * len(match[0]), words)
+    groups, rest = subjects.masked(_types(grouped_away)[2])
+    abilities = sum(bool(pattern.search(rest)) for _, pattern in _CUES)
+    if len(groups) > 1 or abilities > 1 or (asked.compared and len(asked.models) != _TWO):
+        return "unknown"
+    if asked.ability == "identify" and not polarity.names_seeing(rest):
+        return "unknown"  # "good at rotated pictures" asks more than whether rotation is noticed
+    return polarity.of_ability(rest, robust=asked.robust, compared=asked.compared)
 
 
 _ROBUST: Final = re.compile(
     r"\brobust|\b(?:cop|withst|resist|resilien|sensitiv|affect|hurt|harm|suffer|stable|degrad|toler|fool|confus|fragil|"
-    r"vulnerab|weaken|damag|disturb|thrown|break|brok|drop|los[et]|worse)\w*|\bhandl\w+|\bstruggl\w+|\bstill\b|\bdespite\b"
+    r"vulnerab|weaken|damag|disturb|thrown|break|brok|drop|los[et]|worse)\w*|\bhandl\w+|\bstruggl\w+|\bfail\w*\s+(?:under|with|on|when)\b|"
+    r"\bstill\b|\bdespite\b"
 )
 _BETTER: Final = re.compile(
     r"\b(?:better|worse|best|worst|compare[ds]?|comparison|outperforms?|stronger|weaker|beats?|superior|inferior|"
@@ -106,6 +126,13 @@ _POSITION: Final = re.compile(
 _COUNT: Final = re.compile(r"\bcount(?:s|ing|ed)?\b|\bhow many\b|\bnumber of\b|\bnumbers\b|\bquantit(?:y|ies)\b")
 _COLOR: Final = re.compile(r"\bcolou?rs?\b")
 _SEVERAL: Final = re.compile(r"\b(?:several|multiple|multi|more than one)\b")
+_CUES: Final[tuple[tuple[Ability, re.Pattern[str]], ...]] = (
+    ("position", _POSITION),
+    ("count", _COUNT),
+    ("color", _COLOR),
+    ("several", _SEVERAL),
+)
+_TWO: Final = 2
 _CAN: Final = re.compile(
     r"\b(?:recogni[sz]|identif|distinguish|tell|know|nam|see|spot|detect|notic|classif|understand|differentiat|discern|"
     r"good at|categori[sz]|perceiv|find|mistake|mix up|determin)\w*|"
@@ -362,13 +389,7 @@ def _types(words: str) -> tuple[tuple[str, ...], str, str]:
 
 
 def _ability(words: str, *, types: bool, group: bool, robust: bool) -> Ability | None:
-    cues: tuple[tuple[Ability, re.Pattern[str]], ...] = (
-        ("position", _POSITION),
-        ("count", _COUNT),
-        ("color", _COLOR),
-        ("several", _SEVERAL),
-    )
-    for ability, pattern in cues:
+    for ability, pattern in _CUES:
         if pattern.search(words):
             return ability
     if robust or (types and _UNDER.search(words)) or (group and (_CAN.search(words) or types)):

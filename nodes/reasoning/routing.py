@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from nodes.reasoning.memory_orders import read_forget_order
+
 if TYPE_CHECKING:
     from nodes.reasoning.composition import Similarity
     from nodes.reasoning.protocol import Route
 
-_LEARNED: Final = r"you|learned|learnt|that|this|it|demonstrations?|memory|prompts?|about|all|everything"
 _TRIALS: Final = (
     r"investigate|experiment|benchmark|examine|evaluate|robust|robustness|weakness(?:es)?|sensitive to|struggle|"
     r"fail on|failure"
@@ -19,7 +20,6 @@ _SIGHT: Final = (
 )
 _WHY: Final = r"why|how come|explain|how did you|how do you know|what made you|show me how|what did you do"
 _CUES: Final[tuple[tuple[Route, str], ...]] = (
-    ("forget", rf"\b(?:forget|unlearn|erase|delete|remove)\b.*\b(?:{_LEARNED})\b|^\W*forget\b"),
     ("learn", r"^\W*(?:please |can you |could you |now )*(?:learn|teach yourself|get to know)\b"),
     ("explain", rf"^\W*(?:{_WHY})\b|\b(?:explain|reason for)\b"),
     ("investigate", rf"\b(?:{_TRIALS})\b|\b(?:models?|vlms?|clip|blip|detectors?)\b.*\b(?:{_SIGHT})\b"),
@@ -66,4 +66,6 @@ def route_of(message: str, similarity: Similarity, *, is_task: bool) -> Route:
 def cue_of(message: str) -> Route | None:
     """Say where a message belongs by its words alone; None where they do not tell."""
     low = " ".join(message.lower().split())
+    if read_forget_order(message) is not None:
+        return "forget"
     return next((route for route, pattern in _CUES if re.search(pattern, low)), None)

@@ -89,6 +89,10 @@ class Subjects:
 
     def named(self, words: str) -> list[str]:
         """Return the groups that words name, in the order in which they do, longer names first where they overlap."""
+        return self.masked(words)[0]
+
+    def masked(self, words: str) -> tuple[list[str], str]:
+        """Return the groups that words name, and the words in lower case with underscores in place of them."""
         found: dict[int, str] = {}
         rest = words.casefold()
         for written in sorted(self._written, key=len, reverse=True):
@@ -96,7 +100,7 @@ class Subjects:
             for match in pattern.finditer(rest):
                 found[match.start()] = self._written[written]
             rest = pattern.sub(lambda match: "_" * len(match[0]), rest)
-        return list(dict.fromkeys(found[place] for place in sorted(found)))
+        return list(dict.fromkeys(found[place] for place in sorted(found))), rest
 
     @cached_property
     def _written(self) -> dict[str, str]:

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import PIL.Image
 import pytest
@@ -24,7 +24,12 @@ from memory.artifacts import ArtifactStore
 from memory.checkpoints import DATABASE, checkpoints, serializer
 from memory.home import MemoryTrouble
 from nodes.context import Context
+from nodes.reasoning.cases import CaseReasoner
+from nodes.reasoning.protocol import Examples, Plan, Task, TaskRefused
+from profiles import load_profile
 from tests.graphs.scripted import PROGRAM, ScriptedReasoner, make_context
+from tests.nodes.colours import ColourModels, drawn
+from tools.program import StepRecord
 from tools.values import to_json
 
 ROOT = Path(__file__).parents[2]
@@ -277,3 +282,117 @@ async def test_judge_says_where_it_goes(tmp_path: Path) -> None:
 
     assert isinstance(said, Command)
     assert said.goto == "remember"
+
+
+async def finished(saved: Any, context: Context) -> AskState:  # noqa: ANN401 - a compiled graph
+    await saved.ainvoke(None, CONFIG, context=context)
+    return AskState(**(await saved.aget_state(CONFIG)).values)
+
+
+LOOP = """\
+BOX0=LOC(image=IMAGE,object='cat')
+COUNT0=0
+for PART in BOX0:
+    IMAGE0=CROP(image=IMAGE,box=PART)
+    BOX1=LOC(image=IMAGE0,object='cat')
+    COUNT0=COUNT0 + len(BOX1)
+FINAL_RESULT=RESULT(var=COUNT0)
+"""
+
+
+@pytest.mark.parametrize("stopped", ["run", "judge"])
+@pytest.mark.parametrize(("things", "left_out"), [(7, False), (14, True)])
+async def test_a_run_of_many_steps_over_regions_is_judged_and_resumed(
+    tmp_path: Path,
+    stopped: Literal["run", "judge"],
+    things: int,
+    left_out: bool,  # noqa: FBT001 - a case of the test
+) -> None:
+    context = replace(
+        make_context(tmp_path, reasoner=ScriptedReasoner(program=LOOP)), models=cast("Any", ColourModels())
+    )
+    shown = drawn(*(("cat", (5 + 20 * place, 10, 15 + 20 * place, 30)) for place in range(things)), size=(320, 96))
+    start = AskState(
+        instruction="How many cats are there?",
+        pictures=[to_json(context.pictures.put(shown))],
+        expected=str(things),
+    )
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(start, CONFIG, context=context, interrupt_after=[stopped])
+        state = await finished(saved, context)
+        told = StepRecord.from_json(state.steps[-1]).value
+
+    assert (state.answer, state.verdict, state.error, told) == (things, "right", None, things)
+    assert any(one.startswith("The saved steps leave out") for one in state.warnings) == left_out
+    assert left_out or len(state.steps) == 4 + 3 * things
+    assert any("items of its lists left out" in each for each in state.steps[0]["warnings"])
+    found = [each for one in state.steps if one["tool"] == "LOC" for each in StepRecord.from_json(one).value]
+    assert {len(each.box) for each in found} == {4}
+
+
+@dataclass
+class Follower(ScriptedReasoner):
+    """Writes the program that a plan names."""
+
+    followed: list[Plan] = field(default_factory=list)
+
+    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
+        self.followed.append(plan)
+        return f"ANSWER0={len(plan.steps)}\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
+
+
+@pytest.mark.parametrize(
+    ("stopped", "as_node"), [("plan", None), ("write", None), ("write", "plan"), ("write", "write")]
+)
+async def test_a_plan_that_a_person_edits_binds(tmp_path: Path, stopped: Any, as_node: str | None) -> None:  # noqa: ANN401
+    context = make_context(tmp_path, reasoner=Follower())
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=[stopped])
+        await saved.aupdate_state(CONFIG, {"plan": ["One", "Two", "Three", "Four"]}, as_node=as_node)
+        state = await finished(saved, context)
+
+    assert (state.answer, state.plan) == (4, ["One", "Two", "Three", "Four"])
+    assert context.reasoner.followed[-1] == Plan(["One", "Two", "Three", "Four"], edited=True)  # type: ignore[attr-defined]
+
+
+async def test_a_program_that_a_person_edits_is_run_and_the_plan_says_so(tmp_path: Path) -> None:
+    context = make_context(tmp_path, reasoner=Follower())
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=["write"])
+        await saved.aupdate_state(CONFIG, {"program": "ANSWER0=7\nFINAL_RESULT=RESULT(var=ANSWER0)\n"})
+        state = await finished(saved, context)
+
+    assert (state.answer, state.plan) == (7, ["Run the program as it was edited."])
+
+
+async def test_plan_and_program_that_a_person_edits_both_stay(tmp_path: Path) -> None:
+    context = make_context(tmp_path, reasoner=Follower())
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(beginning(context), CONFIG, context=context, interrupt_after=["write"])
+        program = "ANSWER0=7\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
+        await saved.aupdate_state(CONFIG, {"program": program, "plan": ["Say seven"]})
+        state = await finished(saved, context)
+
+    assert (state.answer, state.plan, state.program) == (7, ["Say seven"], program)
+
+
+async def test_a_plan_that_the_case_based_reasoner_cannot_follow_is_refused(tmp_path: Path) -> None:
+    context = replace(make_context(tmp_path), reasoner=CaseReasoner(load_profile("embedded")))
+    start = replace(beginning(context), instruction="How many dogs are there?")
+    async with saver("sqlite", tmp_path) as opened:
+        saved = builder.compile(checkpointer=opened)
+        await saved.ainvoke(start, CONFIG, context=context, interrupt_after=["plan"])
+        made = (await saved.aget_state(CONFIG)).values["plan"]
+        await saved.aupdate_state(CONFIG, {"plan": ["Locate the cats.", "Give the number of cats."]})
+        with pytest.raises(TaskRefused, match="The plan was changed, and this reasoner cannot follow it"):
+            await saved.ainvoke(None, CONFIG, context=context)
+        # Spelling makes no difference; with its own plan it goes on.
+        await saved.aupdate_state(CONFIG, {"plan": [f"{step.rstrip('.').lower()} " for step in made]}, as_node="plan")
+        await saved.ainvoke(None, CONFIG, context=context, interrupt_after=["write"])
+        state = AskState(**(await saved.aget_state(CONFIG)).values)
+
+    assert "object='dog'" in state.program

@@ -19,6 +19,7 @@ from langgraph.types import Command
 
 from graphs import chat
 from graphs.states import STATE_TYPES, ChatState
+from graphs.wiring import ended as whole
 from interfaces.chats import found_in_chat
 from memory.checkpoints import checkpoints
 from memory.demonstrations import demonstration
@@ -28,9 +29,10 @@ from nodes.context import Context, Learning
 from nodes.messages import pictures_in, text_of
 from nodes.reasoning.cases import CaseReasoner
 from nodes.reasoning.protocol import Route
-from nodes.reasoning.routing import route_of
+from nodes.reasoning.routing import cue_of, route_of
 from profiles import load_profile
 from tests.graphs.scripted import RIGHT, WRONG, Critic, fault, make_context
+from tests.memory.learned import made
 from tests.nodes.investigating import Oracle, watched
 
 PICTURE = "FINAL_RESULT=RESULT(var=IMAGE)\n"
@@ -143,7 +145,11 @@ async def test_feedback_goes_back_into_the_task_and_what_was_right_is_remembered
         assert corrected.endswith("Now: **4**")
         assert state.last["state"]["verdict"] == "right"
         assert context.pool.learned()
-        assert "Forgotten" in await talk.say("forget it")
+        asked = await talk.say("forget it")
+        assert asked.startswith("Shall I forget ")
+        assert "of how “What is one and two?” was done" in asked
+        assert context.pool.learned()
+        assert "Forgotten" in await talk.say("yes")
         assert context.pool.learned() == []
         assert "Nothing was learned in this conversation" in await talk.say("forget it")
 
@@ -200,7 +206,7 @@ async def test_an_investigation_is_done_within_the_conversation_and_explained(tm
         evidence = await talk.say("Why?")
         state = await talk.state()
 
-    assert found.startswith("clip is good at recognizing fruit")
+    assert found.startswith("Yes, clip is good at recognizing fruit")
     assert "clip is right in more than" in evidence
     assert state.last["state"]["investigation"] == "talk.1"
     assert found_in_chat(state) is not None
@@ -287,3 +293,135 @@ def test_words_decide_where_a_message_goes(message: str, route: Route) -> None:
         return [0.0] * len(sayings)
 
     assert route_of(message, unlike, is_task=message.startswith("Is ")) == route
+
+
+def taught(context: Context, *concepts: str) -> PromptPool:
+    assert context.learning is not None
+    prompts = context.learning.prompts
+    prompts.add(*(made(place, concept) for place, concept in enumerate(concepts)))
+    return prompts
+
+
+async def test_what_would_go_is_named_and_only_a_plain_yes_lets_it_go(tmp_path: Path) -> None:
+    context = router(tmp_path)
+    prompts = taught(context, "car", "car", "dog")
+    async with talking(context, tmp_path) as talk:
+        for answer in (
+            "no",
+            "hm, wait",
+            "Yes, but what do you know about cars?",
+            "Remove all the cars from the picture",
+        ):
+            asked = await talk.say("Forget what you learned about cars")
+            assert asked.startswith("Shall I forget 2 prompts of LOC about “car” (learned ")
+            await talk.say(answer)
+            assert (await talk.state()).pending == {}
+            await talk.say("yes")
+            assert len(prompts.rows()) == 3
+
+        await talk.say("Forget what you learned about cars")
+        assert "Forgotten: 2 prompts learned about “car”" in await talk.say("Yes, please.")
+
+    assert [row.concept for row in prompts.rows()] == ["dog"]
+
+
+async def test_the_question_is_a_request_like_any_other(tmp_path: Path) -> None:
+    context = router(tmp_path)
+    prompts, said = taught(context, "car", "car", "dog"), ""
+    async with talking(context, tmp_path) as talk:
+        for decision in ("reject", "approve"):
+            await talk.say("forget cars")
+            (request,) = [one.value for one in (await talk.graph.aget_state(talk.address)).interrupts]
+            (action,) = request["action_requests"]
+            assert (action["name"], action["args"]["concept"], action["args"]["prompts"]) == ("forget", "cars", 2)
+            assert "2 prompts of LOC about “car”" in action["description"]
+            assert len(prompts.rows()) == 3
+            said = await talk.go_on(Command(resume={"decisions": [{"type": decision}]}))
+
+    assert "Forgotten: 2 prompts" in said
+    assert [row.concept for row in prompts.rows()] == ["dog"]
+
+
+@pytest.mark.parametrize("how", ["yes", Command(resume={"decisions": [{"type": "approve"}]})])
+async def test_what_changed_since_is_asked_about_again(tmp_path: Path, how: Any) -> None:  # noqa: ANN401
+    context = router(tmp_path)
+    prompts = taught(context, "car", "car")
+    async with talking(context, tmp_path) as talk:
+        answer = talk.say if isinstance(how, str) else talk.go_on
+        await talk.say("forget cars")
+        prompts.add(made(9, "car"))
+        again = await answer(how)
+        assert again.startswith("What would go has changed since I asked. Shall I forget 3 prompts")
+        assert len(prompts.rows()) == 3
+        assert "Forgotten: 3 prompts" in await answer(how)
+
+    assert prompts.rows() == []
+
+
+async def test_a_state_that_was_edited_lets_nothing_go_that_was_not_asked_about(tmp_path: Path) -> None:
+    context = router(tmp_path)
+    prompts = taught(context, "car", "dog")
+    async with talking(context, tmp_path) as talk:
+        await talk.say("forget cars")
+        pending = (await talk.state()).pending["forget"] | {"concept": "dog"}
+        await talk.graph.aupdate_state(talk.address, {"pending": {"forget": pending}})
+        assert "Shall I forget 1 prompt of LOC about “dog”" in await talk.say("yes")
+
+    assert len(prompts.rows()) == 2
+
+
+SENTENCES = (Path(__file__).parent / "fixtures" / "no_order_to_forget.txt").read_text(encoding="utf-8").splitlines()
+"""About pictures, models and what was said: by hand, from grammars, and instructions that people wrote."""
+
+
+def test_a_thousand_sentences_are_no_order_to_forget() -> None:
+    assert len(set(SENTENCES)) >= 1_000
+    assert [one for one in SENTENCES if cue_of(one) == "forget"] == []
+
+
+async def test_none_of_a_thousand_sentences_deletes_whatever_the_router_says(tmp_path: Path) -> None:
+    class Forgetful(Router):
+        async def route(self, message: str) -> Route:
+            return "forget"
+
+    context = replace(router(tmp_path), reasoner=Forgetful())
+    known = ["car", "dog", "cat", "tree", "boat", "sign", "cloud", "balloon", "lamp", "bird", "bus", "text", "face"]
+    prompts = taught(context, *known, "bottle", "house", "wire", "shadow")
+    before = prompts.rows()
+    lesson = {"since": "", "needs": [{"concept": name, "question": ""} for name in known], "instruction": ""}
+    said = set()
+    for sentence in SENTENCES:
+        state = ChatState(messages=[HumanMessage(sentence)], taught=lesson)
+        # Without a saver the graph could not even wait for a decision.
+        ended = ChatState(**await whole(chat.graph, state, context))
+        assert ended.pending == {}
+        said.add(text_of(ended.messages[-1]).partition(":")[0])
+
+    assert prompts.rows() == before
+    assert "Shall I forget something that I learned? Then name it" in said
+
+
+async def test_thanks_and_praise_are_answered_and_teach_nothing(tmp_path: Path) -> None:
+    context = router(tmp_path, globally=(fault("program"),), corrected=RIGHT)
+    async with talking(context, tmp_path) as talk:
+        await talk.say("What is one and two?", picture())
+        assert await talk.say("Thanks, that's great!") == "You are welcome."
+        assert await talk.say("Wow, amazing") == "You are welcome."
+        state = await talk.state()
+
+    assert state.last["state"]["verdict"] == "unjudged"
+    assert context.reasoner.reflections == []  # type: ignore[attr-defined]
+    assert context.pool.learned() == []
+
+
+async def test_what_may_be_a_correction_is_asked_about(tmp_path: Path) -> None:
+    context = router(tmp_path, globally=(fault("program"),), corrected=RIGHT)
+    async with talking(context, tmp_path) as talk:
+        await talk.say("What is one and two?", picture())
+        asked = await talk.say("it's 4")
+        assert asked == "Do you mean that the answer should be “4”, and not “3”? Say “yes”, and I look into it."
+        assert await talk.say("no") == "Then I learn nothing from it."
+        assert context.pool.learned() == []
+        await talk.say("it's 4")
+        assert (await talk.say("yes")).endswith("Now: **4**")
+        assert (await talk.state()).pending == {}

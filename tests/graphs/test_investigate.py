@@ -15,7 +15,7 @@ from graphs.investigate import builder
 from graphs.states import STATE_TYPES, InvestigateState
 from memory.checkpoints import serializer
 from nodes.context import Context
-from nodes.reasoning.inquiry import Design, Report
+from nodes.reasoning.inquiry import Design, Report, verdict_of
 from profiles.errors import BadInput
 from tests.graphs.scripted import make_context
 from tests.nodes.investigating import Oracle, watched
@@ -44,7 +44,7 @@ async def investigated(folder: Path, oracle: Oracle, query: str, **more: Any) ->
 async def test_robust_models_and_fragile_ones_are_told_apart(tmp_path: Path) -> None:
     oracle = Oracle({"sound": GOOD, "fragile": FRAGILE})
     report = await investigated(tmp_path, oracle, "Are these models robust to noise?")
-    assert {answer.about: answer.says for answer in report.answers} == {"sound": "yes", "fragile": "no"}
+    assert {answer.about: verdict_of(answer) for answer in report.answers} == {"sound": "yes", "fragile": "no"}
     assert "fragile is not robust to Gaussian noise" in report.conclusion
     first, second = report.experiments
     assert {one.claim.model for one in first.findings} == {"sound", "fragile"}
@@ -66,27 +66,31 @@ async def test_abilities_are_climbed_to_the_first_that_is_missing(tmp_path: Path
     coarse: Callable[..., float] = lambda question, _: 0.97 if len(question.choices) == 2 else 0.3  # noqa: E731
     oracle = Oracle({"sound": GOOD, "poor": POOR, "coarse": coarse})
     report = await investigated(tmp_path, oracle, "Can these models recognize birds?")
-    assert {answer.about: answer.says for answer in report.answers} == {"sound": "yes", "poor": "no", "coarse": "no"}
+    assert {answer.about: verdict_of(answer) for answer in report.answers} == {
+        "sound": "yes",
+        "poor": "no",
+        "coarse": "no",
+    }
 
 
 async def test_the_better_of_two_is_found(tmp_path: Path) -> None:
     oracle = Oracle({"alpha": lambda *_: 0.6, "beta": GOOD})
     report = await investigated(tmp_path, oracle, "Which of alpha and beta is better at vehicles?")
     (answer,) = report.answers
-    assert answer.says == "no"
+    assert verdict_of(answer) == "no"
     assert answer.sentence.startswith("beta is better than alpha at recognizing vehicles")
 
 
 async def test_who_cannot_see_the_plain_pictures_has_no_robustness_to_lose(tmp_path: Path) -> None:
     report = await investigated(tmp_path, Oracle({"poor": POOR}), "Is poor robust to noise?")
-    assert report.answers[0].says == "open"
+    assert verdict_of(report.answers[0]) == "open"
     assert "does not recognize enough" in report.conclusion
 
 
 async def test_a_budget_ends_in_an_honest_partial_report(tmp_path: Path) -> None:
     oracle = Oracle({"close": lambda *_: 0.75})
     report = await investigated(tmp_path, oracle, "Can close recognize birds?", budget={"images": 60})
-    assert report.answers[0].says == "open"
+    assert verdict_of(report.answers[0]) == "open"
     assert "not decided" in report.conclusion
     assert report.images <= 60
     assert report.questions
@@ -101,8 +105,8 @@ async def test_a_model_that_fails_costs_only_its_own_answer(tmp_path: Path) -> N
     oracle = Oracle({"sound": GOOD, "gone": GOOD}, broken={"gone": "The endpoint does not answer."})
     report = await investigated(tmp_path, oracle, "Can these models identify noise?")
     says = {answer.about: answer for answer in report.answers}
-    assert says["sound"].says == "yes"
-    assert says["gone"].says == "open"
+    assert verdict_of(says["sound"]) == "yes"
+    assert verdict_of(says["gone"]) == "open"
     assert "The endpoint does not answer" in says["gone"].sentence
 
 
@@ -110,7 +114,7 @@ async def test_a_model_that_cannot_be_read_is_left_out_of_later_experiments(tmp_
     oracle = Oracle({"sound": GOOD, "gone": GOOD}, unreadable={"gone": "There is no such folder."})
     report = await investigated(tmp_path, oracle, "Can these models recognize birds?")
     says = {answer.about: answer for answer in report.answers}
-    assert (says["sound"].says, says["gone"].says) == ("yes", "open")
+    assert (verdict_of(says["sound"]), verdict_of(says["gone"])) == ("yes", "open")
     assert "There is no such folder" in says["gone"].sentence
     assert len(report.experiments) == 2
 
@@ -122,7 +126,7 @@ async def test_trials_are_used_again_by_another_query_whose_seed_somebody_chose(
     again = await investigated(tmp_path, oracle, "Does sound know birds?", seed=first.seed)
     assert sum(oracle.asked.values()) == before
     assert again.trials == 0
-    assert again.answers[0].says == "yes"
+    assert verdict_of(again.answers[0]) == "yes"
 
 
 async def test_pictures_that_do_not_show_what_they_should_are_replaced_and_counted(tmp_path: Path) -> None:
@@ -216,14 +220,14 @@ async def test_what_is_asked_of_how_a_picture_was_changed_does_not_rest_on_what_
     given = context(tmp_path, oracle, alignment=nothing_fits)
     found = await builder.compile().ainvoke(state("Can good identify cutmix?", ["good"]), CONFIG, context=given)
     report = Report.model_validate(found["report"])
-    assert report.answers[0].says == "yes"
+    assert verdict_of(report.answers[0]) == "yes"
     assert report.experiments[0].rejected == 0
 
 
 async def test_pictures_that_would_hardly_decide_anything_are_not_made(tmp_path: Path) -> None:
     oracle = Oracle({"middling": lambda question, _: 0.75 if "food" in question.text else 0.97})
     report = await investigated(tmp_path, oracle, "Can middling recognize birds?", budget={"images": 800})
-    assert report.answers[0].says == "open"
+    assert verdict_of(report.answers[0]) == "open"
     assert "hardly" in report.experiments[0].stopped
     assert report.images < 600
 
@@ -232,7 +236,7 @@ async def test_a_harder_rung_may_decide_what_the_easy_one_does_not(tmp_path: Pat
     oracle = Oracle({"middling": lambda question, _: 0.75 if "food" in question.text else 0.3})
     report = await investigated(tmp_path, oracle, "Can middling recognize birds?", budget={"images": 400})
     assert [one.findings[0].verdict for one in report.experiments] == ["open", "no"]
-    assert report.answers[0].says == "no"
+    assert verdict_of(report.answers[0]) == "no"
     assert report.again is None, "the easy rung makes no difference any more"
 
 
@@ -243,7 +247,7 @@ async def test_what_is_left_of_the_budget_goes_to_the_open_claims_that_matter(tm
     first = report.experiments[0]
     assert report.again == 0
     assert first.images > 150, "half of the budget was its share"
-    assert [one.says for one in report.answers] == ["yes", "yes"]
+    assert [verdict_of(one) for one in report.answers] == ["yes", "yes"]
     assert [one.moot for one in first.findings] == [False, True]
     assert first.results[0].n > first.results[1].n, "who is done is not asked about pictures that are for others"
 

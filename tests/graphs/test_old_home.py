@@ -73,6 +73,7 @@ async def test_its_finished_threads_are_read(placed: Path) -> None:
     assert [one["kept"] > 0 for one in learned.learned] == [True]
     assert found is not None
     assert found.report.answers
+    assert all(one.answer is None and not one.property for one in found.report.answers), "its polarity was not kept"
 
 
 LEFT = {

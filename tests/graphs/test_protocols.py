@@ -18,7 +18,7 @@ from graphs.states import InvestigateState
 from memory.samples import Sample
 from nodes.context import Context
 from nodes.free_answers import Questioning
-from nodes.reasoning.inquiry import Protocol, Report
+from nodes.reasoning.inquiry import Protocol, Report, verdict_of
 from nodes.reasoning.lexicon import lexicon_of
 from nodes.reasoning.protocol_examiner import ProtocolExaminer
 from nodes.reasoning.quiz import Quiz
@@ -126,7 +126,7 @@ async def investigated(folder: Path, query: str, protocol: Protocol, **more: Any
 
 async def test_who_tells_the_truth_most_often_is_found(tmp_path: Path) -> None:
     report, models = await investigated(tmp_path, "Who tells more truth, honest or liar?", "freeform")
-    assert {answer.about: answer.says for answer in report.answers} == {"honest and liar": "yes"}
+    assert {answer.about: verdict_of(answer) for answer in report.answers} == {"honest and liar": "yes"}
     assert report.conclusion.startswith("honest tells more truth than all the others.")
     assert len(models.seen) == len(set(models.seen)), "nothing is asked twice"
     (experiment,) = report.experiments
@@ -138,7 +138,7 @@ async def test_who_tells_the_truth_most_often_is_found(tmp_path: Path) -> None:
 
 async def test_a_liar_is_not_truthful_and_what_cannot_answer_is_said(tmp_path: Path) -> None:
     report, _ = await investigated(tmp_path, "Is what honest, liar and encoder say true?", "freeform")
-    assert {answer.about: answer.says for answer in report.answers} == {"honest": "yes", "liar": "no"}
+    assert {answer.about: verdict_of(answer) for answer in report.answers} == {"honest": "yes", "liar": "no"}
     assert any("encoder is not examined: it compares vectors" in note for note in report.notes)
 
 
@@ -146,7 +146,7 @@ async def test_a_judge_with_a_planted_asymmetry_is_found_out(tmp_path: Path) -> 
     report, models = await investigated(
         tmp_path, "Can I trust honest, biased and blind to judge similarity under blur?", "pairs"
     )
-    assert {answer.about: answer.says for answer in report.answers} == {"honest": "yes", "biased": "no"}
+    assert {answer.about: verdict_of(answer) for answer in report.answers} == {"honest": "yes", "biased": "no"}
     verdicts = {(one.claim.model, one.claim.measure): one.verdict for one in report.findings}
     assert verdicts["biased", "order"] == "yes"
     assert verdicts["biased", "symmetry"] == "no"
@@ -158,7 +158,7 @@ async def test_a_judge_with_a_planted_asymmetry_is_found_out(tmp_path: Path) -> 
 
 async def test_a_judge_that_is_upside_down_is_no_judge(tmp_path: Path) -> None:
     report, _ = await investigated(tmp_path, "Is liar or honest the better judge of similarity?", "pairs")
-    assert {answer.about: answer.says for answer in report.answers} == {"liar and honest": "no"}
+    assert {answer.about: verdict_of(answer) for answer in report.answers} == {"liar and honest": "no"}
     (experiment,) = report.experiments
     assert len(experiment.design.arms) == 15, "five splits of three pairs"
     for figure in (*experiment.findings, *experiment.results):

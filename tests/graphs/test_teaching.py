@@ -16,7 +16,7 @@ from memory.adapters import WEIGHTS, AdapterStore
 from nodes.context import Context
 from nodes.examination import Teaching
 from nodes.reasoning.follow_up import Correction, album, follow_up
-from nodes.reasoning.inquiry import Report
+from nodes.reasoning.inquiry import Report, verdict_of
 from nodes.reasoning.ladder import battery
 from nodes.reasoning.subjects import Subjects
 from profiles import CorrectionSettings, load_profile
@@ -88,7 +88,7 @@ async def test_what_was_found_is_taught_and_measured_again_on_fresh_pictures(
     found = await corrected(given)
     report, after = Report.model_validate(found.report), Report.model_validate(found.after)
     (correction,) = [Correction.model_validate(one) for one in found.corrections]
-    assert report.answers[0].says == "no"
+    assert verdict_of(report.answers[0]) == "no"
     assert after.models == ["fragile", correction.called]
     assert correction.gain is not None
     assert correction.elsewhere is not None

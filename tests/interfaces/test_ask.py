@@ -179,12 +179,34 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_says_how_to_go_on(script: Script, scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    script(stop=signal.SIGINT)
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_whoever_stops_a_run_is_told_how_to_go_on(
+    script: Script, scene: str, capsys: pytest.CaptureFixture[str], stop: signal.Signals, status: int
+) -> None:
+    script(stop=stop)
 
-    assert cli.main(("ask", scene, "how many?", "--thread", "t4")) == 130
+    assert cli.main(("ask", scene, "how many?", "--thread", "t4")) == status
     assert "`snellen resume t4` goes on" in capsys.readouterr().err
+    assert cli.main(("threads", "--json")) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["status"], listed["reason"]) == ("stopped before write", "")
     assert cli.main(("resume", "t4")) == 0
+
+
+def test_a_run_without_an_answer_is_listed_as_failed_with_its_reason(
+    script: Script, scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(_BROKEN)
+    assert cli.main(("ask", scene, "how many?", "--thread", "t5", "--json")) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["status"] == "failed"
+    reason = captured.err.strip().removeprefix("snellen: ")
+
+    assert cli.main(("threads", "--json")) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["status"], listed["reason"]) == ("failed", reason)
+    assert cli.main(("threads",)) == 0
+    assert "failed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,9 @@ def test_cells_are_investigations_shown_as_a_table_and_a_page(
     assert "0.70" in page
     found = json.loads((tmp_path / "out" / "campaign.json").read_text())
     assert [cell["row"] for cell in found["cells"]] == ["birds", "clocks", "vehicles"]
-    assert found["cells"][0]["models"]["clip"]["says"] == "yes"
+    assert found["cells"][0]["models"]["clip"]["holds"] is True
+    assert found["cells"][0]["models"]["clip"]["answer"] == "yes"
+    assert found["cells"][0]["models"]["clip"]["property"] == "good at recognizing birds"
     assert found["groups"][0]["paper"] == 0.7
     asked = sum(oracle.asked.values())
     assert main(["campaign", str(mine), "--models", "clip", "--json"]) == 0

@@ -181,3 +181,25 @@ def test_a_reader_who_leaves_is_no_error() -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=_ROOT)
 
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ask", "https://example.org/x", "What is this?"],
+        ["learn", "penguin", "--pictures", "https://example.org/x"],
+        ["investigate", "Can the models recognize birds?", "--pictures", "https://example.org/x"],
+        ["prove", "run", "--bench", "https://example.org/x"],
+        ["pairs", "run", "--bench", "https://example.org/x"],
+        ["pairs", "build", "--data", "https://example.org/x", "--out", "y"],
+        ["evaluate", "learning", "--out", "https://example.org/x"],
+        ["memory", "import", "https://example.org/x"],
+    ],
+)
+def test_an_address_in_place_of_a_file_is_told_with_both_its_slashes(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 2
+    said = capsys.readouterr().err
+    assert "https://example.org/x is an address, and nothing is fetched" in said
+    assert said.count("\n") == 1

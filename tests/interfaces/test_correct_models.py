@@ -74,7 +74,7 @@ def test_a_weakness_is_corrected_measured_and_shown(
     assert "## Measured again" in (out / "report.md").read_text()
     capsys.readouterr()
     assert main(["investigate", QUERY, "--models", adapter.name, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["report"]["answers"][0]["says"] == "yes"
+    assert json.loads(capsys.readouterr().out)["report"]["answers"][0]["holds"] is True
 
 
 def test_one_command_does_both(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,7 @@ def test_one_command_does_both(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert told["report"]["answers"][0]["says"] == "no"
     (correction,) = told["corrections"]
     assert correction["called"] == next(iter(AdapterStore(home))).name
-    assert told["after"]["answers"][0]["says"] == "yes"
+    assert told["after"]["answers"][0]["holds"] is True
 
 
 def test_exports_have_the_corrected_beside_the_uncorrected(home: Path, tmp_path: Path) -> None:

@@ -190,11 +190,13 @@ def test_without_pictures_exports_are_small_and_whole(oracle: Oracle, tmp_path: 
 def test_parquet_has_every_trial_and_picture(oracle: Oracle, tmp_path: Path, home: Path, capsys: Told) -> None:
     report = investigated(capsys, QUERY, "--budget", "images=60,experiments=1")
     told = exported(capsys, "t1", "--to", "parquet", "--out", str(tmp_path / "t"))
-    assert told["files"] == ["samples.parquet", "trials.parquet", "findings.parquet", "results.parquet", "pictures/"]
+    tables = ("samples", "trials", "findings", "results", "answers")
+    assert told["files"] == [*(f"{name}.parquet" for name in tables), "pictures/"]
     from pyarrow import parquet
 
-    rows = {name: parquet.read_table(tmp_path / "t" / f"{name}.parquet").to_pylist() for name in
-            ("samples", "trials", "findings", "results")}  # fmt: skip
+    rows = {name: parquet.read_table(tmp_path / "t" / f"{name}.parquet").to_pylist() for name in tables}
+    assert rows["answers"] == [{"query": QUERY, **one} for one in report["answers"]]
+    assert {one["property"] for one in rows["answers"]} == {"robust to left rotation"}
     assert len(rows["trials"]) == sum(oracle.asked.values()) == report["trials"]
     assert len(rows["findings"]) == len(report["experiments"][0]["findings"])
     samples = {one["sample"]: one for one in rows["samples"]}
@@ -215,7 +217,7 @@ def test_datasets_opens_pictures_and_trials(oracle: Oracle, tmp_path: Path, cach
     report = investigated(capsys, QUERY, "--budget", "images=24,experiments=1")
     out = tmp_path / "set"
     exported(capsys, "t1", "--to", "datasets", "--out", str(out))
-    assert get_dataset_config_names(str(out)) == ["samples", "trials", "findings", "results"]
+    assert get_dataset_config_names(str(out)) == ["samples", "trials", "findings", "results", "answers"]
     samples = load_dataset(str(out), split="test", cache_dir=str(cache))
     assert len(samples) == report["experiments"][0]["rounds"] * len(report["experiments"][0]["design"]["arms"])
     assert samples[0]["picture"].size == (128, 128)

@@ -77,7 +77,12 @@ def test_json_says_everything(oracle: Oracle, capsys: pytest.CaptureFixture[str]
     assert main(["investigate", QUERY, "--json", "--thread", "t1"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["status"] == "finished"
-    assert told["report"]["answers"][0]["says"] == "yes"
+    (answer,) = told["report"]["answers"]
+    assert (answer["answer"], answer["property"], answer["holds"]) == (
+        "yes",
+        "good at identifying Gaussian noise",
+        True,
+    )
     assert main(["reports", "--json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)
     assert (listed["id"], listed["status"]) == ("t1", "finished")
@@ -190,3 +195,26 @@ def test_a_table_of_trials_is_parquet_or_json_lines(
     assert main(["report", "t1", "--trials", str(tmp_path / "t.csv")]) == 2
     assert "neither .parquet nor .jsonl" in capsys.readouterr().err
     assert not (tmp_path / "t.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("query", "answer", "lead"),
+    [
+        ("Is clip robust to noise?", "yes", "Yes, clip is robust to Gaussian noise"),
+        ("Does noise hurt clip?", "no", "No, clip is robust to Gaussian noise"),
+        ("How much does noise hurt clip?", None, "clip is robust to Gaussian noise"),
+    ],
+)
+def test_a_question_is_answered_as_it_was_asked_and_the_property_is_named(
+    query: str, answer: str | None, lead: str, oracle: Oracle, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    oracle.rates["clip"] = lambda *_: 0.99
+    page = tmp_path / "page.html"
+    command = ["investigate", query, "--thread", "t1", "--budget", "images=800", "--html", str(page)]
+    assert main([*command, "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["report"]["answers"]
+    assert (told["answer"], told["property"], told["holds"]) == (answer, "robust to Gaussian noise", True)
+    assert told["sentence"].startswith(lead)
+    assert f">{lead}" in page.read_text()
+    assert main(["report", "t1"]) == 0
+    assert f"\n\n{lead}" in capsys.readouterr().out

@@ -16,7 +16,7 @@ import pytest
 
 from interfaces import cli, directory, learning, threads
 from interfaces.following import Finished, LearningProgress, Waits
-from interfaces.learning_display import outcome_lines, phase_in_words, trouble
+from interfaces.learning_display import outcome_lines, phase_in_words
 from memory.drafts import Drafts
 from memory.prompts import PromptPool
 from nodes import learning as nodes
@@ -105,6 +105,66 @@ def test_learning_twice_learns_once_and_says_so(say: Say, home: Path) -> None:
 
     assert "3 prompts kept, 3 of them from before" in said
     assert PromptPool(home).rows() == before
+
+
+def test_pictures_that_were_learned_from_are_drawn_again(say: Say, home: Path) -> None:
+    say("learn", "dog", "--tool", "LOC")
+    pictures = sorted((home / "artifacts").glob("*/*.png"))
+    before = {place: place.read_bytes() for place in pictures}
+    for place in pictures:
+        place.unlink()
+
+    told = json.loads(say("memory", "verify", "--json"))
+
+    assert {one["kind"] for one in told["findings"]} == {"rebuilt"}
+    there = {place: place.read_bytes() for place in (home / "artifacts").glob("*/*.png")}
+    assert there
+    assert there.items() <= before.items()
+    assert json.loads(say("memory", "verify", "--json"))["clean"]
+
+
+@pytest.mark.parametrize("harm", ["damaged", "missing"])
+def test_a_run_goes_on_without_the_database_of_prompts_and_warns(
+    say: Say, home: Path, tmp_path: Path, profile: str, harm: str
+) -> None:
+    say("learn", "dog", "--tool", "LOC")
+    for file in home.glob("prompts.sqlite*"):
+        file.unlink()
+    if harm == "damaged":
+        (home / "prompts.sqlite").write_bytes(b"no database " * 500)
+    scene = tmp_path / "scene.png"
+    PIL.Image.new("RGB", (64, 48), "olive").save(scene)
+
+    said = json.loads(say("ask", str(scene), "How many dogs are there?", "--profile", profile, "--json"))
+
+    assert (said["status"], said["error"]) == ("finished", None)
+    (warning,) = [one for one in said["warnings"] if "memory verify" in one]
+    assert warning.startswith("What tools have learned cannot be used, so this went on without it.")
+    assert "memory verify" in say("learn", "dog", "--tool", "LOC", status=1)
+    say("memory", "verify")
+    assert len(PromptPool(home).rows()) == 3
+
+
+@pytest.mark.parametrize("harm", ["damaged", "missing"])
+def test_a_run_goes_on_without_prompts_that_cannot_be_read_and_warns(
+    say: Say, home: Path, tmp_path: Path, profile: str, harm: str
+) -> None:
+    say("learn", "dog", "--tool", "LOC")
+    for block in (home / "prompts").glob("*/*.safetensors"):
+        if harm == "damaged":
+            content = block.read_bytes()
+            middle = slice(len(content) // 4, len(content) // 2)
+            block.write_bytes(content[: middle.start] + bytes(len(content[middle])) + content[middle.stop :])
+        else:
+            block.unlink()
+    scene = tmp_path / "scene.png"
+    PIL.Image.new("RGB", (64, 48), "olive").save(scene)
+
+    said = json.loads(say("ask", str(scene), "How many dogs are there?", "--profile", profile, "--json"))
+
+    assert (said["status"], said["error"]) == ("finished", None)
+    (warning,) = [one for one in said["warnings"] if "memory verify" in one]
+    assert "what LOC learned of 'dog' is damaged or missing" in warning
 
 
 def test_two_runs_at_once_learn_once(profile: str, home: Path) -> None:
@@ -386,8 +446,8 @@ def test_progress_and_outcome_are_told_in_words() -> None:
         "VQA answers questions like 'is it a bird?' from now on",
         "nothing was learned: Why not.",
     ]
-    assert trouble([Learned(question, trouble="Why not."), Learned(question, kept=1)]) is None
-    assert trouble([Learned(question, trouble="Why not.")]) == "Nothing was learned. Why not."
+    assert learning.trouble([Learned(question, trouble="Why not."), Learned(question, kept=1)]) is None
+    assert learning.trouble([Learned(question, trouble="Why not.")]) == "Nothing was learned. Why not."
 
 
 class TestLora:

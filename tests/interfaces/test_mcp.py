@@ -159,6 +159,9 @@ async def test_an_investigation_goes_on_in_the_background_and_is_reported(server
 
     assert told.structured_content["status"] == "finished"
     assert told.structured_content["findings"]
+    (answer,) = told.structured_content["answers"]
+    assert (answer["about"], answer["property"]) == ("clip", "good at recognizing vehicles")
+    assert answer["answer"] == {True: "yes", False: "no", None: "undecided"}[answer["holds"]]
     assert isinstance(page, TextResourceContents)
     assert page.text.startswith("# Can the models recognize vehicles?")
     assert text(told) == page.text

@@ -87,7 +87,8 @@ async def test_a_failed_thread_is_listed_and_resumed(picture: Path, trouble: Tro
     with pytest.raises(ReasoningFailed, match="did not answer"):
         await gathered(sessions.stream_ask([picture], "What is one and two?", thread="mine"))
     (stopped,) = await directory.list_threads()
-    assert (stopped.thread, stopped.status, stopped.answer) == ("mine", "stopped before write", None)
+    assert (stopped.thread, stopped.status, stopped.answer) == ("mine", "failed before write", None)
+    assert stopped.reason == "The chat model did not answer; try again later."
     assert stopped.updated.startswith("20")
 
     trouble.at = ""
@@ -98,7 +99,7 @@ async def test_a_failed_thread_is_listed_and_resumed(picture: Path, trouble: Tro
     assert events[0].state.plan == ["Add one and two", "Give the sum"]
     assert [event.node for event in events if isinstance(event, NodeFinished)] == NODES[2:]
     (finished,) = await directory.list_threads()
-    assert (finished.status, finished.answer) == ("finished", 3)
+    assert (finished.status, finished.answer, finished.reason) == ("finished", 3, "")
     assert (await sessions.ASK.read("mine")).answer == 3
 
 
@@ -151,7 +152,7 @@ async def test_a_thread_that_runs_elsewhere_is_listed_as_running(
         (held,) = await directory.list_threads()
     (let_go,) = await directory.list_threads()
 
-    assert (held.status, let_go.status) == ("running write", "stopped before write")
+    assert (held.status, let_go.status) == ("running write", "failed before write")
 
 
 @pytest.mark.usefixtures("trouble")

@@ -430,6 +430,32 @@ def test_a_damaged_prompt_is_not_used(pool: PromptPool) -> None:
         PromptPool(pool.folder).candidates("LOC", "flamingo", CHECKPOINT)
 
 
+@pytest.mark.parametrize("harm", ["flipped", "cut short", "missing"])
+def test_what_is_damaged_is_found_as_if_it_had_never_been_learned(pool: PromptPool, tmp_path: Path, harm: str) -> None:
+    others = [made(number) for number in range(6) if number != 2]
+    pool.add(made(2))
+    (path,) = pool.blocks.glob("*/*")
+    for one in others:
+        pool.add(one)
+    without = PromptPool(tmp_path / "without")
+    without.add(*others)
+    content = path.read_bytes()
+    if harm == "missing":
+        path.unlink()
+    else:
+        spoilt = content.replace(made(2).prompt.tobytes(), made(3).prompt.tobytes())
+        path.write_bytes(content[: len(content) // 2] if harm == "cut short" else spoilt)
+
+    for feature, limit in ((None, None), (made(2).feature, 3), (made(4).feature, None)):
+        said: list[str] = []
+        found = pool.candidates("LOC", "", CHECKPOINT, feature, limit, trouble=said.append)
+        expected = without.candidates("LOC", "", CHECKPOINT, feature, limit)
+        assert [row.id for row in found.rows] == [row.id for row in expected.rows]
+        assert np.array_equal(found.prompts, expected.prompts)
+        # Among the nearest few the damaged one may not be read at all.
+        assert len(said) == 1 or (limit is not None and harm == "flipped")
+
+
 def test_what_another_process_forgot_in_the_middle_is_looked_up_again(
     pool: PromptPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

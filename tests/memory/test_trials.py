@@ -5,10 +5,12 @@ import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
 
+import PIL.Image
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.artifacts import FOLDER, ArtifactStore
 from memory.demonstrations import DemonstrationPool
 from memory.home import MemoryTrouble
 from memory.samples import Sample, SampleTable
@@ -105,8 +107,10 @@ def test_a_damaged_table_is_said_and_nothing_is_half_stored(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("database", ["trials.sqlite", "samples.sqlite"])
 def test_a_damaged_table_is_moved_away_and_begun_again(database: str, tmp_path: Path) -> None:
+    picture = ArtifactStore(tmp_path / FOLDER).put(PIL.Image.new("RGB", (8, 8))).id
+    sample = Sample("t", 0, 0, 0, picture, picture, "dog", "microworld")
     TrialTable(tmp_path).add([Trial(KEY, SCORES)])
-    SampleTable(tmp_path).add([Sample("t", 0, 0, 0, "a", "a", "dog", "microworld")])
+    SampleTable(tmp_path).add([sample])
     file = tmp_path / database
     file.write_bytes(b"no database" * 100)
     noted = verify_memory(tmp_path, _demonstrations(tmp_path), repair=False)
@@ -116,7 +120,7 @@ def test_a_damaged_table_is_moved_away_and_begun_again(database: str, tmp_path: 
     assert (tmp_path / f"{database}.damaged-1").exists()
     assert verify_memory(tmp_path, _demonstrations(tmp_path)).clean
     TrialTable(tmp_path).add([Trial(KEY, SCORES)])
-    SampleTable(tmp_path).add([Sample("t", 0, 0, 0, "a", "a", "dog", "microworld")])
+    SampleTable(tmp_path).add([sample])
 
 
 def _demonstrations(folder: Path) -> Callable[[], DemonstrationPool]:

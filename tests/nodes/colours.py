@@ -54,6 +54,9 @@ class ColourModels:
     def warning(self, picture: PIL.Image.Image) -> str | None:
         return None
 
+    def troubles(self) -> list[str]:
+        return []
+
     def detect(self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]]) -> list[list[Detection]]:
         return [self._seen(*each) for each in zip(pictures, names, strict=True)]
 

@@ -25,6 +25,14 @@ BEACH = SCENE.with_name("beach.png")
 QUESTION = "Can llava-upright tell left from right?"
 
 
+OPACITY = """one => {
+    let opacity = 1;
+    for (let at = one; at; at = at.parentElement) opacity *= Number(getComputedStyle(at).opacity);
+    return opacity;
+}"""
+"""How opaque an element is drawn, with all that it is in."""
+
+
 def say(page: Page, text: str, *files: Path) -> None:
     if files:
         page.locator("#chat-box input[type=file]").first.set_input_files(files)
@@ -73,6 +81,7 @@ def test_an_example_is_answered_beside_its_steps_and_found_again_after_a_reload(
         assert story.locator("rect title").first.text_content() == "dog 0.87"
         shown = page.locator("#chat-log .user.message img")
         assert shown.evaluate("one => one.complete && one.naturalWidth") == 128
+        assert shown.evaluate(OPACITY) == 1, "a picture is shown as it is"
         page.reload()
 
     answered(page)
@@ -170,7 +179,10 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
 
     story = page.locator("#inquiry-story")
     expect(page.locator("#inquiry-head")).to_contain_text("finished", timeout=60_000)
-    expect(story).to_contain_text("llava-upright is not good at telling where things are")
+    expect(story).to_contain_text("No, llava-upright is not good at telling where things are")
+    expect(story).to_contain_text(
+        "2.3 million parameters, trained in the microworld with planted weaknesses; not LLaVA"
+    )
     expect(story.locator(".sn-claim")).to_have_count(1)
     assert story.locator(".sn-samples image").count() >= 6
     report = page.locator("#inquiry-report")
@@ -233,6 +245,27 @@ def test_threads_are_searched_opened_and_branched(opened: Open) -> None:
     expect(page.locator("#thread-head")).to_contain_text("finished")
     page.locator("#thread-show").click()
     expect(page.locator("#chat-log .bot.message")).to_have_count(1)
+
+
+def test_a_thread_is_deleted_once_that_was_asked_for_twice(opened: Open) -> None:
+    page = opened()
+    say(page, "what do you know about aardvarks?")
+    answered(page)
+    tab(page, "Threads")
+    page.locator("#threads-wanted textarea, #threads-wanted input").first.fill("aardvarks")
+    page.keyboard.press("Enter")
+    expect(page.locator("#threads-found label")).to_have_count(1)
+    page.locator("#threads-found label").click()
+    expect(page.locator("#thread-messages")).to_contain_text("aardvarks")
+    expect(page.locator("#thread-yes")).to_be_hidden()
+    page.locator("#thread-delete").click()
+    page.locator("#thread-no").click()
+    expect(page.locator("#thread-yes")).to_be_hidden()
+    page.locator("#thread-delete").click()
+    page.locator("#thread-yes").click()
+    expect(page.get_by_test_id("toast-body").filter(has_text="Deleted: 1 thread")).to_be_visible()
+    expect(page.locator("#threads-found label")).to_have_count(0)
+    expect(page.locator("#thread-delete")).to_be_hidden()
 
 
 def test_two_users_at_once_see_nothing_of_each_other(opened: Open) -> None:

@@ -1,13 +1,24 @@
 from __future__ import annotations
 
+import ast
+import copy
 import time
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tools.expressions import MAX_CHARACTERS, ExpressionError, evaluate, parse_expression
+from tools.expressions import (
+    MAX_CHARACTERS,
+    ExpressionError,
+    evaluate,
+    from_tree,
+    parse_expression,
+    parse_python,
+)
 from tools.values import Picture, Region
 
 REGION = Region((0, 0, 4, 4), 0.9, "Dog")
@@ -247,3 +258,166 @@ def test_any_text_computes_or_is_refused(text: str) -> None:
         assert str(error)  # noqa: PT017 - either way is right; nothing else may happen
         return
     assert isinstance(value, str | int | float | list | Region | Picture | None)
+
+
+_POSITIONS = st.none() | st.integers(-9, 9)
+_STEPS = st.none() | st.integers(-4, 4)
+_SLICED = st.text("abcdef", max_size=7) | st.lists(st.integers(0, 9), max_size=7)
+
+
+@given(_SLICED, _POSITIONS, _POSITIONS, _STEPS)
+def test_slices_are_those_of_python(whole: Any, start: int | None, stop: int | None, step: int | None) -> None:  # noqa: ANN401
+    text = ":".join("" if each is None else str(each) for each in (start, stop, step))
+    expression = parse_expression(f"A[{text}]")
+
+    if step == 0:
+        with pytest.raises(ExpressionError, match="the step of a slice cannot be zero"):
+            evaluate(expression, {"A": whole})
+        return
+    assert evaluate(expression, {"A": whole}) == whole[start:stop:step]
+
+
+@pytest.mark.parametrize("position", ["float('inf')", "HUGE", "NOTHING"])
+def test_a_position_that_is_no_whole_number_is_refused(position: str) -> None:
+    with pytest.raises(ExpressionError):
+        evaluate(parse_expression(f"'abc'[::{position}]"), {"HUGE": float("inf"), "NOTHING": float("nan")})
+
+
+def test_the_variables_of_a_step_are_read() -> None:
+    assert parse_expression("A[B:C:D]").names == ("A", "B", "C", "D")
+
+
+# For each kind of node that expressions have: an example, and for each of its fields something else that stands there.
+_OTHER = ast.Constant(7)
+_ALIKE: dict[str, tuple[str, dict[str, Any]]] = {
+    "Constant": ("5", {"value": 6, "kind": None}),
+    "Name": ("A", {"id": "RED", "ctx": None}),
+    "Call": ("len(NAMES)", {"func": ast.Name("str"), "args": [], "keywords": [ast.keyword("key", _OTHER)]}),
+    "List": ("[1, 2]", {"elts": [_OTHER], "ctx": None}),
+    "Tuple": ("(1, 2)", {"elts": [_OTHER], "ctx": None}),
+    "Set": ("{1}", {"elts": [_OTHER]}),
+    "IfExp": ("1 if A else 2", {"test": ast.Constant(0), "body": _OTHER, "orelse": None}),
+    "Subscript": ("NAMES[0]", {"value": ast.Name("RED"), "slice": ast.Constant(1), "ctx": None}),
+    "Slice": ("'abcdef'[1:5:2]", {"lower": ast.Constant(2), "upper": ast.Constant(3), "step": ast.Constant(1)}),
+    "BoolOp": ("A > 2 and A > 9", {"op": ast.Or(), "values": [_OTHER, _OTHER]}),
+    "BinOp": ("2 * 3", {"left": _OTHER, "op": ast.Sub(), "right": _OTHER}),
+    "UnaryOp": ("-3", {"op": ast.UAdd(), "operand": _OTHER}),
+    "Compare": ("1 < 2 < 3", {"left": ast.Constant(9), "ops": [ast.Lt(), ast.Gt()], "comparators": [_OTHER, _OTHER]}),
+}
+_WITHOUT_MEANING = {("Constant", "kind"), ("Name", "ctx"), ("List", "ctx"), ("Tuple", "ctx"), ("Subscript", "ctx")}
+"""``u`` before a text; whether a name is read or set, which its place says already."""
+_REFUSED = {
+    "Attribute": "RED.title",
+    "Await": "await A",
+    "Dict": "{1: 2}",
+    "DictComp": "{A: 1 for A in NAMES}",
+    "FormattedValue": "f'{A!r:>9}'",
+    "GeneratorExp": "(A for A in NAMES)",
+    "Interpolation": "t'{A}'",
+    "JoinedStr": "f'{A}'",
+    "Lambda": "lambda: 1",
+    "ListComp": "[A for A in NAMES]",
+    "NamedExpr": "(A := 2)",
+    "SetComp": "{A for A in NAMES}",
+    "Starred": "[*NAMES]",
+    "TemplateStr": "t'{A}'",
+    "Yield": "(yield 1)",
+    "YieldFrom": "(yield from NAMES)",
+}
+
+
+def _kinds() -> Iterator[type[ast.expr]]:
+    old = ("Num", "Str", "Bytes", "NameConstant", "Ellipsis")
+    yield from (each for each in ast.expr.__subclasses__() if each.__name__ not in old)
+
+
+def test_every_kind_of_node_and_every_field_of_it_is_known() -> None:
+    known = {kind.__name__: set(kind._fields) for kind in _kinds()}
+
+    assert known.keys() <= _ALIKE.keys() | _REFUSED.keys()
+    assert {name: set(_ALIKE[name][1]) for name in _ALIKE} == {name: known[name] for name in _ALIKE}
+
+
+@pytest.mark.parametrize("text", _REFUSED.values())
+def test_nodes_that_mean_nothing_here_are_refused(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        compute(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        (kind, field)
+        for kind, (_, fields) in _ALIKE.items()
+        for field in fields
+        if (kind, field) not in _WITHOUT_MEANING
+    ],
+)
+def test_no_field_is_ignored(kind: str, field: str) -> None:
+    """Whatever else stands in a field changes the value, or is refused."""
+    text, others = _ALIKE[kind]
+    tree = ast.parse(text, mode="eval").body
+    node = next(each for each in ast.walk(tree) if type(each).__name__ == kind)
+    other = copy.deepcopy(others[field])
+    variables = VARIABLES
+    if field == "orelse":  # only read where the test is false
+        other, variables = ast.Constant(8), {**VARIABLES, "A": 0}
+    before = evaluate(from_tree(tree), variables)
+    setattr(node, field, other)
+
+    try:
+        after = evaluate(from_tree(ast.fix_missing_locations(tree)), variables)
+    except ExpressionError:
+        return
+    assert after != before
+
+
+_HOSTILE = st.sampled_from([
+    "'", '"', "'''", '"""', "\\", "\\d", "\\8", "\\N{x}", "1", "0x1f", "0b1", "0o7", "1.", ".5", "1e", "1e5", "1j",
+    "_", "if", "or", "in", "is", "not", "and", "else", "for", "f", "r", "b", "rb", "t", "u", "xor", "^", "{", "}",
+    "(", ")", "\n", "\r\n", "\r", "#", " ", "A", "é", "·", "٣", "\x00", "\ud800", "[", "]", ",", ":", "=", "is 1", "()",
+])  # fmt: skip
+
+
+@settings(max_examples=500)
+@given(st.lists(_HOSTILE, max_size=12).map("".join) | st.text(max_size=30))
+@example("'\\d'")
+@example("1if 1else 2")
+@example("0x1for 2")
+@example("'''\\'''' 1if x'''")
+@example("f'{1if 1 else 2}'")
+@example('f"{1if 1 else 2}"')
+@example("1 is 1")
+@example("0x" + "f" * 1_900)
+@example("{0x" + "f" * 1_900 + ": 1}")
+def test_python_warns_about_no_text_and_nothing_but_its_refusal_gets_out(text: str) -> None:
+    for parsed in (parse_expression, parse_block_of_python):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            try:
+                parsed(text)
+            except ExpressionError as error:
+                assert str(error)  # noqa: PT017 - either way is right
+        assert not heard
+
+
+def parse_block_of_python(text: str) -> object:
+    return parse_python(text, mode="exec")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (r"r'\d'", r"\d"),
+        (r"'\d'", r"\d"),
+        (r"'a\tb'", "a\tb"),
+        ("u'ä'", "ä"),
+        ("1if 1else 2", 1),
+        ("0x1for 0", True),
+        ("'1if 1 xor 2'", "1if 1 xor 2"),
+        ("'''it\\'''s 1if xor'''", "it'''s 1if xor"),
+        ("'yes'if'no'else'a'", "a"),
+    ],
+)
+def test_texts_and_numbers_are_what_python_reads(text: str, said: object) -> None:
+    assert compute(text) == said

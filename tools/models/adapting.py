@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profiles.errors import SnellenError
+from profiles.errors import SnellenError, out_of_memory
 from tools.models.local import LocalModel
 from tools.models.model import Question
 from tools.models.ranking import written
@@ -130,6 +130,8 @@ def adapted(module: Any, folder: Path) -> Any:  # noqa: ANN401 - any class of tr
         with _unwarned():
             return peft.PeftModel.from_pretrained(module, str(folder)).merge_and_unload()
     except (ValueError, RuntimeError, KeyError, OSError, TypeError) as error:
+        if (shortage := out_of_memory(error)) is not None:
+            raise shortage from error
         msg = f"The adapter in {folder.name} does not fit its model ({str(error).splitlines()[0][:200]})."
         raise SnellenError(msg) from error
 

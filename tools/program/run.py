@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from profiles.errors import BadInput, SnellenError
+from profiles.errors import BadInput, SnellenError, out_of_memory
 from tools import values
 from tools.expressions import Expression, evaluate
 from tools.program.check import check
@@ -82,6 +82,13 @@ class _Outcome:
     output: Any = None
 
 
+def _failure(tool: str, raised: Exception) -> str:
+    if isinstance(raised, SnellenError):
+        return str(raised)
+    # The machine's: a full disk, a broken accelerator.
+    return f"{tool} failed on this machine ({type(raised).__name__}: {raised}); free space and resume"
+
+
 def _begun(statement: Statement, address: str) -> StepRecord:
     record = StepRecord(address=address, line=statement.line, source=statement.source, tool=SET)
     match statement:
@@ -152,10 +159,10 @@ class _Execution:
         try:
             self._check_limits()
             self._compute(statement, address, context, outcome)
-        except SnellenError as raised:
-            error = str(raised)
-        except (OSError, MemoryError, RuntimeError) as raised:  # the machine's: a full disk, a full accelerator
-            error = f"{record.tool} failed on this machine ({type(raised).__name__}: {raised}); free space and resume"
+        except (SnellenError, OSError, MemoryError, RuntimeError) as raised:
+            if (shortage := out_of_memory(raised)) is not None:  # no fault of the program: it can be run again
+                raise shortage from raised
+            error = _failure(record.tool, raised)
         return replace(
             record,
             arguments={name: values.to_json(value) for name, value in outcome.arguments.items()},

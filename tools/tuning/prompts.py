@@ -56,6 +56,9 @@ class PromptSource(Protocol):
     def concepts(self, pool: str) -> frozenset[str]:
         """The concepts that have prompts in a pool."""
 
+    def troubles(self) -> list[str]:
+        """What of the prompts cannot be read, in sentences: tools go on without it."""
+
 
 def cosines(features: NDArray[np.float32], feature: NDArray[np.float32]) -> NDArray[np.float32]:
     """Cosine similarity of each row ``(n, d)`` with one feature ``(d,)``; 0 where either is all zeros."""

@@ -178,6 +178,10 @@ class Models:
         familiarity = self.familiarity(picture)
         return None if familiarity is None else familiarity.warning(self.profile.name)
 
+    def troubles(self) -> list[str]:
+        """What tools have learned and cannot use now, in sentences for the user."""
+        return [] if self._prompts is None else self._prompts.troubles()
+
     def inpaint(
         self, pictures: Sequence[PIL.Image.Image], masks: Sequence[PIL.Image.Image], prompts: Sequence[str]
     ) -> list[PIL.Image.Image]:

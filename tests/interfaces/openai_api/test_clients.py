@@ -14,7 +14,9 @@ from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 
 from interfaces.serving import Tokens
+from memory.prompts import PromptPool
 from memory.running import running
+from tests.memory.learned import made
 from tests.servers.chat_server import chat_app, data_url
 from tests.servers.snellen_server import listening
 
@@ -311,3 +313,23 @@ def test_errors_are_those_that_the_client_knows(server: str, client: Client) -> 
         "param": "model",
         "code": "model_not_found",
     }
+
+
+def test_memory_is_asked_about_in_words_and_the_next_message_decides(client: Client, owner: Path) -> None:
+    prompts = PromptPool(owner)
+    prompts.add(made(1, "narwhal"), made(2, "narwhal"))
+
+    def say(*messages: Json) -> str:
+        reply = client.chat.completions.create(model="embedded", messages=list(messages))
+        return str(reply.choices[0].message.content)
+
+    order: Json = {"role": "user", "content": "Forget what you learned about narwhals"}
+    asked = say(order)
+    assert asked.startswith("Shall I forget 2 prompts of LOC about “narwhal”")
+    question: Json = {"role": "assistant", "content": asked}
+    kept = say(order, question, {"role": "user", "content": "no"})
+    assert (kept, len(prompts.rows())) == ("I have forgotten nothing.", 2)
+    # The history goes on from the question in a branch of its own.
+    gone = say(order, question, {"role": "user", "content": "yes"})
+    assert "Forgotten: 2 prompts" in gone
+    assert prompts.rows() == []

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import httpx
+import PIL.Image
 import pytest
 from langgraph_sdk.schema import StreamMode, ThreadStatus
 
@@ -21,6 +22,9 @@ from interfaces.studio.launch import ENVIRONMENT, configuration
 from interfaces.studio.names import server_id
 from memory.checkpoints import DATABASE, thread_ids
 from memory.running import running
+from nodes.context import Context
+from nodes.reasoning.protocol import ReasoningFailed
+from tests.graphs.scripted import ScriptedReasoner, make_context
 from tests.servers.studio_server import ROOT, Caller, calling, studio
 
 SCENE, BEACH = ROOT / "examples" / "scene.png", ROOT / "examples" / "beach.png"
@@ -375,6 +379,25 @@ async def test_a_thread_of_the_command_line_is_found_among_those_that_wait(clien
     assert "A person refused it" in str((await listed("idle"))[thread]["values"]["report"]["notes"])
 
 
+async def test_a_run_that_failed_on_the_command_line_is_an_error_with_its_reason(
+    client: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trouble(call: str) -> None:
+        if call == "write":
+            msg = "The chat model did not answer; try again later."
+            raise ReasoningFailed(msg)
+
+    def scripted(_: str, folder: Path) -> Context:
+        return make_context(folder, reasoner=ScriptedReasoner(before=trouble))
+
+    monkeypatch.setattr(sessions, "make_context", scripted)
+    assert await asyncio.to_thread(cli.main, ["ask", str(SCENE), "How many dogs are there?", "--thread", "fails"]) == 1
+
+    found = await client.sdk.threads.search(limit=100, status="error")
+    (failed,) = [one for one in found if one["thread_id"] == server_id("owner", "fails")]
+    assert "The chat model did not answer" in str(cast("dict[str, Any]", failed)["error"])
+
+
 async def test_a_design_is_edited_on_the_server(client: Caller) -> None:
     thread = await client.thread()
     question = {"query": "Can clip recognize fruit?", "approve": True, "budget": {"images": 40}}
@@ -392,6 +415,19 @@ async def test_a_thread_that_is_run_is_not_deleted(client: Caller, home: Path) -
     async with running(thread, home):
         assert (await client.http.delete(f"/threads/{thread}")).status_code == 409
     assert (await client.http.delete(f"/threads/{thread}")).status_code == 204
+
+
+async def test_a_thread_is_deleted_with_what_belongs_to_it_alone(client: Caller, home: Path) -> None:
+    blue = home.parent / "blue.png"
+    await asyncio.to_thread(PIL.Image.new("RGB", (64, 48), "blue").save, blue)
+    picture, thread = await client.upload(blue), await client.thread()
+    await client.run(thread, "ask", input={"instruction": "How many dogs are there?", "pictures": [picture]})
+    link = f"/artifacts/{picture['id']}.png"
+    assert (await client.http.get(link)).status_code == 200
+
+    assert (await client.http.delete(f"/threads/{thread}")).status_code == 204
+    assert (await client.http.get(link)).status_code == 404
+    assert thread not in thread_ids(home)
 
 
 def runs_in(home: Path, thread: str) -> set[str]:

@@ -124,16 +124,19 @@ async def test_a_conclusion_rests_on_decided_claims() -> None:
         Finding(claim=made.claims[1], n=40, mean=0.7, interval=(0.5, 0.9)),
     ]
     known = report(Experiment(design=made, rounds=20, findings=findings))
-    said = {"about": "alpha", "says": "yes", "sentence": "alpha notices it."}
-    wrong = {"about": "beta", "says": "no", "sentence": "beta does not."}
+    notices = {"property": "notices rotation"}
+    said = {"about": "alpha", **notices, "holds": True, "answer": "yes", "sentence": "alpha notices it."}
+    wrong = {"about": "beta", **notices, "holds": False, "answer": "no", "sentence": "beta does not."}
     replies = [
         {"answers": [said, wrong], "conclusion": "…"},
-        {"answers": [said, {**wrong, "says": "open"}], "conclusion": "so"},
+        {"answers": [said, {**wrong, "holds": None}], "conclusion": "…"},
+        {"answers": [said, {**wrong, "holds": None, "answer": "undecided"}], "conclusion": "so"},
     ]
     with served(replies) as script:
         found = await examiner(script).conclude(known)
-        assert "No claim about 'beta' is decided" in script.said()
-    assert [answer.says for answer in found.answers] == ["yes", "open"]
+        assert "No claim about 'beta' is decided" in script.said(1)
+        assert "`holds` is null and `answer` 'no': they disagree" in script.said()
+    assert [(one.answer, one.holds) for one in found.answers] == [("yes", True), ("undecided", None)]
 
 
 async def test_discussions_are_bounded_and_hostile_reports_are_fenced() -> None:
@@ -162,13 +165,14 @@ async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, m
         {**EXPERIMENT, "claims": ["ability"], "arms": [arm("yes", **call(shape, shape="square", size=side)), arm("no")]}
         for side in (60, 160)
     )
+    said = {"about": "alpha", "property": "notices it", "holds": True, "answer": "yes", "sentence": "alpha does."}
     replies: list[dict[str, Any]] = [
         OPENING,
         {"experiment": huge},
         {"experiment": fits},
         {"recap": "r", "interpretation": "i"},
         {"sufficient": True, "questions": []},
-        {"answers": [{"about": "alpha", "says": "yes", "sentence": "alpha notices it."}], "conclusion": "so"},
+        {"answers": [said], "conclusion": "so"},
     ]
     with served(replies) as script:
         chat = examiner(script)
@@ -183,7 +187,7 @@ async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, m
         order = investigations.Order(query="Does alpha notice shapes?", budget={"images": 60})
         async with aclosing(investigations.stream_investigate(order, thread="t")) as events:
             ended = [one async for one in events if isinstance(one, Finished)]
-    assert ended[0].state.report["answers"][0]["says"] == "yes"
+    assert ended[0].state.report["answers"][0]["holds"] is True
     assert ended[0].state.usage["calls"] == len(script.requests) == len(replies)
     assert len({script.said(number) for number in range(len(replies))}) == len(replies), "nothing is asked twice"
     assert "size=160 does not fit into a picture of 128 × 128: at most 128" in script.said(2)

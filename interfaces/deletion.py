@@ -1,0 +1,89 @@
+"""Threads deleted by name or by age, with what belongs to them alone (``memory.thread_deletion``)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from interfaces import threads
+from profiles.errors import BadInput
+
+if TYPE_CHECKING:
+    from memory.thread_deletion import Deleted
+
+_AGE: Final = re.compile(r"(\d{1,6})([hdw])")
+_UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def read_age(said: str) -> timedelta:
+    """Read an age such as ``30d``, ``12h`` or ``8w``.
+
+    Raises:
+        BadInput: It is none.
+    """
+    found = _AGE.fullmatch(said.strip().lower())
+    if found is None:
+        msg = f"{said[:40]!r} is no age: give hours, days or weeks, as in 12h, 30d or 8w."
+        raise BadInput(msg)
+    return int(found[1]) * _UNITS[found[2]]
+
+
+async def delete(names: Sequence[str]) -> Deleted:
+    """Delete threads of the home at hand.
+
+    Args:
+        names: All of them must exist.
+
+    Raises:
+        BadInput: There is no such thread, or somebody runs it (``BeingRun``, which says who); nothing was deleted.
+        MemoryTrouble: The home cannot be written.
+    """
+    from memory.home import home
+    from memory.thread_deletion import delete_threads
+
+    folder = await asyncio.to_thread(home)
+    for name in names:
+        await threads.known_thread(name, folder)
+    return await delete_threads(names, folder)
+
+
+async def older_than(age: timedelta) -> list[str]:
+    """Return the threads of the home at hand to which nothing was saved for so long, the oldest first.
+
+    Those that somebody runs, and those that do not say when they were saved, are not among them.
+
+    Raises:
+        MemoryTrouble: The home cannot be read.
+    """
+    from memory.checkpoints import saved_at, thread_heads
+    from memory.home import home
+    from memory.running import is_running
+
+    folder = await asyncio.to_thread(home)
+    latest = datetime.now(UTC) - age
+    heads = await asyncio.to_thread(thread_heads, folder)
+    saved = {name: saved_at(checkpoint) for name, (_, checkpoint) in heads.items()}
+    old = [name for name, moment in saved.items() if moment is not None and moment < latest]
+    return [name for name in reversed(old) if not await asyncio.to_thread(is_running, name, folder)]
+
+
+async def delete_older_than(age: timedelta) -> Deleted:
+    """Delete the threads of the home at hand to which nothing was saved for so long.
+
+    Raises:
+        BeingRun: Somebody took one up in this moment.
+        MemoryTrouble: The home cannot be written.
+    """
+    return await delete(await older_than(age))
+
+
+def in_words(deleted: Deleted) -> str:
+    """Say what was deleted."""
+    from nodes.telling import counted
+
+    beside = {"picture": deleted.pictures, "sample": deleted.samples, "trial": deleted.trials}
+    parts = [counted(count, name) for name, count in beside.items() if count]
+    return counted(len(deleted.threads), "thread") + (f", with {', '.join(parts)}" if parts else "")

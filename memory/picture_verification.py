@@ -1,0 +1,99 @@
+"""Whether the pictures of a home are still what was stored, and whether those that something refers to are there.
+
+A picture is named by the SHA-256 of its file, so a damaged one is recognised. Pictures that were drawn by a world, from
+a seed, can be drawn again: whoever knows how draws them into a folder of their own, and what comes out under the right
+name is taken from there. Damaged files are moved aside, never deleted.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from memory.artifacts import FOLDER, ArtifactStore
+from memory.home import storing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memory.verification import Verification
+
+Draw = Callable[[ArtifactStore, AbstractSet[str]], None]
+"""Draws pictures of some ids again, as far as they follow from a seed, into a store; others may come with them."""
+
+_ID: Final = re.compile(r"[0-9a-f]{64}")
+_FIELDS: Final = frozenset({"file_id", "mask", "picture"})
+"""Where states name a stored picture: blocks of messages, regions, examples to learn from."""
+
+
+def verify_pictures(folder: Path, found: Verification, users: Mapping[str, str], *, draw: Draw | None = None) -> None:
+    """Check every stored picture, and that every one that is referred to is there, adding to ``found``.
+
+    Args:
+        folder: The memory's home.
+        found: Takes the findings.
+        users: For each picture that something refers to, what does, for people.
+        draw: Draws pictures again; None where nothing can.
+
+    Raises:
+        MemoryTrouble: the disk is full or not writable.
+    """
+    store = ArtifactStore(folder / FOLDER)
+    stored = store.ids()
+    found.pictures = len(stored)
+    damaged = {one for one in stored if not store.is_whole(one)}
+    missing = {one for one in users if _is_id(one) and one not in stored}
+    drawn = _mended(store, damaged | missing, draw, repair=found.repaired) if damaged or missing else set()
+    for one in sorted(damaged | missing):
+        said = "the picture is not what its name says" if one in damaged else "the picture is missing"
+        if one in drawn:
+            found.note("rebuilt", store.path(one), f"{said}; it is drawn again, as it follows from a seed")
+        elif one in users:
+            found.note("lost", store.path(one), f"{said}, and {users[one]} refers to it: give it again, which mends it")
+        else:
+            found.note("orphan", store.path(one), f"{said}, and nothing refers to it; the file is kept aside")
+        if found.repaired and one in damaged and one not in drawn:
+            _move_aside(store.path(one))
+
+
+def pictures_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever a checkpoint holds
+    """Yield the ids of the stored pictures that a saved value refers to."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from pictures_in(one)
+    elif isinstance(value, dict):
+        if value.get("type") == "Picture" and _is_id(value.get("id")):
+            yield value["id"]
+        for name, one in value.items():
+            if name in _FIELDS and _is_id(one):
+                yield one
+            else:
+                yield from pictures_in(one)
+    elif hasattr(value, "content"):  # a message
+        yield from pictures_in(value.content)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def _mended(store: ArtifactStore, wanted: set[str], draw: Draw | None, *, repair: bool) -> set[str]:
+    """Draw pictures again, and return those that came out as they were."""
+    if draw is None:
+        return set()
+    with tempfile.TemporaryDirectory(prefix="snellen-drawn-") as place:
+        again = ArtifactStore(Path(place))
+        draw(again, wanted)
+        drawn = {one for one in wanted if again.is_whole(one)}
+        for one in drawn if repair else ():
+            store.take(one, again)
+    return drawn
+
+
+def _move_aside(path: Path) -> None:
+    with storing(path):
+        path.rename(path.with_name(f"{path.name}.damaged"))
