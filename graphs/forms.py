@@ -76,9 +76,6 @@ class AskInput:
     ] = None
     learn: Annotated[bool, Field(description="Learn from a wrong answer.")] = True
     approve: Approve = False
-    insist: Annotated[
-        bool, Field(description="Learn from the expected answer without asking, even where it looks false.")
-    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
