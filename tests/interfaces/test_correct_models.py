@@ -80,7 +80,7 @@ def test_a_weakness_is_corrected_measured_and_shown(
 def test_one_command_does_both(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["investigate", QUERY, "--models", "blip", "--correct", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["report"]["answers"][0]["says"] == "no"
+    assert told["report"]["answers"][0]["holds"] is False
     (correction,) = told["corrections"]
     assert correction["called"] == next(iter(AdapterStore(home))).name
     assert told["after"]["answers"][0]["holds"] is True
