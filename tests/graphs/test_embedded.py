@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import asyncio
 import base64
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -323,6 +324,8 @@ def test_learning_runs_without_await(tmp_path: Path) -> None:
 
 
 def test_whoever_interrupts_a_synchronous_run_ends_its_node() -> None:
+    # A shell's background job begins with SIGINT ignored, and then nothing would be interrupted.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     ended = threading.Event()
 
     async def endless() -> None:
@@ -332,8 +335,11 @@ def test_whoever_interrupts_a_synchronous_run_ends_its_node() -> None:
         finally:
             ended.set()
 
-    with pytest.raises(KeyboardInterrupt):
-        blocking(endless())
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            blocking(endless())
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ended.wait(5)
 
 
