@@ -64,9 +64,9 @@ async def correct(
     # What tools have learned so far is looked up in the memory.
     found = await asyncio.to_thread(_needs, critique, state, context)
     vain = [one for one in found if _was_in_vain(one, critique, state)]
-    needs = [
-        replace(one, retried=True, doubt=_doubt(one, critique, state, context)) for one in found if one not in vain
-    ]
+    fresh = [one for one in found if one not in vain]
+    doubts = await asyncio.to_thread(lambda: [_doubt(one, critique, state, context) for one in fresh])
+    needs = [replace(one, retried=True, doubt=doubt) for one, doubt in zip(fresh, doubts, strict=True)]
     of_program = [fault for fault in critique.faults if fault.place != "tool"]
     seen: Json = {"attempts": _with_faulty(critique, state)}
     if vain:
