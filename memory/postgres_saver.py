@@ -17,10 +17,10 @@ from psycopg_pool import AsyncConnectionPool
 
 from memory.postgres import PATIENCE_SECONDS, Server, entering, prepared, reaching
 from memory.postgres_running import check_held
-from memory.savers import DELETE, KEEP_LATEST, waited_for
+from memory.savers import DELETE, KEEP_LATEST, Result, SynchronousMethods, waited_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Coroutine, Sequence
     from pathlib import Path
 
     from langchain_core.runnables import RunnableConfig
@@ -68,7 +68,7 @@ _COPYING: Final = (
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 
-class FencedSaver(AsyncPostgresSaver):
+class FencedSaver(AsyncPostgresSaver, SynchronousMethods):
     """Saves nothing of a thread once this process has lost its hold on it: another may be running it by then."""
 
     def __init__(self, pool: Pool, schema: str, serde: JsonPlusSerializer) -> None:
@@ -128,13 +128,8 @@ class FencedSaver(AsyncPostgresSaver):
         """Delete threads, or all but the latest checkpoint of each of their namespaces."""
         await super().aprune(thread_ids, strategy="delete" if strategy in DELETE else strategy)
 
-    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Do as ``adelete_for_runs``, from another thread than the saver's."""
-        waited_for(self.adelete_for_runs(run_ids), self.loop)
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Do as ``acopy_thread``, from another thread than the saver's."""
-        waited_for(self.acopy_thread(source_thread_id, target_thread_id), self.loop)
+    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return waited_for(work, self.loop)
 
     async def copy_writes(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Save what steps gave in another database, in the order of columns that its own rows have."""

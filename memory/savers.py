@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -67,7 +68,62 @@ def checked_strategy(strategy: str) -> bool:
     return strategy == KEEP_LATEST
 
 
-class HomeSaver(AsyncSqliteSaver):
+class SynchronousMethods(BaseCheckpointSaver[str], ABC):
+    """The synchronous half of a saver: each method waits for its asynchronous twin."""
+
+    @abstractmethod
+    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do work on the saver's loop, and wait for it on another thread."""
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint, the latest where none is named."""
+        return self._wait(self.aget_tuple(config))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002 - inherited
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Yield checkpoints, the latest first."""
+        yield from self._wait(_all(self.alist(config, filter=filter, before=before, limit=limit)))
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint."""
+        return self._wait(self.aput(config, checkpoint, metadata, new_versions))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what a task wrote before its step is over."""
+        self._wait(self.aput_writes(config, writes, task_id, task_path))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Delete a thread."""
+        self._wait(self.adelete_thread(thread_id))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete what runs saved."""
+        self._wait(self.adelete_for_runs(run_ids))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread."""
+        self._wait(self.acopy_thread(source_thread_id, target_thread_id))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
+        """Delete threads, or all but the latest checkpoint of each of their namespaces."""
+        self._wait(self.aprune(thread_ids, strategy=strategy))
+
+
+class HomeSaver(AsyncSqliteSaver, SynchronousMethods):
     """LangGraph's saver in SQLite, with the whole interface."""
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
@@ -98,20 +154,8 @@ class HomeSaver(AsyncSqliteSaver):
                     raise NotImplementedError(msg)
             await self._change(*((_PRUNED.format(table=table), (thread, thread)) for table in _TABLES))
 
-    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Do as ``adelete_for_runs``, from another thread than the saver's."""
-        self._wait(self.adelete_for_runs(run_ids))
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Do as ``acopy_thread``, from another thread than the saver's."""
-        self._wait(self.acopy_thread(source_thread_id, target_thread_id))
-
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
-        """Do as ``aprune``, from another thread than the saver's."""
-        self._wait(self.aprune(thread_ids, strategy=strategy))
-
-    def _wait(self, work: Coroutine[Any, Any, None]) -> None:
-        waited_for(work, self.loop)
+    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return waited_for(work, self.loop)
 
     async def _change(self, *statements: tuple[str, tuple[str, ...]]) -> None:
         """Do all or nothing."""
@@ -126,7 +170,7 @@ class HomeSaver(AsyncSqliteSaver):
             await self.conn.commit()
 
 
-class BlockingSaver(BaseCheckpointSaver[str]):
+class BlockingSaver(SynchronousMethods):
     """A saver that can be called from any thread, with or without a running loop: it works on the background loop.
 
     Args:
@@ -137,24 +181,9 @@ class BlockingSaver(BaseCheckpointSaver[str]):
         super().__init__(serde=saver.serde)
         self._saver = saver
 
-    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return a checkpoint, the latest where none is named."""
-        return blocking(self._saver.aget_tuple(config))
-
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint, the latest where none is named."""
         return await asyncio.wrap_future(submit(self._saver.aget_tuple(config)))
-
-    def list(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,  # noqa: A002 - inherited
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        """Yield checkpoints, the latest first."""
-        yield from blocking(_all(self._saver.alist(config, filter=filter, before=before, limit=limit)))
 
     async def alist(
         self,
@@ -169,16 +198,6 @@ class BlockingSaver(BaseCheckpointSaver[str]):
         for one in await asyncio.wrap_future(submit(found)):
             yield one
 
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Save a checkpoint."""
-        return blocking(self._saver.aput(config, checkpoint, metadata, new_versions))
-
     async def aput(
         self,
         config: RunnableConfig,
@@ -189,49 +208,30 @@ class BlockingSaver(BaseCheckpointSaver[str]):
         """Save a checkpoint."""
         return await asyncio.wrap_future(submit(self._saver.aput(config, checkpoint, metadata, new_versions)))
 
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Save what a task wrote before its step is over."""
-        blocking(self._saver.aput_writes(config, writes, task_id, task_path))
-
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Save what a task wrote before its step is over."""
         await asyncio.wrap_future(submit(self._saver.aput_writes(config, writes, task_id, task_path)))
 
-    def delete_thread(self, thread_id: str) -> None:
-        """Delete a thread."""
-        blocking(self._saver.adelete_thread(thread_id))
-
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete a thread."""
         await asyncio.wrap_future(submit(self._saver.adelete_thread(thread_id)))
-
-    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Delete what runs saved."""
-        blocking(self._saver.adelete_for_runs(run_ids))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete what runs saved."""
         await asyncio.wrap_future(submit(self._saver.adelete_for_runs(run_ids)))
 
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a thread."""
-        blocking(self._saver.acopy_thread(source_thread_id, target_thread_id))
-
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread."""
         await asyncio.wrap_future(submit(self._saver.acopy_thread(source_thread_id, target_thread_id)))
 
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
-        """Delete threads, or all but the latest checkpoint of each of their namespaces."""
-        blocking(self._saver.aprune(thread_ids, strategy=strategy))
-
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
         """Delete threads, or all but the latest checkpoint of each of their namespaces."""
         await asyncio.wrap_future(submit(self._saver.aprune(thread_ids, strategy=strategy)))
+
+    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return blocking(work)
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[str]:
         """Return one that brings back the classes of a graph, too: graphs ask for it when they are compiled."""

@@ -13,10 +13,10 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from graphs.states import STATE_TYPES
 from interfaces.studio.names import NAMES, Known, known_homes, server_id
 from memory.checkpoints import checkpoints, serializer
-from memory.savers import KEEP_LATEST, waited_for
+from memory.savers import KEEP_LATEST, SynchronousMethods, waited_for
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import Coroutine
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class HomesSaver(BaseCheckpointSaver[str]):
+class HomesSaver(SynchronousMethods):
     """Reads and writes each thread where it belongs: in its user's home, under its own name.
 
     Args:
@@ -113,57 +113,6 @@ class HomesSaver(BaseCheckpointSaver[str]):
             await saver.aprune([known.name], strategy=strategy)
             if strategy != KEEP_LATEST:
                 NAMES.forget(thread)
-
-    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Do as ``aget_tuple``, from another thread than the server's."""
-        return self._wait(self.aget_tuple(config))
-
-    def list(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,  # noqa: A002 - inherited
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        """Do as ``alist``, from another thread than the server's."""
-
-        async def found() -> Sequence[CheckpointTuple]:
-            return [one async for one in self.alist(config, filter=filter, before=before, limit=limit)]
-
-        yield from self._wait(found())
-
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Do as ``aput``, from another thread than the server's."""
-        return self._wait(self.aput(config, checkpoint, metadata, new_versions))
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Do as ``aput_writes``, from another thread than the server's."""
-        self._wait(self.aput_writes(config, writes, task_id, task_path))
-
-    def delete_thread(self, thread_id: str) -> None:
-        """Do as ``adelete_thread``, from another thread than the server's."""
-        self._wait(self.adelete_thread(thread_id))
-
-    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Do as ``adelete_for_runs``, from another thread than the server's."""
-        self._wait(self.adelete_for_runs(run_ids))
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Do as ``acopy_thread``, from another thread than the server's."""
-        self._wait(self.acopy_thread(source_thread_id, target_thread_id))
-
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
-        """Do as ``aprune``, from another thread than the server's."""
-        self._wait(self.aprune(thread_ids, strategy=strategy))
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - inherited
         """Return the version of a channel that follows, as the homes' savers count them."""
