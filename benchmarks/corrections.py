@@ -84,7 +84,7 @@ async def reflected(profile: str, folder: Path, *, count: int, seed: int, split:
     for task, share in _tasks(seed, split):
         if not any(wanted.values()):
             break
-        right = _expected(task)
+        right = expected_text(task)
         state = await _answered(task, context)
         if state is None or not right:
             continue
@@ -110,7 +110,8 @@ def _tasks(seed: int, split: Any) -> Iterator[tuple[Task, str]]:  # noqa: ANN401
             yield from zip(together, (share for share, _ in drawn), strict=True)
 
 
-def _expected(task: Task) -> str:
+def expected_text(task: Task) -> str:
+    """Return the right answer as a person says it: a text, or the names of what is tagged."""
     match task.expected:
         case Answer(text=text):
             return text

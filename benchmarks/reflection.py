@@ -24,12 +24,13 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any, Final
 
+from benchmarks.corrections import expected_text, reflected, reported
 from benchmarks.planting import KINDS, Planted, PlantedModels, RightRun, plants
 from graphs.states import AskState
 from memory.artifacts import ArtifactStore
 from memory.demonstrations import DemonstrationPool
 from microworld.concepts import vocabulary
-from microworld.tasks import SHARES, SPLITS, Answer, Family, Tags, Task, sample_tasks
+from microworld.tasks import SHARES, SPLITS, Family, Task, sample_tasks
 from nodes.agreement import agreement
 from nodes.context import Context
 from nodes.inference import run as run_node
@@ -92,8 +93,6 @@ def main() -> None:
 
 def _corrections(options: argparse.Namespace) -> None:
     """Measure how sure reflection is after true and after false corrections."""
-    from benchmarks.corrections import reflected, reported
-
     with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
         found = asyncio.run(reflected(options.profile, Path(folder), count=options.n, seed=options.seed))
     report = reported(found, options.threshold) | {"seed": options.seed, "profile": options.profile}
@@ -173,7 +172,7 @@ def _tasks(options: argparse.Namespace) -> Iterator[Task]:
 
 async def _right(task: Task, laboratory: Laboratory) -> AskState | None:
     """Solve a task; None where the answer is not right."""
-    expected = _expected(task)
+    expected = expected_text(task)
     stored = [laboratory.context.pictures.put(picture) for picture in task.pictures()]
     asked = Asked(task.instruction, inputs_for(len(stored)), task.family)
     try:
@@ -191,15 +190,6 @@ async def _right(task: Task, laboratory: Laboratory) -> AskState | None:
     )
     state = await _run(state, laboratory, laboratory.models)
     return state if _is_right(state) else None
-
-
-def _expected(task: Task) -> str:
-    match task.expected:
-        case Answer(text=text):
-            return text
-        case Tags(regions=regions):
-            return ", ".join(sorted(one.name for one in regions))
-    return ""
 
 
 async def _run(state: AskState, laboratory: Laboratory, models: Any) -> AskState:  # noqa: ANN401 - planted or not
