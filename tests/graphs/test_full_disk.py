@@ -116,11 +116,12 @@ def _no_room_once_stored(*writing: str) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("full_disk", "stopped", "there"),
     [
-        (no_room_for_drafts, "before tune", 0),
-        (no_room_for_tensors, "before store", 0),
-        (no_room_for_rows, "before store", 0),
-        (no_room_for_the_result, "before store", 3),
-        (no_room_for_the_state, "after store", 3),
+        (no_room_for_drafts, "failed before tune", 0),
+        (no_room_for_tensors, "failed before store", 0),
+        (no_room_for_rows, "failed before store", 0),
+        # What went wrong could not be saved any more, either.
+        (no_room_for_the_result, "stopped before store", 3),
+        (no_room_for_the_state, "stopped after store", 3),
     ],
 )
 def test_nothing_is_half_learned_on_a_full_disk_and_later_it_goes_on(
@@ -130,7 +131,8 @@ def test_nothing_is_half_learned_on_a_full_disk_and_later_it_goes_on(
         followed(learning.stream_learn("dog", tools=("CLASSIFY", "LOC"), profile=profile, thread=THREAD))
 
     (thread,) = asyncio.run(directory.list_threads())
-    assert thread.status == f"stopped {stopped}"
+    assert thread.status == stopped
+    assert ("the disk is full" in thread.reason) == stopped.startswith("failed")
     assert learned(home) == there
     check(home)
     with pytest.raises(BadInput, match="has not finished"):
