@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from interfaces.termination import INTERRUPTED
-from profiles.errors import BadInput, SnellenError
+from profiles.errors import BadInput, SnellenError, out_of_memory
 
 Result = TypeVar("Result")
 
@@ -49,10 +49,12 @@ def resumable(thread: Callable[[], str]) -> Iterator[None]:
         raise Interrupted(msg) from error
     except BadInput:
         raise
-    except SnellenError as error:
-        if not thread():
+    except Exception as error:
+        # Libraries say in ways of their own that memory is short.
+        known = out_of_memory(error) or (error if isinstance(error, SnellenError) else None)
+        if known is None or not thread():
             raise
-        msg = f"{str(error).rstrip('.')} (then `snellen resume {thread()}` goes on from there)."
+        msg = f"{str(known).rstrip('.')} (then `snellen resume {thread()}` goes on from there)."
         raise SnellenError(msg) from error
 
 

@@ -88,6 +88,8 @@ def test_a_process_that_is_loading_a_model_leaves_at_once(number: str, ctrl_c: s
     [
         (KeyboardInterrupt(), Interrupted, "`snellen resume t1` goes on after the last finished step"),
         (SnellenError("The disk is full."), SnellenError, "The disk is full (then `snellen resume t1` goes on"),
+        (MemoryError(), SnellenError, "smaller checkpoints (then `snellen resume t1` goes on from there)."),
+        (ValueError("unexpected"), ValueError, "unexpected"),
         (BadInput("No."), BadInput, "No."),
     ],
 )
