@@ -237,7 +237,7 @@ def _parted(text: str, place: int) -> list[str] | None:
     Returns:
         The parts; None if one of them is empty, or the parentheses are not closed at the end.
     """
-    parts = []
+    parts: list[str] = []
     while place < len(text):
         begin = place + len(text[place:]) - len(text[place:].lstrip())
         quoted = _QUOTED.match(text, begin)
