@@ -18,7 +18,9 @@ from profiles import load_profile
 from profiles.errors import BadInput
 from tools.prove import Draft, FolderScenes, Pictured, WorldScenes, read_benchmark
 from tools.prove.building import Workshop, build, funnel_of, objections
+from tools.prove.changes import Draw
 from tools.prove.filters import Reading, denied, duplicates, program_objection, text_objection
+from tools.prove.perturbation import blindness
 from tools.prove.records import Item
 from tools.scoring.scene_graph import Fact, SceneGraph
 from tools.scoring.verification import Verified, Verifier
@@ -344,6 +346,105 @@ def test_programs_that_do_not_look_are_rejected_and_those_that_look_are_not(seed
         for name, program in attacks(output or "", graph).items():
             (_,), (reason,) = judged([draft.model_copy(update={"program": program})])
             assert reason == "program ignores the scene", (name, draft.question, output)
+
+
+KNOWN = SceneGraph(
+    [
+        Fact("dog", attribute="red", kind="color"),
+        Fact("dog", attribute="small", kind="size"),
+        Fact("cat", attribute="blue", kind="color"),
+        Fact("cat", attribute="large", kind="size"),
+        Fact("house", attribute="white", kind="color"),
+        Fact("dog", relation="above", target="cat", kind="spatial"),
+        Fact("cat", relation="left of", target="house", kind="spatial"),
+        Fact("dog (2)", attribute="green", kind="color"),
+    ]
+)
+HONEST = [
+    ("What color is the cat?", "The cat is blue.", "return g.get_attributes('cat')['color']"),
+    ("How many dogs are there?", "There are 2 dogs.",
+     "return len([e for e in g.get_entities() if e.split(' (')[0] == 'dog'])"),
+    ("Is there a horse?", "No, there is no horse.",
+     "return any(e.split(' (')[0] == 'horse' for e in g.get_entities())"),
+    ("Is the dog above the cat?", "Yes, the dog is above the cat.",
+     ("return any('above' in row for e in g.get_entities() if e.split(' (')[0] == 'dog'"
+      " for row in g.get_outgoing_relations(e).get('cat', {}).values())")),
+    ("What is above the cat?", "A dog is above the cat.",
+     ("return sorted({e.split(' (')[0] for e, kinds in g.get_incoming_relations('cat').items()"
+      " if any('above' in row for row in kinds.values())})")),
+    ("Which thing in the picture is white?", "The house is white.",
+     "return [e for e in g.get_entities() if g.get_attributes(e).get('color') == 'white']"),
+    ("Is the cat red?", "No, the cat is not red.", "return g.get_attributes('cat')['color'] == 'red'"),
+    ("How many things are there?", "There are 4 things.", "return len(g.get_entities())"),
+    ("What can you see?", "I can see a dog, a cat and a house.",
+     "return sorted({e.split(' (')[0] for e in g.get_entities()})"),
+]  # fmt: skip
+COLORS = ["red", "green", "blue", "white", "black", "purple", "orange", "teal", "beige", "yellow", "pink", "gray"]
+COINCIDENT = [
+    ("What color is the cat?", "The cat is blue.",
+     ("for e in sorted(g.get_entities()):\n        if 'color' in g.get_attributes(e):\n"
+      "            return g.get_attributes(e)['color']")),
+    ("What color is the cat?", "The cat is blue.",
+     ("for e in g.get_entities():\n        if g.get_attributes(e).get('size') == 'large':\n"
+      "            return g.get_attributes(e)['color']")),
+    ("What color is the cat?", "The cat is blue.",
+     f"for c in {COLORS}:\n        if c in str(g.get_attributes('cat')):\n            return c\n    return 'blue'"),
+    ("What color is the cat?", "The cat is blue.",
+     f"c = g.get_attributes('cat')['color']\n    return 'blue' if c in {COLORS} else c"),
+    ("How many dogs are there?", "There are 2 dogs.", "return str(len(g.get_entities()) - 2)"),
+    ("How many dogs are there?", "There are 2 dogs.",
+     "n = len([e for e in g.get_entities() if e.split(' (')[0] == 'dog'])\n    return 4 if n == 4 else 2"),
+    ("Is there a horse?", "No, there is no horse.", "return 'no' if len(g.get_entities()) == 4 else 'yes'"),
+    ("Is the dog above the cat?", "Yes, the dog is above the cat.",
+     "return sum(len(g.get_outgoing_relations(e)) for e in g.get_entities()) == 2"),
+    ("Is the dog above the cat?", "Yes, the dog is above the cat.",
+     "return any('above' in str(g.get_outgoing_relations(e)) for e in g.get_entities())"),
+    ("What is above the cat?", "A dog is above the cat.",
+     "for e in g.get_entities():\n        if 'above' in str(g.get_outgoing_relations(e)):\n            return e"),
+    ("What is above the cat?", "A dog is above the cat.",
+     ("for n in ('thimble', 'abacus', 'weathervane'):\n        if n in g.get_entities():\n            return n\n"
+      "    return 'dog' if 'cat' in g.get_entities() and g.get_incoming_relations('cat') else 'none'")),
+    ("Is the cat red?", "No, the cat is not red.",
+     "return sum('red' in str(g.get_attributes(e)) for e in g.get_entities()) > 1"),
+    ("Is the cat blue?", "Yes, the cat is blue.",
+     "return any(g.get_attributes(e).get('color') == 'blue' for e in g.get_entities())"),
+    ("Which thing in the picture is white?", "The house is white.",
+     "return [e for e in g.get_entities() if len(g.get_attributes(e)) == 1 and '(' not in e]"),
+]  # fmt: skip
+
+
+def ignored(question: str, answer: str, body: str, verifier: Verifier) -> str:
+    """Return why a program is said to ignore the scene that it gives the right answer for; empty where it is not."""
+    program = f"def verify(g):\n    {body}"
+    output = verifier.run(program, KNOWN)
+    assert output.answer is not None, output.trouble
+    asked = Draft(kind="x", question=question, answer=answer, program=program)
+    read = reading(question, answer, output.answer)
+    assert not program_objection(asked, output, read, embed)
+    (found,) = blindness([asked], [output], [read], KNOWN, verifier)
+    return found.note if found else ""
+
+
+@pytest.mark.parametrize(("question", "answer", "body"), HONEST)
+def test_a_program_that_looks_at_the_right_facts_is_kept(
+    question: str, answer: str, body: str, verifier: Verifier
+) -> None:
+    assert ignored(question, answer, body, verifier) == ""
+
+
+@pytest.mark.parametrize(("question", "answer", "body"), COINCIDENT)
+def test_a_program_that_is_right_by_coincidence_is_rejected(
+    question: str, answer: str, body: str, verifier: Verifier
+) -> None:
+    assert ignored(question, answer, body, verifier)
+
+
+def test_replacements_differ_from_program_to_program_and_not_from_time_to_time() -> None:
+    words = {program: [Draw(program, KNOWN).word() for _ in range(2)] for program in map(str, range(200))}
+    assert all(first == again for first, again in words.values())
+    assert len({word for word, _ in words.values()}) > 190
+    first, last = Draw("", KNOWN).first_and_last(KNOWN.get_entities())
+    assert sorted([first, last, *KNOWN.get_entities()])[:: len(KNOWN.get_entities()) + 1] == [first, last]
 
 
 async def test_a_writer_of_constants_is_seen_through_and_counted(tmp_path: Path, verifier: Verifier) -> None:

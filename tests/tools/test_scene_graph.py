@@ -106,6 +106,15 @@ def test_the_methods_of_the_paper_say_what_is_there() -> None:
         ("entity - part (pig's crown)", Fact("pig's crown", kind="part")),
         ("entity - state (man, old)", Fact("man", attribute="old", kind="state")),
         ("Attribute – Material (bench, wood).", Fact("bench", attribute="wood", kind="material")),
+        ("other - text rendering (sign, “STOP”)", Fact("sign", attribute="STOP", kind="text rendering")),
+        ("other - text rendering (sign, \u2018STOP, now\u2019)",
+         Fact("sign", attribute="STOP, now", kind="text rendering")),
+        ("other - text rendering (sign, :-)", Fact("sign", attribute=":-", kind="text rendering")),
+        ('other - text rendering (sign, ":-)")', Fact("sign", attribute=":-)", kind="text rendering")),
+        ("other - count (tires == 2)", Fact("tires", attribute="2", kind="count")),
+        ("attribute - count (tires >= 2)", Fact("tires", attribute=">= 2", kind="count")),
+        ("entity - whole (dog (2))", Fact("dog (2)", kind="whole")),
+        ("attribute - state (dog (left, front), wet)", Fact("dog (left, front)", attribute="wet", kind="state")),
         ("- attribute - color (shirt, red, white)", Fact("shirt", attribute="red, white", kind="color")),
     ],
 )  # fmt: skip
@@ -116,7 +125,9 @@ def test_tuples_are_read_as_they_are_written(text: str, fact: Fact) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "dog", "entity ()", "attribute (dog)", "relation (dog, house)", "entity (a, b)", "attribute (dog,, red)",
-     "entity (" + "x" * 300 + ")", "thing (dog)"],
+     "entity (" + "x" * 300 + ")", "thing (dog)", "entity - whole (dog) | entity - whole (cat)",
+     "entity - whole (dog)\nentity - whole (cat)", "attribute (dog, red), attribute (cat, blue)", "entity (dog))",
+     "entity ((dog)", "other - count (tires)", "global - count (2)"],
 )  # fmt: skip
 def test_what_is_no_tuple_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
@@ -137,6 +148,18 @@ KINDS = st.sampled_from(["", "color", "text rendering", "spatial", "action", "wh
 )
 def test_what_is_written_is_read_again(fact: Fact) -> None:
     assert parse_tuple(tuple_text(fact)) == fact
+
+
+FORMED = st.one_of(
+    st.builds(Fact, WORDS),
+    st.builds(lambda name, value: Fact(name, attribute=value, kind="color"), WORDS, WORDS),
+)
+
+
+@given(FORMED, FORMED, st.sampled_from(["|", "\n", " ", ", ", ";", "and"]))
+def test_two_tuples_in_one_text_are_not_read_as_one(one: Fact, other: Fact, between: str) -> None:
+    text = f"{tuple_text(one)}{between}{tuple_text(other)}"
+    assert read_tuples([text]).unreadable == (text[:200],)
 
 
 @given(

@@ -2,19 +2,22 @@
 
 A program that says "red" is right about a red dog without having looked. So each fact that the answer needs is changed
 in a copy of the graph: a value for another one, a relation or an entity is taken away, things are doubled. The output
-must differ there, and say the new value where it said the old one. Where only what nobody asked about was changed, it
-must be the same: a program cannot pass by telling changed graphs from the one that it was written for.
+must differ there, and say the new value where it said the old one. Where only what nobody asked about was changed
+(`tools.prove.harmless`), it must be the same: a program cannot pass by telling changed graphs from the one that it was
+written for, nor by looking at facts that happen to go with the answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from tools.prove.changes import Change, Draw, says
 from tools.prove.filters import Objection, Reading
-from tools.scoring.scene_graph import MAX_NAME, Fact, SceneGraph, name_of, numbered
+from tools.prove.harmless import harmless_changes
+from tools.scoring.scene_graph import Fact, SceneGraph, name_of, numbered
 
 if TYPE_CHECKING:
     from tools.prove.records import Draft
@@ -22,49 +25,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 24
 """Changed graphs that one program is run on."""
-_VALUES: Final = {
-    "color": ("purple", "orange", "teal", "beige"),
-    "size": ("small", "medium", "large"),
-    "place": ("top left", "top right", "bottom left", "bottom right"),
-}  # fmt: skip
-"""Values that replace others of their kind; of other kinds any value does."""
-_PLAIN: Final = ("ordinary", "unusual", "simple", "rare")
-_THINGS: Final = ("thimble", "abacus", "weathervane")
-"""Names for things that become others."""
 _NUMBER: Final = re.compile(r"\d+")
-
-
-@dataclass(frozen=True)
-class Change:
-    """A graph in which something is otherwise.
-
-    Attributes:
-        about: What was changed, in words.
-        graph: The changed graph.
-        said: What the output must say now; empty where only the difference counts, and failing is one.
-        gone: What it may no longer say.
-        harmless: Whether nothing was changed that the answer needs: the output must stay.
-    """
-
-    about: str
-    graph: SceneGraph
-    said: str = ""
-    gone: str = ""
-    harmless: bool = False
-
-    def objection(self, before: str, after: Verified) -> str:
-        """Say in what the output does not follow the change; empty where it does."""
-        said = after.answer or ""
-        if self.harmless:
-            same = sorted(said.split(", ")) == sorted(before.split(", "))
-            return "" if same else f"It depends on what was not asked: {self.about}."
-        if said == before:
-            return f"It says {before[:80]!r} all the same where {self.about}."
-        if after.answer is None:
-            return f"Where {self.about}, it fails: {after.trouble}" if self.said else ""
-        if (self.said and not _says(said, self.said)) or (self.gone and _says(said, self.gone)):
-            return f"Where {self.about}, it says {said[:80]!r}."
-        return ""
 
 
 def blindness(
@@ -84,48 +45,33 @@ def blindness(
         verifier: Runs the programs on changed graphs.
     """
     found: list[Objection | None] = []
-    for draft, output, reading in zip(drafts, verified, readings, strict=True):
-        needed = needed_changes(reading, graph, output.answer or "")
-        loose = [] if needed else _mentioned_changes(draft, graph)
-        changes = [*needed, *loose, harmless_change(draft, reading, graph)]
+    for draft, verdict, reading in zip(drafts, verified, readings, strict=True):
+        output, draw = verdict.answer or "", Draw(draft.program, graph)
+        harmless = harmless_changes(draft, reading, graph, output, draw)
+        # Also where unrelated things are as the answer says of others: a program may look at any that are.
+        graphs = [graph, *(change.graph for change in harmless if change.decoys)]
+        needed = [change for one in graphs for change in needed_changes(reading, one, output, draw)]
+        loose = [] if needed else _mentioned_changes(draft, graph, draw)
+        changes = [*needed, *loose, *harmless]
         after = list(verifier.run_all([(draft.program, change.graph) for change in changes]))
-        notes = [change.objection(output.answer or "", each) for change, each in zip(changes, after, strict=True)]
-        if loose:
+        notes = [change.objection(output, each) for change, each in zip(changes, after, strict=True)]
+        if loose and not all(notes[: len(loose)]):
             # Nothing says which facts the answer needs: it must need some of those about the things it names.
-            notes = [notes[0] if all(notes[:-1]) else "", notes[-1]]
+            notes = notes[len(loose) :]
         note = next(filter(None, notes), "")
         found.append(Objection("program ignores the scene", note) if note else None)
     return found
 
 
-def needed_changes(reading: Reading, graph: SceneGraph, output: str) -> list[Change]:
+def needed_changes(reading: Reading, graph: SceneGraph, output: str, draw: Draw) -> list[Change]:
     """Change each fact that the answer needs, and each that the question needs to tell one thing from others."""
-    changes = [change for fact in reading.new for change in _against(fact, graph, output)]
+    changes = [change for fact in reading.new for change in _against(fact, graph, output, draw)]
     if not all(fact.negated for fact in reading.new):
-        changes += _of_premise(reading.premise, graph)
+        changes += _of_premise(reading.premise, graph, draw)
     return changes[:_MOST]
 
 
-def harmless_change(draft: Draft, reading: Reading, graph: SceneGraph) -> Change:
-    """Change what has nothing to do with an answer: values of other kinds of other things, the caption, the order."""
-    said = f"{draft.question} {draft.answer}"
-    about = [*reading.premise, *reading.answer]
-    names = {name_of(key) for fact in about for key in (fact.entity, fact.target)}
-    kinds = {fact.kind for fact in about if fact.attribute} | {"category", "count"}
-
-    def changed(fact: Fact) -> Fact:
-        named = name_of(fact.entity) in names or _says(said, name_of(fact.entity))
-        if not fact.attribute or named or fact.kind in kinds:
-            return fact
-        return replace(fact, attribute=_another(fact, graph, said))
-
-    facts = [changed(fact) for fact in graph.facts]
-    keys = graph.get_entities()
-    turned = [Fact(key) for key in [*keys[1:], *keys[:1]] if name_of(key) == key]
-    return Change("other things are otherwise", SceneGraph([*turned, *facts]), harmless=True)
-
-
-def _against(fact: Fact, graph: SceneGraph, output: str) -> Iterator[Change]:
+def _against(fact: Fact, graph: SceneGraph, output: str, draw: Draw) -> Iterator[Change]:
     """Change what an answer says, so that it is no longer so; what it denies, so that it is."""
     if fact.negated:
         yield from _made_so(fact, graph)
@@ -133,17 +79,18 @@ def _against(fact: Fact, graph: SceneGraph, output: str) -> Iterator[Change]:
         pairs = {(one.entity, one.target) for one in graph.facts if one.relation and _alike(one, fact)}
         if pairs:
             yield _unrelated(pairs, graph, said=fact.text)
+            yield _otherwise_related(fact, pairs, graph, output, draw)
     elif fact.kind == "count":
-        yield from _doubled(fact, graph, output)
+        yield from _more(fact, graph, output, draw)
     elif fact.attribute:
         keys = {one.entity for one in graph.facts if one.attribute and _alike(one, fact)}
         if keys:
-            yield _revalued(fact, keys, graph, output)
+            yield from _revalued(fact, keys, graph, output, draw)
     elif any(name_of(key) == fact.entity for key in graph.get_entities()):
-        yield _renamed(fact.entity, graph, output)
+        yield _renamed(fact.entity, graph, output, draw)
 
 
-def _of_premise(premise: Sequence[Fact], graph: SceneGraph) -> Iterator[Change]:
+def _of_premise(premise: Sequence[Fact], graph: SceneGraph, draw: Draw) -> Iterator[Change]:
     """Take away the things that a question is about, and what tells them from others of their name."""
     names = [name_of(key) for key in graph.get_entities()]
     for fact in premise:
@@ -155,7 +102,7 @@ def _of_premise(premise: Sequence[Fact], graph: SceneGraph) -> Iterator[Change]:
         elif several and fact.attribute and fact.kind != "count":
             keys = {one.entity for one in graph.facts if one.attribute and _alike(one, fact)}
             if keys:
-                yield _revalued(fact, keys, graph, "")
+                yield from _revalued(fact, keys, graph, "", draw)
         elif several and fact.relation:
             pairs = {(one.entity, one.target) for one in graph.facts if one.relation and _alike(one, fact)}
             if pairs:
@@ -190,31 +137,45 @@ def _apart(pairs: set[tuple[str, str]], graph: SceneGraph) -> list[Fact]:
     return [fact for fact in graph.facts if not fact.relation or (fact.entity, fact.target) not in both]
 
 
-def _revalued(fact: Fact, keys: set[str], graph: SceneGraph, output: str) -> Change:
+def _otherwise_related(fact: Fact, pairs: set[tuple[str, str]], graph: SceneGraph, output: str, draw: Draw) -> Change:
+    """Relate two things in another way."""
+    new = draw.word()
+    facts = _apart(pairs, graph)
+    facts += [replace(fact, entity=one, target=other, relation=new) for one, other in sorted(pairs)]
+    gone = fact.relation if says(output, fact.relation) else ""
+    about = f"the {fact.entity} is {new} the {fact.target}"
+    return Change(about, SceneGraph(facts, caption=graph.caption), gone=gone)
+
+
+def _revalued(fact: Fact, keys: set[str], graph: SceneGraph, output: str, draw: Draw) -> Iterator[Change]:
+    """Give things another value: a word that nobody knows, and a real one."""
     known = next(one for one in graph.facts if one.entity in keys and one.attribute and _alike(one, fact))
-    value = _another(known, graph, output)
-    facts = [
-        replace(one, attribute=value) if one.entity in keys and one.attribute and _alike(one, fact) else one
-        for one in graph.facts
-    ]
-    said = value if _says(output, fact.attribute) else ""
-    return Change(f"the {fact.entity} is {value}", SceneGraph(facts, caption=graph.caption), said=said)
+    for value in draw.values(known, output):
+        facts = [
+            replace(one, attribute=value) if one.entity in keys and one.attribute and _alike(one, fact) else one
+            for one in graph.facts
+        ]
+        said = value if says(output, fact.attribute) else ""
+        yield Change(f"the {fact.entity} is {value}", SceneGraph(facts, caption=graph.caption), said=said)
 
 
-def _doubled(fact: Fact, graph: SceneGraph, output: str) -> Iterator[Change]:
-    """Double the things of a name, or, of a thing that stands for several, the number."""
+def _more(fact: Fact, graph: SceneGraph, output: str, draw: Draw) -> Iterator[Change]:
+    """Add things of a name, or, to a thing that stands for several, to the number."""
     keys = [key for key in graph.get_entities() if name_of(key) == fact.entity]
     if not keys:
         return
     number = len(keys)
-    copies = {key: numbered(fact.entity, _highest(keys) + place) for place, key in enumerate(keys, 1)}
     told = {one.attribute for one in graph.facts if one.entity in keys and one.kind == "count"}
-    if told == {fact.attribute} and fact.attribute.isdecimal() and int(fact.attribute) != number:
-        number, copies = int(fact.attribute), {}
-    facts = [replace(one, attribute=str(2 * number)) if _counts(one, keys) else one for one in graph.facts]
-    facts += [_copied(one, copies) for one in facts if one.entity in copies or one.target in copies]
-    about = f"there are {2 * number} of {fact.entity!r} instead of {number}"
-    said = str(2 * number) if str(number) in _NUMBER.findall(output) else ""
+    by_number = told == {fact.attribute} and fact.attribute.isdecimal() and int(fact.attribute[:9]) != number
+    if by_number:
+        number = int(fact.attribute[:9])
+    new = draw.number(number)
+    facts = [replace(one, attribute=str(new)) if _counts(one, keys) else one for one in graph.facts]
+    for place in range(0 if by_number else new - number):
+        copies = {keys[place % len(keys)]: numbered(fact.entity, _highest(keys) + place + 1)}
+        facts += [_copied(one, copies) for one in graph.facts if one.entity in copies or one.target in copies]
+    about = f"there are {new} of {fact.entity!r} instead of {number}"
+    said = str(new) if str(number) in _NUMBER.findall(output) else ""
     yield Change(about, SceneGraph(facts, caption=graph.caption), said=said)
 
 
@@ -236,29 +197,29 @@ def _without_thing(name: str, graph: SceneGraph) -> Change:
     return Change(f"there is no {name}", SceneGraph(facts, caption=graph.caption))
 
 
-def _renamed(name: str, graph: SceneGraph, output: str) -> Change:
+def _renamed(name: str, graph: SceneGraph, output: str, draw: Draw) -> Change:
     """Let a thing be another one of which all else is true."""
-    names = set(graph.names.values())
-    new = next(each for each in (*_THINGS, f"other {name}"[:MAX_NAME]) if each not in names)
+    new = draw.word()
 
     def called(key: str) -> str:
         return f"{new}{key[len(name) :]}" if key and name_of(key) == name else key
 
     facts = [replace(fact, entity=called(fact.entity), target=called(fact.target)) for fact in graph.facts]
-    said = _says(output, name)
+    said = says(output, name)
     return Change(f"the {name} is a {new}", SceneGraph(facts, caption=graph.caption), said=new * said, gone=name * said)
 
 
-def _mentioned_changes(draft: Draft, graph: SceneGraph) -> list[Change]:
+def _mentioned_changes(draft: Draft, graph: SceneGraph, draw: Draw) -> list[Change]:
     """Change the things that question and answer name one by one; of all where they name none."""
     said = f"{draft.question} {draft.answer}"
     names = list(dict.fromkeys(name_of(key) for key in graph.get_entities()))
-    named = [name for name in names if _says(said, name) or _says(said, f"{name}s")] or names
+    named = [name for name in names if says(said, name) or says(said, f"{name}s")] or names
     changes = [_without_thing(name, graph) for name in named]
     changes += [
-        _revalued(replace(fact, entity=name_of(fact.entity)), {fact.entity}, graph, "")
+        change
         for fact in graph.facts
         if fact.attribute and name_of(fact.entity) in named
+        for change in _revalued(replace(fact, entity=name_of(fact.entity)), {fact.entity}, graph, "", draw)
     ]
     return changes[:_MOST]
 
@@ -268,21 +229,3 @@ def _alike(one: Fact, fact: Fact) -> bool:
     if name_of(one.entity) != name_of(fact.entity) or name_of(one.target) != name_of(fact.target):
         return False
     return one.relation == fact.relation and (one.attribute == fact.attribute or fact.attribute in one.values)
-
-
-def _another(fact: Fact, graph: SceneGraph, said: str) -> str:
-    """Return another value of a fact's kind that neither the graph has for it nor a text says."""
-    here = [one.attribute for one in graph.facts if one.attribute and one.kind == fact.kind]
-    own = {one.attribute for one in graph.facts if name_of(one.entity) == name_of(fact.entity)}
-    wanted: Callable[[str], bool] = lambda value: value not in own and not _says(said, value)  # noqa: E731
-    if fact.attribute.isdecimal():
-        return str(int(fact.attribute[:9]) + 3)
-    options = [*_VALUES.get(fact.kind, ()), *_PLAIN, *here]
-    return next((value for value in options if wanted(value) and value not in here), "") or next(
-        filter(wanted, options), f"un{fact.attribute}"[:MAX_NAME]
-    )
-
-
-def _says(text: str, words: str) -> bool:
-    """Tell whether a text has some words, as words."""
-    return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.casefold()) is not None

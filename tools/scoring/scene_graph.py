@@ -22,10 +22,13 @@ MAX_FACTS: Final = 2_000
 _NUMBERED: Final = re.compile(r"^(?P<name>.+?) \((?P<number>[2-9]|[1-9]\d{1,3})\)$", re.DOTALL)
 _TUPLE: Final = re.compile(
     r"^[\s*•-]*(?:\d+\s*[|.)]\s*)?(?P<form>entity|attribute|relation|action|global|other)\b"
-    r"\s*(?:[-–—:]\s*(?P<kind>[^()]*?))?\s*\((?P<parts>.*)\)[\s.,;]*$",
-    re.DOTALL | re.IGNORECASE,
+    r"\s*(?:[-–—:]\s*(?P<kind>[^()]*?))?\s*\(",
+    re.IGNORECASE,
 )
-_PARTS: Final = re.compile(r"""\s*("(?:[^"]*)"|'(?:[^']*)'(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)""")
+_END: Final = re.compile(r"[\s.,;]*")
+_QUOTES: Final[Mapping[str, str]] = {'"': '"', "'": "'", "“": "”", "\u2018": "\u2019", "„": "“", "«": "»"}
+_QUOTED: Final = re.compile(rf"(?:{'|'.join(f'{begin}([^{end}]*){end}' for begin, end in _QUOTES.items())})(?=\s*[,)])")
+_MARK: Final = re.compile(r"[(),]")
 WHOLE: Final = "whole picture"
 """The key of the entity that has what is said of a picture as a whole: ``global - (digital art)``. It is not a picture
 that hangs on a wall."""
@@ -33,6 +36,7 @@ _WHOLE_NAMES: Final = frozenset({"picture", "image", "scene", "photo", "photogra
 _VALUED: Final = frozenset({"count", "text", "text rendering"})
 """Kinds of ``other`` that are attributes, however many commas their value has."""
 _EQUAL: Final = re.compile(r"^==?\s*(?=\S)")
+_NUMBER_OF: Final = re.compile(r"(?P<name>[^=<>]*[^=<>\s])\s*(?P<number>[=<>]=?\s*\S.*)", re.DOTALL)
 _TUPLE_FORMS: Final = (
     "entity (name), attribute (name, value), relation (name, name, relation), action (name, name, verb), global (value)"
     " or other - count (name, ==2)"
@@ -142,9 +146,14 @@ def parse_tuple(text: str) -> Fact:
     Raises:
         BadInput: It has another form, or another number of parts.
     """
-    found = _TUPLE.match(text[: 5 * MAX_NAME])
-    parts = _parted(found["parts"]) if found else []
-    fact = _FORMS[found["form"].lower()](" ".join((found["kind"] or "").lower().split()), parts) if found else None
+    text = text[: 5 * MAX_NAME]
+    found = _TUPLE.match(text)
+    parts = _parted(text, found.end()) if found else None
+    fact = (
+        _FORMS[found["form"].lower()](" ".join((found["kind"] or "").lower().split()), parts)
+        if found and parts
+        else None
+    )
     if fact is None:
         msg = f"{text[:120]!r} is no tuple: give {_TUPLE_FORMS}."
         raise BadInput(msg)
@@ -163,7 +172,8 @@ def tuple_text(fact: Fact) -> str:
 
 def _quoted(part: str) -> str:
     mark = "'" if '"' in part else '"'
-    return f"{mark}{part}{mark}" if "," in part or (part[0] == part[-1] and part[0] in "\"'") else part
+    in_quotes = _QUOTES.get(part[0]) == part[-1]
+    return f"{mark}{part}{mark}" if in_quotes or _parted(f"{part})", 0) != [part] else part
 
 
 def _entity(kind: str, parts: Sequence[str]) -> Fact | None:
@@ -173,6 +183,8 @@ def _entity(kind: str, parts: Sequence[str]) -> Fact | None:
 
 
 def _attribute(kind: str, parts: Sequence[str]) -> Fact | None:
+    if kind == "count" and len(parts) == 1 and (found := _NUMBER_OF.fullmatch(parts[0])):
+        parts = [found["name"], found["number"]]  # some write "tires == 2"
     if len(parts) < 2:  # noqa: PLR2004 - a thing and a value
         return None
     value = ", ".join(parts[1:])
@@ -197,8 +209,8 @@ def _action(kind: str, parts: Sequence[str]) -> Fact | None:
 
 
 def _global(kind: str, parts: Sequence[str]) -> Fact | None:
-    if not parts:
-        return None
+    if kind == "count":  # of something, never of the whole picture
+        return _attribute(kind, parts)
     named = len(parts) > 1 and parts[0].casefold() in _WHOLE_NAMES
     return Fact(WHOLE, attribute=", ".join(parts[1:] if named else parts), kind=kind or "global")
 
@@ -215,18 +227,40 @@ _FORMS: Final[Mapping[str, Callable[[str, Sequence[str]], Fact | None]]] = {
 }  # fmt: skip
 
 
-def _parted(text: str) -> list[str]:
-    """Part at commas outside of quotes."""
-    found, place = [], 0
+def _parted(text: str, place: int) -> list[str] | None:
+    """Part what is in parentheses at commas; those in quotes or in further parentheses belong to a part.
+
+    Args:
+        text: It must end where the parentheses are closed.
+        place: Behind the opening one.
+
+    Returns:
+        The parts; None if one of them is empty, or the parentheses are not closed at the end.
+    """
+    parts: list[str] = []
     while place < len(text):
-        match = _PARTS.match(text, place)
-        if match is None or match.end() == place:
-            return []
-        part = match[1].strip()
-        quoted = len(part) > 1 and part[0] == part[-1] and part[0] in "\"'"
-        found.append(part[1:-1] if quoted else part)
-        place = match.end()
-    return [part for part in found if part] if all(found) else []
+        begin = place + len(text[place:]) - len(text[place:].lstrip())
+        quoted = _QUOTED.match(text, begin)
+        end = _end_of_part(text, quoted.end() if quoted else begin)
+        part = (quoted[quoted.lastindex or 0] if quoted else text[begin:end]).strip()
+        last = text[end : end + 1] == ")"
+        if not part and not (last and parts):
+            return None
+        parts += [part] if part else []
+        if last:
+            return parts if _END.fullmatch(text, end + 1) else None
+        place = end + 1
+    return None
+
+
+def _end_of_part(text: str, begin: int) -> int:
+    """Return the place of the next comma or closing parenthesis that no other one was opened for."""
+    depth = 0
+    for mark in _MARK.finditer(text, begin):
+        if depth == 0 and mark[0] != "(":
+            return mark.start()
+        depth += {"(": 1, ")": -1, ",": 0}[mark[0]]
+    return len(text)
 
 
 class SceneGraph:
