@@ -39,7 +39,7 @@ _PRESENT: Final = re.compile(
     rf"(?:an? |the |another |{_NUMBER} more |some |also an? )?(?P<present>[\w -]+?){_WHERE}(?: too| as well)?$"
 )
 _COUNTED: Final = re.compile(
-    rf"^(?:no,? )?(?:there (?:is|are|were|should be|must be)|i (?:can )?(?:see|saw|count|counted)) "
+    rf"^(?:no,? )?(?:there (?:is|are|were|should be|must be)|i (?:can )?(?:only |just )?(?:see|saw|count|counted)) "
     rf"(?:only |just |exactly )?(?P<expected>{_NUMBER})"
     rf"(?: (?!more\b|other\b)(?P<present>[\w -]+?))?{_WHERE}$"
 )

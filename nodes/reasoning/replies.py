@@ -38,6 +38,7 @@ _SIDE: Final = re.compile(
     r"(?:one (?:in|on|at) the )?(?P<side>left|right|top|bottom)(?:most)?(?:\s+(?:one|side|picture|half))?"
     r"(?: of (?:it|the picture))?$"
 )
+_SIDES: Final = frozenset({"left", "right"})
 _DEMANDS: Final = re.compile(
     rf"^(?:{_THAT} (?:should|must|ought to) |the (?:(?:right|correct|true) )?answer is "
     r"|the (?:right|correct|true) (?:number|count|colou?r|name|word|result) is )"
@@ -52,13 +53,13 @@ _ADDS: Final = re.compile(
     rf"|^there (?:is|are|were) (?:only |just |exactly )?{_NUMBER}\b"
 )
 _COUNTS: Final = re.compile(
-    r"^(?:i (?:can )?(?:see|saw|count|counted)|(?:please )?(?:make|correct|change|set) (?:it|that)(?: to)?) "
-    rf"{_NUMBER}\b"
+    r"^(?:i (?:can )?(?:only |just )?(?:see|saw|count|counted)"
+    rf"|(?:please )?(?:make|correct|change|set) (?:it|that)(?: to)?) {_NUMBER}\b"
 )
 _BESIDE: Final = re.compile(r"^(?:an? |the )?[\w-]+(?: [\w-]+)?, not ")
 _TALK: Final = frozenset(
-    "stop wait go come continue hold let leave keep never forget try nothing something else enough don't cancel skip "
-    "yet stay mind thanks sorry please one ones other".split()
+    "stop wait go come continue hold let leave keep never forget try let's nothing something else enough don't cancel "
+    "skip yet stay mind thanks sorry please one ones other".split()
 )
 """Words of what is said to somebody, of which no name consists."""
 _MOST_WORDS: Final = 4
@@ -112,6 +113,9 @@ def read_remark(text: str, *, shows: bool, noun: str = "", answer: object = None
     if text.rstrip().endswith("?") or is_courtesy(text):
         return Remark()
     words = _bare(text)
+    if isinstance(answer, str) and answer in _SIDES and _LEADS.sub("", words) in _SIDES - {answer}:
+        # "No, right": a side in place of a side, and no agreement.
+        return Remark(expected=_LEADS.sub("", words), unsure=_LEADS.match(words) is None)
     if _is_confirmation(words):
         return Remark(right=True)
     words = _HEDGES.sub("", words)
@@ -173,8 +177,8 @@ def _only_denies(remark: Remark) -> bool:
 def _corrected(said: str, *, denied: bool, kind: _Kind) -> Remark:
     """Read one sentence that `read_correction` understands: feedback, perhaps feedback, or nothing."""
     found, verdict = read_correction(said), judgement(said)
-    if verdict == "wrong" and not (found.expected or found.present):
-        return Remark(correction=said if found else f"that is wrong. {said}")
+    if verdict == "wrong" and not found.present and (not found.expected or found.expected in FAULTS):
+        return Remark(correction=said if found and not found.expected else f"that is wrong. {said}")
     if not found or verdict in {"right", "kind"} or _COURTESY.fullmatch(said) or found.present in FAULTS:
         return Remark()
     contrasts = bool(found.expected and found.absent)
@@ -276,7 +280,10 @@ def _denied(words: str, bare: str, denial: re.Match[str], kind: _Kind) -> Remark
     said = bare.split()
     if short or not _TALK.isdisjoint(said if len(said) <= _MOST_WORDS else said[:1]):
         return Remark()
-    return Remark(correction=words) if apart or not bare else Remark()
+    if not bare:
+        # "No, no" denies no less than "no".
+        return Remark(correction=words if read_correction(words) else f"that is wrong. {words}")
+    return Remark(correction=words) if apart else Remark()
 
 
 def _sentences(words: str) -> list[str]:

@@ -189,6 +189,12 @@ def test_the_right_answer_is_read_beside_a_denial(answer: object, text: str, exp
         ("red", "No, 4", [], Remark(expected="4", unsure=True)),
         (3, "No, 4 dogs", [], Remark(expected="4")),
         ("red", "great, not bad", [], Remark()),
+        ("left", "No, right", [], Remark(expected="right")),
+        ("right", "No, right", [], Remark(right=True)),
+        ("left", "Right", [], Remark(expected="right", unsure=True)),
+        (3, "That's a mistake", [], Remark(correction="that is wrong. that's a mistake")),
+        (True, "No, no", [], Remark(correction="that is wrong. no, no")),
+        (3, "I only see two", [], Remark(correction="i only see two")),
         (3, "there is one problem", [], Remark()),
     ],
 )
