@@ -37,7 +37,8 @@ from nodes.reasoning.corrections import read_correction
 from nodes.reasoning.critique import Feedback
 from nodes.reasoning.inflection import singular
 from nodes.reasoning.inquiry import Report
-from nodes.reasoning.memory_orders import agrees, declines, read_forget_order
+from nodes.reasoning.lexicon import lexicon_of
+from nodes.reasoning.memory_orders import ForgetOrder, agrees, declines, read_forget_order
 from nodes.reasoning.replies import Remark, is_courtesy, read_remark
 from nodes.reasoning.routing import cue_of
 from nodes.settings import Given, InvestigationSettings
@@ -72,6 +73,9 @@ _NOTHING_SHOWN: Final = "There is no picture to look at yet: send one with the q
 _NOTHING_YET: Final = f"There is nothing to explain yet. {_GREETING}"
 _WELCOME: Final = "You are welcome."
 _NOT_LEARNED: Final = "Then I learn nothing from it."
+_NOTHING_TAUGHT: Final = (
+    "Nothing was learned in this conversation. Say what to forget: “forget flamingos”, or “forget everything”."
+)
 _KEPT: Final = "I have forgotten nothing."
 _NOT_UNDERSTOOD: Final = (
     "I do not understand what the answer should be, so I learn nothing from it. Say it in a few words: “it should be "
@@ -126,7 +130,7 @@ async def route(state: ChatState, runtime: Runtime[Given]) -> Command[Place]:
     if pending and declines(text):
         said = _KEPT if ACTION in pending else _NOT_LEARNED
         return Command(update={"said": said, "route": state.route} | settled, goto="reply")
-    remark = Remark(**pending["remark"]) if "remark" in pending and agrees(text) else _remark(state, text)
+    remark = Remark(**pending["remark"]) if "remark" in pending and agrees(text) else _remark(state, text, context)
     if remark:
         return await _to_feedback(state, remark, context)
     if is_courtesy(text):
@@ -153,7 +157,9 @@ async def _to_feedback(state: ChatState, remark: Remark, context: Context) -> Co
 def _meant(state: ChatState, remark: Remark) -> str:
     """Ask whether a sentence corrects the last answer."""
     answer, found = in_words(from_json(state.last["state"]["answer"])), read_correction(remark.correction)
-    other = found.expected or f"with {found.present}"
+    if not (remark.expected or found.expected or found.present):
+        return f"Do you mean that “{answer}” is wrong? Say “yes”, and I look into it."
+    other = remark.expected or found.expected or f"with {found.present}"
     return f"Do you mean that the answer should be “{other}”, and not “{answer}”? Say “yes”, and I look into it."
 
 
@@ -179,9 +185,9 @@ async def forget(state: ChatState, runtime: Runtime[Given]) -> Json:
     order = read_forget_order(_words(state))
     if order is None:
         return {"said": WHICH}
-    if not (order.concept or state.taught):
-        return {"said": "Nothing was learned in this conversation. Say what to forget: “forget flamingos”."}
-    return await asyncio.to_thread(_proposed, order.concept, state, context)
+    if not (order.concept or order.everything or state.taught):
+        return {"said": _NOTHING_TAUGHT}
+    return await asyncio.to_thread(_proposed, order, state, context)
 
 
 def waits_for_a_decision(state: ChatState) -> bool:
@@ -201,21 +207,21 @@ async def erase(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Delete what was asked about and agreed to; ask again where memory has changed since."""
     context = await context_of(runtime, state)
     asked: Json = state.pending[ACTION]
-    proposed = await asyncio.to_thread(proposal, asked["concept"], state.taught, context)
+    order = ForgetOrder(asked["concept"], everything=asked.get("everything", False))
+    proposed = await asyncio.to_thread(proposal, order, state.taught, context)
     if proposed.fingerprint != asked["fingerprint"]:
-        changed = await asyncio.to_thread(_proposed, asked["concept"], state, context)
+        changed = await asyncio.to_thread(_proposed, order, state, context)
         return changed | {"said": f"What would go has changed since I asked. {changed['said']}"}
     said = await asyncio.to_thread(forgotten, proposed, context)
     return {"said": said, "pending": {}} | ({} if asked["concept"] else {"taught": {}})
 
 
-def _proposed(concept: str, state: ChatState, context: Context) -> Json:
+def _proposed(order: ForgetOrder, state: ChatState, context: Context) -> Json:
     """Return the question whether something may be forgotten, and what it is bound to."""
-    proposed = proposal(concept, state.taught, context)
+    proposed = proposal(order, state.taught, context)
     if not proposed:
-        gone = f"I have learned nothing about “{proposed.concept}”." if concept else "There was nothing left of it."
-        return {"said": gone, "pending": {}}
-    return {"said": proposed.question(), "pending": {ACTION: proposed.to_json() | {"concept": concept}}}
+        return {"said": proposed.absence(), "pending": {}}
+    return {"said": proposed.question(), "pending": {ACTION: proposed.to_json() | {"concept": order.concept}}}
 
 
 async def reply(state: ChatState) -> Json:
@@ -364,13 +370,14 @@ def _task(state: ChatState) -> AskState:
     return cast("AskState", SimpleNamespace(**state.last["state"]))
 
 
-def _remark(state: ChatState, text: str) -> Remark:
+def _remark(state: ChatState, text: str, context: Context) -> Remark:
     """Read a message as feedback on the last answer; nothing where there is none, or new pictures came with it."""
     if state.last.get("graph") != "ask" or state.fresh:
         return Remark()
     answer = from_json(state.last["state"]["answer"])
     shows = isinstance(answer, Picture | Region) or (isinstance(answer, list) and bool(answer))
-    return read_remark(text, shows=shows, noun=_looked_for(_task(state)), answer=answer)
+    names = lexicon_of(context.profile).nouns if context.profile else {}
+    return read_remark(text, shows=shows, noun=_looked_for(_task(state)), answer=answer, names=names)
 
 
 def looks_back(text: str) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from graphs.states import Json
     from memory.prompt_records import PromptRow
     from nodes.context import Context
+    from nodes.reasoning.memory_orders import ForgetOrder
 
 ACTION: Final = "forget"
 """What the requested action is called."""
@@ -41,12 +42,14 @@ class Proposal:
         prompts: The prompts that would go.
         examples: The ids of remembered examples that would go.
         instruction: Of which task the examples are.
+        everything: Whether it is all that was ever learned.
     """
 
     concept: str = ""
     prompts: tuple[PromptRow, ...] = ()
     examples: tuple[str, ...] = ()
     instruction: str = ""
+    everything: bool = False
 
     def __bool__(self) -> bool:
         """Whether anything would go."""
@@ -67,18 +70,28 @@ class Proposal:
             days = sorted({row.created[:10] for row in rows})
             learned = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
             parts.append(f"{counted(len(rows), 'prompt')} of {pool} about {about} (learned {learned})")
-        if self.examples:
+        if self.examples and self.everything:
+            parts.append(f"{counted(len(self.examples), 'example')} of how tasks were done")
+        elif self.examples:
             parts.append(f"{counted(len(self.examples), 'example')} of how “{self.instruction}” was done")
         return "; ".join(parts)
 
     def to_json(self) -> Json:
         """Return what the state keeps of it until it is decided about."""
         counts = {"prompts": len(self.prompts), "examples": len(self.examples)}
-        return {"concept": self.concept, "listed": str(self), "fingerprint": self.fingerprint} | counts
+        bound = {"concept": self.concept, "everything": self.everything, "fingerprint": self.fingerprint}
+        return bound | {"listed": str(self)} | counts
 
     def question(self) -> str:
         """Ask about it in words."""
-        return f"Shall I forget {self}? Say “yes” and it is gone; say anything else and I keep it."
+        all_of_it = "everything that I have learned: " if self.everything else ""
+        return f"Shall I forget {all_of_it}{self}? Say “yes” and it is gone; say anything else and I keep it."
+
+    def absence(self) -> str:
+        """Say that there is nothing to forget."""
+        if self.everything:
+            return "I have learned nothing yet that I could forget."
+        return f"I have learned nothing about “{self.concept}”." if self.concept else "There was nothing left of it."
 
 
 def request(asked: Json) -> Json:
@@ -93,15 +106,18 @@ def request(asked: Json) -> Json:
     }
 
 
-def proposal(concept: str, taught: Json, context: Context) -> Proposal:
-    """Find what would be forgotten: all prompts of a concept, or what the last lesson left.
+def proposal(order: ForgetOrder, taught: Json, context: Context) -> Proposal:
+    """Find what would be forgotten: everything, all prompts of a concept, or what the last lesson left.
 
     Args:
-        concept: What to forget about; empty for the last lesson.
+        order: What to forget.
         taught: What the conversation taught last (``ChatState.taught``).
         context: Has the memory.
     """
-    prompts = context.learner().prompts
+    prompts, concept = context.learner().prompts, order.concept
+    if order.everything:
+        learned = tuple(one.id for one in context.pool.learned())
+        return Proposal(prompts=tuple(prompts.rows()), examples=learned, everything=True)
     if concept:
         # A name may be kept as it was said: of "scissors" there is no singular.
         names = dict.fromkeys((singular(concept), concept))
@@ -130,7 +146,7 @@ def forgotten(proposed: Proposal, context: Context) -> str:
     parts = [counted(prompts, "prompt")] * bool(prompts) + [counted(examples, "example")] * bool(examples)
     if not parts:
         return "There was nothing left of it."
-    what = f"about “{proposed.concept}”" if proposed.concept else "from that"
+    what = f"about “{proposed.concept}”" if proposed.concept else "so far" if proposed.everything else "from that"
     return f"Forgotten: {' and '.join(parts)} learned {what}. Everything is as if I had never learned it."
 
 

@@ -26,24 +26,34 @@ _NOT_BUT: Final = re.compile(
 _RATHER: Final = re.compile(
     rf"^(?:no,? )?{_THAT}{_IS} (?:an? |the )?(?P<expected>[\w -]+?),? (?:and )?not (?:an? |the )?(?P<absent>[\w -]+)$"
 )
+_BESIDE: Final = re.compile(
+    r"^(?:no,? )?(?:an? |the )?(?P<expected>[\w-]+(?: [\w-]+)?), not (?:an? |the )?(?P<absent>[\w-]+(?: [\w-]+)?)$"
+)
 _ABSENT: Final = re.compile(
     rf"^(?:no,? )?(?:{_THAT}{_IS} (?:not (?:an? |the |any )?|no )|there (?:is|are) (?:no|not an?|not any) |not an? )"
     rf"(?P<absent>[\w -]+?){_WHERE}$"
 )
 _PRESENT: Final = re.compile(
-    rf"^(?:no,? )?(?:but )?(?:there (?:is|are)|i (?:can )?see|you (?:missed|overlooked)|it missed)(?: also)? "
+    r"^(?:no,? )?(?:but )?(?:there (?:is|are)|i (?:can )?see|you (?:missed|overlooked|forgot|left out)|it missed)"
+    r"(?: also)? "
     rf"(?:an? |the |another |{_NUMBER} more |some |also an? )?(?P<present>[\w -]+?){_WHERE}(?: too| as well)?$"
 )
 _COUNTED: Final = re.compile(
-    rf"^(?:no,? )?there (?:is|are|were|should be|must be) (?:only |just |exactly )?(?P<expected>{_NUMBER})"
+    rf"^(?:no,? )?(?:there (?:is|are|were|should be|must be)|i (?:can )?(?:only |just )?(?:see|saw|count|counted)) "
+    rf"(?:only |just |exactly )?(?P<expected>{_NUMBER})"
     rf"(?: (?!more\b|other\b)(?P<present>[\w -]+?))?{_WHERE}$"
 )
 _OTHERWISE: Final = re.compile(
     rf"^(?:no|nope|(?:no,? )?(?:(?:{_THAT}{_IS} )?(?:wrong|false|incorrect|not right|not correct|not true)"
+    r"|you(?:'re| are| were) (?:wrong|mistaken|incorrect)|you got (?:it|that|this) wrong"
     r"|not (?:that|this)(?: one)?|(?:please )?(?:look|try) again))$"
 )
 _EXPECTED: Final = re.compile(
-    rf"^(?:no,? )?(?:{_THAT}{_IS}|the (?:right|correct) answer is) (?:an? |the )?(?P<expected>[\w -]+)$"
+    rf"^(?:no,? )?(?:{_THAT}{_IS}|the (?:right|correct|true) (?:answer|number|count|colou?r|name|word|result) is) "
+    r"(?:an? |the )?(?P<expected>[\w -]+)$"
+)
+_CHANGE: Final = re.compile(
+    rf"^(?:please )?(?:make|correct|change|set) (?:it|that)(?: to)? (?P<expected>{_NUMBER}|yes|no)$"
 )
 
 
@@ -91,7 +101,7 @@ def read_correction(text: str) -> Correction:
 def _read_sentence(sentence: str) -> Correction:
     if _OTHERWISE.match(sentence):
         return Correction(otherwise=True)
-    for pattern in (_NOT_BUT, _RATHER, _ABSENT, _COUNTED, _PRESENT, _EXPECTED):
+    for pattern in (_NOT_BUT, _RATHER, _ABSENT, _COUNTED, _PRESENT, _EXPECTED, _CHANGE, _BESIDE):
         match = pattern.match(sentence)
         if match:
             parts = {name: (value or "").strip() for name, value in match.groupdict().items()}

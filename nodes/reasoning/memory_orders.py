@@ -32,17 +32,32 @@ _MEMORY: Final = (
     r"(?:(?:your|the|that|this|my) )?(?:last |latest |previous |learned |learnt )?"
     r"(?:memor(?:y|ies)|knowledge|lessons?|prompts?|demonstrations?|corrections?)"
 )
+_ALL: Final = r"(?:all|everything|anything)"
+_EVERYTHING: Final = (
+    re.compile(rf"{_LEAD}(?:forget|unlearn) (?:absolutely )?(?:everything|all|all of it){_TAIL}"),
+    re.compile(rf"{_LEAD}{_VERB} (?:about )?(?=all|everything|anything|whatever)(?!.* just ){_LEARNED}{_TAIL}"),
+    re.compile(
+        rf"{_LEAD}{_VERB} (?:(?:all (?:of )?)?(?:your |my )?(?:whole |entire )?(?:memory|memories|knowledge)"
+        rf"|all (?:of )?your (?:lessons|prompts|demonstrations|corrections)){_TAIL}"
+    ),
+)
+"""Orders to forget all that was ever learned."""
 _ORDERS: Final = (
     re.compile(rf"{_LEAD}{_VERB} (?:about )?{_LEARNED}(?: {_OF} {_NAMED})?{_TAIL}"),
-    re.compile(rf"{_LEAD}{_VERB} {_MEMORY}(?: {_OF} {_NAMED})?{_TAIL}"),
-    re.compile(rf"{_LEAD}(?:forget|unlearn)(?: (?:about )?(?:it|that|this|everything|all|all of it))?{_TAIL}"),
-    re.compile(rf"{_LEAD}(?:forget|unlearn) (?:about )?(?P<named>[\w'-]+(?: [\w'-]+){{0,2}}?){_TAIL}"),
+    # "The lessons on the blackboard" are things in a picture, unless somebody is to forget them.
+    re.compile(
+        rf"{_LEAD}(?!(?:forget|unlearn)\b){_VERB} {_MEMORY}(?: (?:about|(?:of|on|for)(?! the\b)) {_NAMED})?{_TAIL}"
+    ),
+    re.compile(rf"{_LEAD}(?:forget|unlearn) {_MEMORY}(?: {_OF} {_NAMED})?{_TAIL}"),
+    re.compile(rf"{_LEAD}{_VERB} your (?:lessons?|prompts?|demonstrations?|corrections?) {_OF} {_NAMED}{_TAIL}"),
+    re.compile(rf"{_LEAD}(?:forget|unlearn)(?: (?:about )?(?:it|that|this))?{_TAIL}"),
+    re.compile(rf"{_LEAD}(?:forget|unlearn) (?:{_ALL} )?(?:{_OF} )?(?P<named>[\w'-]+(?: [\w'-]+){{0,2}}?){_TAIL}"),
 )
 _ARTICLES: Final = re.compile(r"^(?:(?:an?|the|all|my|your)\s+)+")
 _NO_NAME: Final = frozenset(
     "i you he she it we they me us what which who when where how in on at of from with to by and or not no but that "
-    "this these those there here left right is are was were be do does did have has had picture pictures image photo "
-    "background".split()
+    "this these those everything anything all there here left right is are was were be do does did have has had "
+    "picture pictures image photo background".split()
 )
 """Words that no name of a thing has: where one stands, the sentence says more than a name."""
 _YES: Final = re.compile(
@@ -60,9 +75,11 @@ class ForgetOrder:
 
     Attributes:
         concept: What is to be forgotten about; empty for what was learned last.
+        everything: Whether all that was ever learned is meant.
     """
 
     concept: str = ""
+    everything: bool = False
 
 
 def read_forget_order(text: str) -> ForgetOrder | None:
@@ -70,6 +87,8 @@ def read_forget_order(text: str) -> ForgetOrder | None:
     words = _bare(text).rstrip(" ?!.,")
     if len(words) > _MOST_CHARACTERS:
         return None
+    if any(pattern.fullmatch(words) for pattern in _EVERYTHING):
+        return ForgetOrder(everything=True)
     for pattern in _ORDERS:
         found = pattern.fullmatch(words)
         if found is None:

@@ -325,6 +325,38 @@ async def test_what_would_go_is_named_and_only_a_plain_yes_lets_it_go(tmp_path: 
     assert [row.concept for row in prompts.rows()] == ["dog"]
 
 
+async def test_everything_about_a_thing_and_everything_are_asked_about(tmp_path: Path) -> None:
+    context = router(tmp_path)
+    prompts = taught(context, "car", "car", "dog")
+    context.pool.add(demonstration("plan", "Is there a flamingo?", plan=["Look"], correct=True))
+    async with talking(context, tmp_path) as talk:
+        assert "Shall I forget 2 prompts of LOC about “car”" in await talk.say("Forget everything about cars")
+        await talk.say("no")
+        asked = await talk.say("Forget everything you know")
+        assert asked.startswith("Shall I forget everything that I have learned: 3 prompts of LOC about “car”, “dog”")
+        assert "1 example of how tasks were done" in asked
+        assert await talk.say("no") == "I have forgotten nothing."
+        assert len(prompts.rows()) == 3
+        await talk.say("Forget everything")
+        assert "Forgotten: 3 prompts and 1 example learned so far." in await talk.say("yes")
+        assert await talk.say("Forget everything") == "I have learned nothing yet that I could forget."
+
+    assert prompts.rows() == []
+    assert context.pool.learned() == []
+
+
+@pytest.mark.parametrize("text", ["No, stop", "No, all good", "Actually, thank you!", "No, a dog", "No, leave it"])
+async def test_what_cannot_be_the_answer_teaches_nothing(tmp_path: Path, text: str) -> None:
+    context = router(tmp_path, program=WRONG, globally=(fault("program"),), corrected=RIGHT)
+    async with talking(context, tmp_path) as talk:
+        await talk.say("What is one and two?", picture())
+        await talk.say(text)
+        state = await talk.state()
+
+    assert state.last["state"]["verdict"] == "unjudged"
+    assert context.pool.learned() == []
+
+
 async def test_the_question_is_a_request_like_any_other(tmp_path: Path) -> None:
     context = router(tmp_path)
     prompts, said = taught(context, "car", "car", "dog"), ""

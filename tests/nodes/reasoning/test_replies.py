@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodes.reasoning.corrections import read_correction
 from nodes.reasoning.replies import Remark, is_courtesy, read_remark
 
 
@@ -134,6 +135,89 @@ def test_a_plain_sentence_is_only_asked_about_where_it_could_be_the_answer(
     asks: bool,  # noqa: FBT001 - a case of the test
 ) -> None:
     assert read_remark(text, shows=False, answer=answer).unsure is asks
+
+
+def misread(half: str) -> dict[str, list[str]]:
+    """Return what is read wrongly after an answer that is known."""
+    said = json.loads((FIXTURES / f"denials_{half}.json").read_text(encoding="utf-8"))
+    read = {
+        kind: [(read_remark(row[1], shows=False, answer=row[0]), row) for row in rows] for kind, rows in said.items()
+    }
+    return {
+        "agreement": [row[1] for one, row in read["agreement"] if not (one.right or (not one and is_courtesy(row[1])))],
+        "command": [row[1] for one, row in read["command"] if one],
+        "correction": [
+            row[1]
+            for one, row in read["correction"]
+            if one.unsure or one.right or row[2] not in one.expected + one.correction
+        ],
+        "unclear": [row[1] for one, row in read["unclear"] if not one.unsure],
+    }
+
+
+@pytest.mark.parametrize("half", ["found", "held_out"])
+def test_agreement_commands_and_corrections_are_told_apart(half: str) -> None:
+    assert misread(half) == {"agreement": [], "command": [], "correction": [], "unclear": []}
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "expected"),
+    [
+        (3, "Hmm, no. It's four.", "four"),
+        (3, "Incorrect. There are four dogs.", "four"),
+        (3, "You are wrong, there are 4", "4"),
+        (3, "4, not 3", "4"),
+        (3, "It is actually four", "four"),
+        (3, "Please correct it to 4", "4"),
+        (3, "I count four", "four"),
+        (3, "The right number is four", "four"),
+    ],
+)
+def test_the_right_answer_is_read_beside_a_denial(answer: object, text: str, expected: str) -> None:
+    remark = read_remark(text, shows=False, answer=answer)
+
+    assert read_correction(remark.correction).expected == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "names", "meant"),
+    [
+        ("dog", "No, capybara", ["fox"], Remark(expected="capybara", unsure=True)),
+        ("dog", "No, fox", ["fox"], Remark(expected="fox")),
+        (3, "No, fox", ["fox"], Remark()),
+        (True, "No, 4", [], Remark()),
+        ("red", "No, 4", [], Remark(expected="4", unsure=True)),
+        (3, "No, 4 dogs", [], Remark(expected="4")),
+        ("red", "great, not bad", [], Remark()),
+        ("left", "No, right", [], Remark(expected="right")),
+        ("right", "No, right", [], Remark(right=True)),
+        ("left", "Right", [], Remark(expected="right", unsure=True)),
+        (3, "That's a mistake", [], Remark(correction="that is wrong. that's a mistake")),
+        (True, "No, no", [], Remark(correction="that is wrong. no, no")),
+        (3, "I only see two", [], Remark(correction="i only see two")),
+        (3, "there is one problem", [], Remark()),
+    ],
+)
+def test_only_what_the_answer_could_be_is_expected(answer: object, text: str, names: list[str], meant: Remark) -> None:
+    assert read_remark(text, shows=False, answer=answer, names=names) == meant
+
+
+@given(
+    st.sampled_from(["", "No, ", "Actually, ", "Hm, no. ", "Nope, "]),
+    st.sampled_from(["you are", "that is", "the answer is", "I think it is"]),
+    st.sampled_from(["", "not "]),
+    st.sampled_from([("right", True), ("correct", True), ("wrong", False), ("incorrect", False)]),
+    st.sampled_from([3, "dog", True, None]),
+)
+def test_a_negation_turns_a_judgement_round_whatever_leads_it(
+    lead: str, frame: str, negation: str, judged: tuple[str, bool], answer: object
+) -> None:
+    word, good = judged
+    remark = read_remark(f"{lead}{frame} {negation}{word}", shows=False, answer=answer)
+
+    assert remark.right is (good is not bool(negation))
+    assert remark.expected == ""
+    assert remark
 
 
 @pytest.mark.parametrize(
