@@ -2,7 +2,9 @@ r"""Reads the score that a judge states in its reply.
 
 The request asks for the line ``Score: N``, but models answer with JSON, Markdown, tags, fractions, ``\boxed{7}`` or
 whole sentences. A score is read from whichever form it has. A reply is invalid where which score it states is not
-clear: two different ones, a range, another scale than 1 to 10, a decimal comma. What was meant is never guessed.
+clear: two different ones, a range, arithmetic, another scale than 1 to 10, a decimal comma. What was meant is never
+guessed. A number is a score only where it ends its statement and where the words before it say that it is the score of
+the whole: neither a part of it ("color score"), nor a condition, nor a number of things.
 """
 
 from __future__ import annotations
@@ -29,15 +31,20 @@ _REACH: Final = 200
 _WORDS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 _NUMBER: Final = rf"(?:[0-9]+(?:\.[0-9]+)?|\b(?:{'|'.join(_WORDS)})\b)"
+_WHOLE: Final = r"(?:(?:overall|final|total|visual|image|similarity)\s+)"
 _LABEL: Final = re.compile(
-    r"\b(?:(?P<final>(?:final|overall)\s+(?:[a-z]+\s+)?(?:score|rating)|final answer)|score|rating)\b"
-    r"(?:\s*\((?P<range>[^()\n]{0,30})\))?"
+    rf"\b(?:(?P<final>(?:final|overall)\s+{_WHOLE}{{0,3}}(?:score|rating|similarity)|final (?:answer|verdict)"
+    r"|(?:final|overall)(?=\s*[:=]))"
+    r"|(?P<weak>similarity(?=\s*[:=])|(?<=the )answer(?=\s+is\b))|score|(?P<rating>rating))\b"
+    r"(?:\s+for\s+(?:this|the|these|both)(?:\s+two)?\s+(?:pair|images|pictures|photos|comparison)\b)?"
+    r"(?:\s*\((?P<range>[^()\n]{0,30})\)|\s*\[(?P<bracket>[^\[\]\n0-9]{0,9}[0-9]+\s*(?:-|–|to)\s*[0-9]+\s*)\]"
+    r"|\s*(?:/|\bout\s+of\b)\s*(?P<scale>[0-9]+|ten|five)(?=\s*[:=]))?"
     r"\s*(?:(?P<sign>::?=?|=|\||->|→|[-–—](?=\s))|(?P<verb>\b(?:is|of|would be)\b:?)|(?=[\[(<{0-9]))[^\S\n]*",
     re.IGNORECASE,
 )
 _OUT_OF: Final = r"(?:\s*(?:/|\b(?:out\s+of|of|over)\b)\s*([0-9]+(?:\.[0-9]+)?|\b(?:five|ten|hundred)\b))?"
 _VALUE: Final = re.compile(
-    r"(?:(?:~|≈|\b(?:about|around|approximately|roughly|an?)\b)\s*)?"
+    r"(?:I(?:['’]d|\s+would)\s+(?:say|give\s+(?:it|them))\s+)?(?:(?:~|≈|\b(?:about|around|approximately|roughly|an?)\b)\s*)?"
     rf"(?P<open>[\[(<{{]*)\s*(?P<number>{_NUMBER}){_OUT_OF}(?:[^\S\n]*(?P<close>[\])>}}]+))?{_OUT_OF}",
     re.IGNORECASE,
 )
@@ -46,20 +53,22 @@ _SCALE_AFTER: Final = re.compile(
 )
 _UNCLEAR_AFTER: Final = re.compile(
     r"[\w%°+]|[.,][0-9]|[^\S\n]+[0-9]|[^\S\n]*(?:percent|per cent)\b"
+    r"|[^\S\n]*(?:[+*×÷=→⇒−]|[-–—]+>|(?:plus|minus|times|x)\b)|[^\S\n]*and\s+(?:a\s+)?(?:half|quarter)\b"
     rf"|[^\S\n]*\(\s*{_NUMBER}\s*\)"
     r"|[^\S\n]*(?:[,;/|–—~±&-]|\.\.+|\+/-|\b(?:or|to|and)\b)+\s*(?:\b(?:maybe|perhaps|possibly|even|an?)\b\s*)*"
     rf"{_NUMBER}",
     re.IGNORECASE,
 )
-"""Follows a number that is not all that was stated: a range, another number, a unit."""
+"""Follows a number that is not all that was stated: a range, arithmetic, another number, a unit."""
 _UNCLEAR_BEFORE: Final = re.compile(
     rf"(?:{_NUMBER}\s*(?:[-–—~,/]|\b(?:or|to|and)\b)\s*"
-    r"|(?:\b(?:at (?:least|most)|(?:more|less|higher|lower) than|over|under|above|below)|[<>≤≥])\s*)$",
+    r"|(?:\b(?:at (?:least|most)|(?:more|less|higher|lower) than|over|under|above|below|almost|nearly|"
+    r"far from|not quite|close to|barely)|[<>≤≥])\s*)$",
     re.IGNORECASE,
 )
 _SAME_AGAIN: Final = re.compile(rf"\s*\(\s*({_NUMBER})\s*\)", re.IGNORECASE)
 _EXPLAINS_AFTER: Final = re.compile(
-    r"[^\S\n]*[),]?\s*\b(?:would|could|might|should|means?|requires?|needs?|indicates?|implies|represents?|denotes?|if|"
+    r"[^\S\n]*[),]?[^\S\n]*\b(?:would|could|might|should|means?|requires?|needs?|indicates?|implies|represents?|denotes?|if|"
     r"(?:is|are)\s+(?:for|only|reserved|given|kept))\b",
     re.IGNORECASE,
 )
@@ -70,16 +79,71 @@ _REASON: Final = re.compile(
     r"\b(?:reason(?:ing|s)?|explanation|rationale|justification|analysis|because|note|comment)\b", re.IGNORECASE
 )
 _SPOKEN: Final = re.compile(
-    r"(?:\bI(?:'d|'ll| would| will)?\s+(?:\w+\s+)?(?:rate|give|assign|score)|\b(?:deserves?|merits?))\b"
-    r"(?:(?!\b(?:from|between)\b)[^\n.;:0-9]){0,60}(?=[0-9])"
-    rf"|(?={_NUMBER}\s*(?:/|\bout\s+of\b)\s*(?:10|ten)\b)",
+    r"(?:\bI(?:['’]d|['’]ll| would| will)?\s+(?:\w+\s+)?(?:rate|give|assign|score)|\b(?:deserves?|merits?))\b"
+    r"(?P<gap>(?:(?!\b(?:from|between)\b)[^\n.;:0-9]){0,60})(?=[0-9])"
+    r"|\bon\s+a\s+scale\s+(?:of|from)\s+(?:1|one)\s*(?:to|-|–)\s*(?:10|ten)\b(?P<scaled>[^\n.;:0-9]{0,60})(?=[0-9])"
+    rf"|(?P<fraction>)(?={_NUMBER}\s*(?:/|\bout\s+of\b)\s*(?:10|ten)\b)",
     re.IGNORECASE,
 )
 _ENDS_AFTER: Final = re.compile(
-    r"\s*(?:$|[.,;:!?)\n–—-]|\b(?:because|since|as|for|in|on|with|due|given|and|but|is|overall|points?|similarity)\b)",
+    r"\s*(?:$|[.,;:!?(){}\[\]<>|\n–—-]|[A-Z]\w+:"
+    r"|(?i:\b(?:because|since|as|for|in|on|with|due|given|from|and|but|is|overall|similarity)\b"
+    r"|points\b(?!\s+(?!(?:out|of|because|since|as|for|due|in|on|overall)\b)\w)))"
+)
+"""Follows a number that is a score, and no number of things."""
+_SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?](?=\s|$)|(?<!,)\n")
+_NO_COUNT: Final = (
+    r"(?!\s*(?:(?:out\s+)?of\b(?!\s*(?:10|ten)\b)|-?\s*(?!(?:for|on|in|at|by|from|because|since|as|if|when|due|now|instead|"
+    r"overall|otherwise|points?|and|or|but|after|out|then|with|without|given|considering|is|was|would|seems|fits)\b)[a-z]+))"
+)
+"""Fails where a number has a noun: "3 dogs", "2 of them"."""
+_ANOTHER: Final = re.compile(
+    rf"(?<![\w.])(?P<number>{_NUMBER})(?:\s*/\s*10\b)?(?P<percent>\s*%)?(?![\w%]|\.[0-9]){_NO_COUNT}", re.IGNORECASE
+)
+"""A number of an explanation that may be the score as well, as it counts no things: "(was 7)", but not "3 dogs"."""
+_COUNTS_BEFORE: Final = re.compile(
+    r"(?:\b(?:has|have|having|contains?|shows?|another|images?|pictures?|photos?|steps?)|\bconfidence:)\s*$",
     re.IGNORECASE,
 )
-"""Follows the number of a sentence that is a score, and no number of things."""
+_REVISED: Final = re.compile(
+    r"\b(?:actually|correct(?:ion|ed)|revis(?:ed|ion|ing)|adjust(?:ed|ment|ing)|wait|second thoughts?|deduct\w*|"
+    rf"subtract\w*|minus|I mean|sorry|hmm|make that|no(?=,))\b[^.\n]{{0,60}}?\b{_NUMBER}\b{_NO_COUNT}",
+    re.IGNORECASE,
+)
+_CONDITION: Final = re.compile(
+    r"^\W*(?:had|were|should)\b|\b(?:if|unless|could|might|suppos\w+|assum\w+|otherwise|hypothetical\w*|had\b.*\bbeen|"
+    r"example|for instance|such as|(?<!I )(?:gave|assigned))\b|\be\.g\.",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Makes what a sentence states afterwards no judgment: a condition, an example, what another judge said."""
+_CONDITION_AFTER: Final = re.compile(
+    r"(?:[^\S\n]|[(,;–—-])*\b(?:if|unless|had|were|when|once|provided|assuming|without|before|ignoring|otherwise)\b",
+    re.IGNORECASE,
+)
+_CONNECTS: Final = re.compile(
+    r"[\s,>#*-]*(?:\b(?:so|thus|hence|therefore|overall|in my opinion|i think|i believe|and|my|the|this|"
+    r"that|a)\b[\s,]*)*",
+    re.IGNORECASE,
+)
+_OF_THE_WHOLE: Final = frozenset((
+    "overall", "final", "total", "similarity", "visual", "image",
+))  # fmt: skip
+_LEADS: Final = frozenset((
+    "the", "my", "a", "an", "this", "that", "say", "says", "is", "be", "give", "given", "gives", "assign",
+    "of", "for", "so", "therefore", "thus", "hence", "and", "as", "no", "to", "i", "rate", "answer",
+    "it", "them", "these", "pair", "pictures", "images", "photos", "two", "at", "their", "your", "our", "on",
+    "verdict", "conclusion", "result",
+))  # fmt: skip
+"""Words that stand before a score of the whole; any other names a part of it or another quantity."""
+_HEADING: Final = re.compile(r"\W*(?:[^\W\d]+\s+){0,2}([^\W\d]+)\s*(?::|-|–|—)\s*")
+_HEADINGS: Final = _LEADS | _OF_THE_WHOLE | frozenset((
+    "assistant", "output", "response", "judge", "model", "evaluation", "judgment", "consideration",
+    "comparison", "analysis", "reasoning", "assessment", "summary",
+))  # fmt: skip
+_IN_SPOKEN: Final = _OF_THE_WHOLE | _LEADS | frozenset((
+    "score", "rating", "deserve", "deserves", "merit", "merits", "both", "between", "level", "are", "d", "ll",
+    "would", "will", "only", "about", "around",
+))  # fmt: skip
 _BEFORE_BARE: Final = re.compile(r"[\s>#-]*(?:answer\s*[:=]\s*)?", re.IGNORECASE)
 _THOUGHT: Final = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
 _MARK: Final = re.compile(
@@ -87,6 +151,7 @@ _MARK: Final = re.compile(
     r"|\\boxed\s*\{(?P<boxed>(?:[^{}]|\{[^{}]{0,80}\}){1,80})\}",
     re.IGNORECASE,
 )
+_TEXT: Final = re.compile(r"\\text(?:bf)?\s*\{([^{}]{0,80})\}")
 _MARKUP: Final = re.compile(
     r"</?(?:b|i|strong|em|p|br|div|span|code|u|h[1-6])\s*/?>|\\[()\[\]]|\\text|[*`$\"“”„]|(?<!\w)['\u2018\u2019]|['\u2018\u2019](?!\w)",
     re.IGNORECASE,
@@ -148,7 +213,7 @@ def parsed_score(text: str) -> float | None:
     found = _Statements()
     text = _THOUGHT.sub("\n", text[:_MOST_READ].translate(_FULL_WIDTH))
     text = _without_marks(_without_json(text, found), found)
-    text = _MARKUP.sub("", text).replace("_", " ")
+    text = _MARKUP.sub("", _TEXT.sub(r"\1", text)).replace("_", " ")
     _read_labels(text, found)
     _read_bare_lines(text, found)
     _read_sentences(text, found)
@@ -200,8 +265,13 @@ def _without_json(text: str, found: _Statements) -> str:
             kept, place = kept + text[place : begin + 1], begin + 1
             continue
         found.plain.extend(_scores_in(read, _DEEPEST))
+        found.bare.extend(_score_of(value) for key, value in _entries(read) if _words(key) == "similarity")
         kept, place = kept + text[place:begin] + "\n", end
     return kept + text[place:]
+
+
+def _entries(read: object) -> list[tuple[str, Any]]:
+    return read if isinstance(read, _Object) else []
 
 
 def _scores_in(read: object, levels: int) -> Iterator[float | None]:
@@ -216,10 +286,19 @@ def _scores_in(read: object, levels: int) -> Iterator[float | None]:
     for key, value in read:
         if not _KEY.fullmatch(_words(key)):
             yield from _scores_in(value, levels - 1)
+        elif isinstance(value, _Object):
+            yield _score_with_scale(value)
         elif all(_is_ten(str(scale)) for scale in scales):
             yield _score_of(value)
         else:
             yield None
+
+
+def _score_with_scale(entries: _Object) -> float | None:
+    """Return the score of an object such as ``{"value": 7, "max": 10}``."""
+    values = [value for key, value in entries if _words(key) == "value" or _KEY.fullmatch(_words(key))]
+    scales = [value for key, value in entries if _words(key) in _KEYS_OF_SCALE]
+    return _score_of(values[0]) if len(values) == 1 and all(_is_ten(str(scale)) for scale in scales) else None
 
 
 def _words(key: str) -> str:
@@ -248,24 +327,92 @@ def _without_marks(text: str, found: _Statements) -> str:
 
 def _read_labels(text: str, found: _Statements) -> None:
     """Read ``Score: N`` and its like."""
-    for label in _LABEL.finditer(text):
+    labels = _LABEL.finditer(text)
+    for label in sorted(labels, key=lambda label: bool(label["rating"])):  # the line asked for comes first
         number = _after_label(text, label)
         before = text[max(text.rfind("\n", 0, label.start()) + 1, label.start() - _REACH) : label.start()]
-        if number is None or _EXPLAINS_AFTER.match(number.after) or _DENIES_BEFORE.search(before):
+        if number is None or _names_another(text, label) or _DENIES_BEFORE.search(before):
             continue
-        score = number.score
-        if not (label["sign"] or label["verb"]) and number.after.lstrip().startswith(":"):
-            score = None  # "Score 1: 5" is the first of several
-        if label["range"] and not _is_ten(label["range"]):
-            score = None
-        begins = not before.strip(" \t>#-|.([{<0123456789")
-        sentence = label["verb"] or _REASON.search(before) or _MENTIONS_BEFORE.search(before)
-        if label["final"]:
-            found.final.append(score)
-        elif sentence or not (label["sign"] or begins):
-            found.mentioned.append(score)
-        else:
-            found.plain.append(score)
+        number = _settled(number)
+        if number is not None and not (label["rating"] and number.score is None and found.plain):
+            _rows(label, before, found).append(_labelled(label, number))
+
+
+def _labelled(label: re.Match[str], number: _Number) -> float | None:
+    """Return the score beside a label, or None where the label makes it unclear."""
+    if not (label["sign"] or label["verb"]) and number.after.lstrip().startswith(":"):
+        return None  # "Score 1: 5" is the first of several
+    ranges = [said for said in (label["range"], label["bracket"], label["scale"]) if said]
+    return number.score if all(map(_is_ten, ranges)) else None
+
+
+def _rows(label: re.Match[str], before: str, found: _Statements) -> list[float | None]:
+    """Return the row of statements that are as plain as one with this label."""
+    begins = not before.strip(" \t>#|-.([{<0123456789")
+    sentence = label["verb"] or _REASON.search(before) or _MENTIONS_BEFORE.search(before)
+    if label["final"]:
+        return found.final
+    if label["weak"] and not sentence:
+        return found.bare
+    return found.mentioned if sentence or not (label["sign"] or begins) else found.plain
+
+
+def _names_another(text: str, label: re.Match[str]) -> bool:
+    """Tell whether a label is that of a part, of another quantity, or of what only might have been."""
+    before = _sentence_before(text, label.start())
+    noted = re.findall(r"\w+", (label["range"] or "").casefold())
+    part = not _is_of_the_whole(before) or not (any(map(_is_scale_word, noted)) or _OF_THE_WHOLE.issuperset(noted))
+    if part or _CONDITION.search(before):
+        return True
+    return (label["verb"] or "").casefold().startswith("would") and _CONNECTS.fullmatch(
+        _without_qualifiers(before)
+    ) is None
+
+
+def _is_scale_word(word: str) -> bool:
+    return word.isdecimal() or word in {*_WORDS, "max", "scale", "n"}
+
+
+def _sentence_before(text: str, place: int) -> str:
+    """Return what a sentence has before a place."""
+    said = text[max(place - _REACH, 0) : place]
+    ends = [end.end() for end in _SENTENCE_END.finditer(said) if end.end() < len(said) or end[0] == "\n"]
+    return said[ends[-1] :] if ends else said
+
+
+def _without_qualifiers(before: str) -> str:
+    return re.sub(rf"{_WHOLE}{{1,4}}$", "", before, flags=re.IGNORECASE)
+
+
+def _is_of_the_whole(before: str) -> bool:
+    """Tell whether the words directly before "score" leave it the score of the whole: "color score" is not."""
+    heading = _HEADING.fullmatch(before)
+    if heading is not None and heading[1].casefold() not in _HEADINGS:
+        return False
+    named = re.search(r"([^\W\d]+)[^\S\n]*$", _without_qualifiers(before))
+    return named is None or named[1].casefold() in _LEADS
+
+
+def _settled(number: _Number) -> _Number | None:
+    """Return a number as the score of its statement: unclear beside another, None where it explains or counts."""
+    after = number.after
+    if number.score is None:
+        return number
+    if _CONDITION_AFTER.match(after):
+        return _Number(None, after)
+    if _EXPLAINS_AFTER.match(after) or not _ENDS_AFTER.match(after):
+        return None
+    end = _SENTENCE_END.search(after)
+    rest = after[: end.start()] if end else after
+    others = (another for another in _ANOTHER.finditer(rest) if not _is_no_rival(another, number.score))
+    unclear = any(others) or _REVISED.search(after)
+    return _Number(None, after) if unclear else number
+
+
+def _is_no_rival(another: re.Match[str], score: float) -> bool:
+    """Tell whether a number of an explanation leaves the score clear: a percentage, a count, or the score once more."""
+    same = _value(another["number"]) == score
+    return bool(same or another["percent"] or _COUNTS_BEFORE.search(another.string[: another.start()]))
 
 
 def _after_label(text: str, label: re.Match[str]) -> _Number | None:
@@ -276,7 +423,9 @@ def _after_label(text: str, label: re.Match[str]) -> _Number | None:
         number = _number(rest)
         # "Score: -7" and "Score: >7" state a number that is no score; "Score: the two share 3 things" states none.
         return _Number(None, "") if number is None and re.match(r"\S*[0-9]", line) else number
-    score = _whole(below.lstrip().partition("\n")[0])
+    if label["sign"] == "|":
+        below = re.sub(r"\A[\s|:-]+\n", "", below).strip().removeprefix("|")
+    score = _whole(below.lstrip().partition("\n")[0].rstrip(" \t|" if label["sign"] == "|" else None))
     return None if score is None else _Number(score, "")
 
 
@@ -295,12 +444,27 @@ def _read_sentences(text: str, found: _Statements) -> None:
     for said in _SPOKEN.finditer(text):
         number = _number(text[said.end() : said.end() + _REACH])
         before = text[max(said.end() - _REACH, 0) : said.end()]
-        if number is None or _EXPLAINS_AFTER.match(number.after) or _DENIES_BEFORE.search(before):
+        if number is None or _says_another(text, said) or _DENIES_BEFORE.search(before):
             continue
-        if _UNCLEAR_BEFORE.search(before) or re.search(r"[\w.,/-]$", before):
-            found.mentioned.append(None)
-        elif number.score is None or _ENDS_AFTER.match(number.after):
-            found.mentioned.append(number.score)
+        number = _settled(number)
+        if number is None:
+            continue
+        unclear = _UNCLEAR_BEFORE.search(before) or re.search(r"[\w.,/-]$", before)
+        found.mentioned.append(None if unclear else number.score)
+
+
+def _says_another(text: str, said: re.Match[str]) -> bool:
+    """Tell whether a sentence speaks of a part, of another quantity, or of what only might have been."""
+    before = _sentence_before(text, said.end())
+    if _CONDITION.search(before):
+        return True
+    if said["fraction"] is None:
+        words = re.findall(r"[^\W\d]+", (said["gap"] or said["scaled"] or "").casefold())
+        return not _IN_SPOKEN.issuperset(words)
+    subject = re.search(r"([^\W\d]+)\s*(?::|=|\||[-–—]|\b(?:is|are|was|at|of|would be)(?:\s+an?)?\b)\s*$", before)
+    if subject is None:
+        return False
+    return subject[1].casefold() not in _IN_SPOKEN or not _is_of_the_whole(before[: subject.start()])
 
 
 def _whole(text: str) -> float | None:
@@ -314,18 +478,22 @@ def _number(text: str) -> _Number | None:
     read = _VALUE.match(text)
     if read is None:
         return None
-    said, after = read["number"].casefold(), text[read.end() :]
-    value = _WORDS.index(said) + 1.0 if said in _WORDS else float(said)
+    value, after = _value(read["number"]), text[read.end() :]
     again = _SAME_AGAIN.match(after)
     if again is not None and _number(again[1]) == _Number(value, ""):
         after = after[again.end() :]
     scales = [scale for scale in (read[3], read[5]) if scale]
     if (noted := _SCALE_AFTER.match(after)) is not None:
         scales.append(noted[1])
+        after = after[noted.end() :]
     unclear = (
         len(read["open"]) > len(read["close"] or "") or _UNCLEAR_AFTER.match(after) or not all(map(_is_ten, scales))
     )
     return _Number(None if unclear else value, after)
+
+
+def _value(said: str) -> float:
+    return _WORDS.index(said.casefold()) + 1.0 if said.casefold() in _WORDS else float(said)
 
 
 def _is_ten(scale: str) -> bool:
