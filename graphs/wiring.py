@@ -3,7 +3,7 @@
 ``Wiring`` is LangGraph's ``StateGraph`` with two differences. Nodes are asynchronous functions; a synchronous run does
 them on the background loop (``memory.background``) and waits, so it works with every saver and in a notebook. And a
 graph takes less than its state: ``takes`` describes its input, pictures may be paths or data addresses, and these are
-stored before anything reaches a checkpoint.
+stored before anything reaches a checkpoint. Updates of a state (``update_state``, ``Command``) are read like an input.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from contextvars import ContextVar
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, get_type_hints
 
+from langchain_core.messages import BaseMessage, convert_to_messages
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
-from langgraph.types import Command
+from langgraph.types import Command, Overwrite, StateUpdate
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from memory.background import blocking, on_own_thread
 from nodes.given_pictures import are_stored, stored_pictures
-from nodes.settings import Given
+from nodes.settings import OWN_KEY, Given, chosen_by_caller
 from profiles.errors import BadInput
+from profiles.user_paths import is_encodable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
     from _typeshed import DataclassInstance
 
@@ -124,7 +126,8 @@ class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
         Raises:
             BadInput: A field of the input cannot be used; nothing was begun.
         """
-        yield from super().stream(self._ready(input, context), config, context=context, **options)
+        chosen = chosen_by_caller(context)
+        yield from super().stream(self._ready(input, _said(chosen, config)), config, context=chosen, **options)
 
     async def astream(
         self,
@@ -139,11 +142,33 @@ class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
         Raises:
             BadInput: A field of the input cannot be used; nothing was begun.
         """
-        ready = await asyncio.to_thread(self._ready, input, context)
-        running = cast("Any", super().astream(ready, config, context=context, **options))
+        chosen = chosen_by_caller(context)
+        ready = await asyncio.to_thread(self._ready, input, _said(chosen, config))
+        running = cast("Any", super().astream(ready, config, context=chosen, **options))
         async with aclosing(running) as events:
             async for event in events:
                 yield event
+
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
+        """Change a thread's state, as ``Pregel.bulk_update_state`` and ``update_state`` do.
+
+        Pictures are stored in the home, or in the store of the resources in ``config["configurable"]["snellen"]``.
+
+        Raises:
+            BadInput: A field cannot be set like this; nothing was changed.
+        """
+        return super().bulk_update_state(config, self._ready_updates(config, supersteps))
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """Change a thread's state, as ``Pregel.abulk_update_state`` and ``aupdate_state`` do.
+
+        Raises:
+            BadInput: A field cannot be set like this; nothing was changed.
+        """
+        ready = await asyncio.to_thread(self._ready_updates, config, supersteps)
+        return await super().abulk_update_state(config, ready)
 
     def get_input_schema(self, config: RunnableConfig | None = None) -> type[BaseModel]:  # noqa: ARG002 - inherited
         """Return what it begins with, as a model."""
@@ -166,27 +191,55 @@ class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
         return cast("Wiring[State]", self.builder).takes
 
     def _ready(self, given: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller or a graph around gives
-        """Return an input with its fields checked and its pictures stored.
+        """Return an input, or a command, with its fields checked and its pictures stored."""
+        if not isinstance(given, Command):
+            return self._checked(given, context)
+        if given == Command():
+            msg = "The command says nothing: resume with an answer, or give what is to be changed."
+            raise BadInput(msg)
+        return replace(given, update=self._checked_update(given.update, context))
+
+    def _ready_updates(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> list[list[StateUpdate]]:
+        context = _said(None, config)
+        steps = [[StateUpdate(*one) for one in step] for step in supersteps]
+        return [[one._replace(values=self._checked_update(one.values, context)) for one in step] for step in steps]
+
+    def _checked_update(self, update: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller gives
+        """Return an update with its fields checked and its pictures stored: a state, or pairs of fields and values."""
+        if not isinstance(update, list | tuple):
+            return self._checked(update, context)
+        if not all(isinstance(one, tuple) and len(one) == len(("name", "value")) for one in update):
+            return update
+        return [pair for name, value in update for pair in self._checked({name: value}, context).items()]
+
+    def _checked(self, given: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller or a graph around gives
+        """Return fields of a state, checked and with the pictures stored.
 
         A graph around this one may give a state of its own: what it has beside is left alone.
         """
-        if isinstance(given, Command) and given == Command():
-            msg = "The command says nothing: resume with an answer, or give what is to be changed."
-            raise BadInput(msg)
-        if given is None or isinstance(given, Command):
-            return given
-        if isinstance(given, Mapping):
+        mapped = isinstance(given, Mapping)
+        if mapped:
             _check(given, cast("Wiring[State]", self.builder).checks)
-        pictures = given.get("pictures") if isinstance(given, Mapping) else getattr(given, "pictures", None)
+        for one in fields(self._takes):
+            _check_text(one.name, given.get(one.name) if mapped else getattr(given, one.name, None))
+        pictures = given.get("pictures") if mapped else getattr(given, "pictures", None)
         if not _is_taken(self._takes, "pictures") or not pictures or are_stored(pictures):
             return given
         stored = stored_pictures(pictures, context)
-        if isinstance(given, Mapping):
+        if mapped:
             return {**given, "pictures": stored}
         if isinstance(given, self.builder.state_schema) and is_dataclass(given):
             return replace(cast("Any", given), pictures=stored)
         known = {name: getattr(given, name) for name in self.builder.channels if hasattr(given, name)}
         return known | {"pictures": stored}
+
+
+def _said(chosen: Given | None, config: RunnableConfig | None) -> Any:  # noqa: ANN401 - read by ``nodes.settings``
+    """Return what a caller gives a run: as its context, or else in its configuration."""
+    own = (config or {}).get("configurable", {}).get(OWN_KEY)
+    return chosen if chosen is not None or own is None else {OWN_KEY: own}
 
 
 def _is_taken(takes: type[Any], name: str) -> bool:
@@ -200,6 +253,8 @@ def _checks(takes: type[Any]) -> dict[str, TypeAdapter[Any]]:
 
 
 def _check(given: Mapping[str, Any], checks: Mapping[str, TypeAdapter[Any]]) -> None:
+    if "messages" in given:
+        _check_messages(given["messages"])
     for name, adapter in checks.items():
         if name not in given:
             continue
@@ -210,6 +265,38 @@ def _check(given: Mapping[str, Any], checks: Mapping[str, TypeAdapter[Any]]) -> 
             place = ".".join([name, *map(str, wrong["loc"])])
             msg = f"The field {place!r} cannot be set so: {wrong['msg'].lower()}."
             raise BadInput(msg) from error
+
+
+def _check_messages(messages: Any) -> None:  # noqa: ANN401 - whatever a caller gives
+    said = messages.value if isinstance(messages, Overwrite) else messages
+    try:
+        convert_to_messages(said if isinstance(said, list) else [said])
+    except (NotImplementedError, ValueError, TypeError, KeyError, AttributeError) as error:
+        msg = (
+            "The field 'messages' cannot be set so: give messages of LangChain, or objects such as "
+            '{"role": "user", "content": "How many dogs are there?"}.'
+        )
+        raise BadInput(msg) from error
+
+
+def _check_text(name: str, value: object) -> None:
+    """Refuse text that cannot be written as UTF-8, wherever in a field it stands.
+
+    Raises:
+        BadInput: There is such text.
+    """
+    waiting = [value.value if isinstance(value, Overwrite) else value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, BaseMessage):
+            waiting.append(one.content)
+        elif isinstance(one, Mapping):
+            waiting.extend([*one, *one.values()])
+        elif isinstance(one, list | tuple):
+            waiting.extend(one)
+        elif isinstance(one, str) and not is_encodable(one):
+            msg = f"The field {name!r} holds text that is no valid Unicode: write it anew as UTF-8."
+            raise BadInput(msg)
 
 
 def _described(name: str, kind: type[Any]) -> dict[str, Any]:

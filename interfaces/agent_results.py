@@ -15,6 +15,7 @@ from nodes.reasoning.inquiry import Answer as AnswerToQuery
 from nodes.resources import resources
 from nodes.telling import counted, drawn, in_words, notices_of, outcome, steps_of
 from profiles.errors import BadInput
+from profiles.user_paths import user_path
 from tools.values import Picture, from_json
 
 if TYPE_CHECKING:
@@ -151,9 +152,9 @@ def inside(text: str, roots: Sequence[Path]) -> Path | None:
     """Return the file that a path names, if it lies in one of the folders; None for what is no path.
 
     Raises:
-        BadInput: It is a path elsewhere.
+        BadInput: It is a path elsewhere, or one that no file can have.
     """
-    place = Path(text.removeprefix("file://")) if len(text) < _LONGEST_PATH else None
+    place = user_path(text.removeprefix("file://"), "picture") if len(text) < _LONGEST_PATH else None
     if place is None or not place.is_absolute():
         return None
     real = place.resolve()

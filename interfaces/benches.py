@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profiles.errors import BadInput
+from profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from memory.embedding import SentenceEmbedding
@@ -122,7 +123,7 @@ def originals_of(profile: Profile, data: str, kind: str) -> Originals:
 
 
 def _folder(data: str) -> Path:
-    folder = Path(data).expanduser()
+    folder = user_path(data, "folder")
     if not folder.is_dir():
         msg = f"There is no data {data[:200]!r}: give {WORLD}, or a folder of pictures."
         raise BadInput(msg)

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from interfaces import investigations
 from interfaces.following import Finished
 from profiles.errors import BadInput
+from profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from graphs.states import InvestigateState
@@ -158,7 +159,7 @@ def load_campaign(name_or_path: str, **changes: Any) -> Campaign:  # noqa: ANN40
     Raises:
         BadInput: There is none, or it is not a valid one.
     """
-    path = FOLDER / f"{name_or_path}.toml" if name_or_path in names() else Path(name_or_path).expanduser()
+    path = FOLDER / f"{name_or_path}.toml" if name_or_path in names() else user_path(name_or_path, "campaign")
     if not path.is_file():
         msg = f"There is no campaign {name_or_path[:80]!r}: name a TOML file, or one of {', '.join(names())}."
         raise BadInput(msg)

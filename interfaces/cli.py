@@ -707,6 +707,9 @@ def _run(words: list[str]) -> int:
 
 def _call(name: str, options: argparse.Namespace) -> int:
     work = _checked_ask(options) if name == "ask" else options
+    for said in ("query", "concept", "says", "expected"):
+        value = getattr(options, said, None)
+        _refuse_undecoded(said, " ".join(value) if isinstance(value, list) else str(value or ""))
     _quieten_libraries()
     from interfaces import commands
     from memory.running import introduce
@@ -762,11 +765,8 @@ def _checked_ask(options: argparse.Namespace) -> argparse.Namespace:
 
 
 def _refuse_instruction(instruction: str) -> None:
-    try:
-        size = len(instruction.encode())
-    except UnicodeEncodeError as error:
-        msg = "The instruction is not valid UTF-8 text: check the terminal's encoding and type it again."
-        raise _bad_input(msg) from error
+    _refuse_undecoded("instruction", instruction)
+    size = len(instruction.encode())
     if not instruction.strip():
         msg = "The instruction is empty: say in words what to do with the pictures."
         raise _bad_input(msg)
@@ -776,6 +776,14 @@ def _refuse_instruction(instruction: str) -> None:
             "say it shorter, or ask for one thing at a time."
         )
         raise _bad_input(msg)
+
+
+def _refuse_undecoded(name: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        msg = f"The {name} is not valid UTF-8 text: check the terminal's encoding and type it again."
+        raise _bad_input(msg) from error
 
 
 def _quieten_libraries() -> None:

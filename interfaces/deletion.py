@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from memory.thread_deletion import Deleted
 
 _AGE: Final = re.compile(r"(\d{1,6})([hdw])")
+LONGEST: Final = timedelta(days=36_500)
+"""The greatest age that threads are deleted by: a hundred years."""
 _UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
@@ -22,13 +24,20 @@ def read_age(said: str) -> timedelta:
     """Read an age such as ``30d``, ``12h`` or ``8w``.
 
     Raises:
-        BadInput: It is none.
+        BadInput: It is none, or beyond a hundred years.
     """
     found = _AGE.fullmatch(said.strip().lower())
     if found is None:
         msg = f"{said[:40]!r} is no age: give hours, days or weeks, as in 12h, 30d or 8w."
         raise BadInput(msg)
-    return int(found[1]) * _UNITS[found[2]]
+    return _checked(int(found[1]) * _UNITS[found[2]])
+
+
+def _checked(age: timedelta) -> timedelta:
+    if timedelta() <= age <= LONGEST:
+        return age
+    msg = f"An age is from 0 to {LONGEST.days} days: give another one."
+    raise BadInput(msg)
 
 
 async def delete(names: Sequence[str]) -> Deleted:
@@ -56,6 +65,7 @@ async def older_than(age: timedelta) -> list[str]:
     Those that somebody runs, and those that do not say when they were saved, are not among them.
 
     Raises:
+        BadInput: The age is negative, or beyond a hundred years.
         MemoryTrouble: The home cannot be read.
     """
     from memory.checkpoints import saved_at, thread_heads
@@ -63,7 +73,7 @@ async def older_than(age: timedelta) -> list[str]:
     from memory.running import is_running
 
     folder = await asyncio.to_thread(home)
-    latest = datetime.now(UTC) - age
+    latest = datetime.now(UTC) - _checked(age)
     heads = await asyncio.to_thread(thread_heads, folder)
     saved = {name: saved_at(checkpoint) for name, (_, checkpoint) in heads.items()}
     old = [name for name, moment in saved.items() if moment is not None and moment < latest]

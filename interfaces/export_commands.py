@@ -16,6 +16,7 @@ from interfaces.display import console, print_json
 from interfaces.exporting.records import Source, slug
 from interfaces.investigations import INVESTIGATE
 from profiles.errors import BadInput
+from profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from interfaces.exporting.tables import Progress
@@ -27,7 +28,7 @@ def export(options: argparse.Namespace) -> int:
     """Export an investigation, a benchmark, or the results of one."""
     from interfaces.exporting.places import checked, whole
 
-    place = Path(options.out) if options.out else Path(f"{slug(Path(options.id).resolve().name)}-{options.to}")
+    place = Path(options.out) if options.out else Path(f"{slug(user_path(options.id).resolve().name)}-{options.to}")
     target = checked(place, force=options.force)
     with running.SignOfLife(running.BEGINNING).watching() as sign:
         progress = _paced(sign)
@@ -54,9 +55,9 @@ def _source(options: argparse.Namespace) -> Source:
     """
     from interfaces.exporting import benchmarks
 
-    folder = Path(options.id).expanduser()
+    folder = user_path(options.id)
     if benchmarks.known(folder):
-        return benchmarks.source_of(folder, Path(options.bench).expanduser() if options.bench else None)
+        return benchmarks.source_of(folder, user_path(options.bench) if options.bench else None)
     if options.bench:
         msg = (
             f"--bench goes with the results of a benchmark, and {options.id[:80]!r} is no folder of such: leave it out."

@@ -8,7 +8,7 @@ model as one sentence, with the status ``error``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ from nodes.given_pictures import stored_pictures
 from nodes.orders import Order
 from nodes.resources import open_pictures, resources
 from profiles.errors import BadInput, SnellenError
+from profiles.user_paths import is_encodable, user_path
 from tools.values import Picture, from_json
 
 Result = TypeVar("Result")
@@ -132,7 +133,7 @@ class _Tools:
         named = text[:5].lower() == "data:" or (len(text) == _ID and set(text) <= set("0123456789abcdef"))
         if not named and "://" not in text.removeprefix("file://"):
             # As the process sees it: a model knows no folder but the one that it was told of.
-            return inside(str(Path(text.removeprefix("file://")).expanduser().absolute()), self.roots) or text
+            return inside(str(user_path(text.removeprefix("file://"), "picture").absolute()), self.roots) or text
         found = from_json(stored_pictures([text])[0])
         return found if isinstance(found, Picture) else text
 
@@ -147,7 +148,7 @@ def snellen_tools(profile: str = "embedded", *, roots: Sequence[Path | str] = ("
         profile: Name or path of a profile.
         roots: Folders whose pictures a model may name by their paths; none lets it name none.
     """
-    does = _Tools(profile, tuple(Path(one).expanduser().absolute() for one in roots))
+    does = _Tools(profile, tuple(user_path(one, "folder").absolute() for one in roots))
     methods = (
         does.ask_about_pictures,
         does.correct_answer,
@@ -160,9 +161,11 @@ def snellen_tools(profile: str = "embedded", *, roots: Sequence[Path | str] = ("
 
 def _tool(method: Callable[..., Coroutine[Any, Any, Told]]) -> BaseTool:
     async def do(**arguments: Any) -> Told:  # noqa: ANN401 - the method's
+        _check_text(arguments)
         return await asyncio.create_task(_apart(method(**arguments)))
 
     def do_and_wait(**arguments: Any) -> Told:  # noqa: ANN401 - the method's
+        _check_text(arguments)
         return blocking(_apart(method(**arguments)))
 
     return StructuredTool.from_function(
@@ -175,6 +178,14 @@ def _tool(method: Callable[..., Coroutine[Any, Any, Told]]) -> BaseTool:
         handle_tool_error=True,
         handle_validation_error=_wrong_argument,
     )
+
+
+def _check_text(arguments: Mapping[str, Any]) -> None:
+    for name, value in arguments.items():
+        said = value if isinstance(value, list) else [value]
+        if not all(is_encodable(one) for one in said if isinstance(one, str)):
+            msg = f"The argument {name!r} cannot be used: it holds text that is no valid Unicode."
+            raise ToolException(msg)
 
 
 async def _apart(work: Coroutine[Any, Any, Result]) -> Result:

@@ -11,6 +11,7 @@ from interfaces.running import run
 from interfaces.serve_command import offered
 from interfaces.serving.settings import Settings
 from profiles.errors import BadInput, SnellenError
+from profiles.user_paths import user_path
 
 
 def mcp(options: argparse.Namespace) -> int:
@@ -44,7 +45,7 @@ def mcp(options: argparse.Namespace) -> int:
 
 
 def _folder(said: str) -> Path:
-    folder = Path(said).expanduser()
+    folder = user_path(said, "folder")
     if not folder.is_dir():
         msg = f"--root {said[:200]} is no folder."
         raise BadInput(msg)

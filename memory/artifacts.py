@@ -22,6 +22,7 @@ import PIL.ImageOps
 from memory.home import storing, write_atomically
 from memory.picture_modes import Notice, bits_of, eight_bit
 from profiles.errors import BadInput, SnellenError
+from profiles.user_paths import user_path
 
 # The one thing memory shares with tools: the record that refers to a picture.
 from tools.values import Picture
@@ -243,7 +244,7 @@ def _read_file(path: Path | str) -> bytes:
         # Said of what was given: as a path it would lose a slash.
         msg = f"{str(path)[:200]} is an address, and nothing is fetched: save the picture, and give its file."
         raise BadInput(msg)
-    file = Path(path).expanduser()
+    file = user_path(path, "picture")
     try:
         _refuse_unreadable(file)
         content = file.read_bytes()

@@ -23,6 +23,7 @@ from memory.demonstrations import SEED, Demonstration, DemonstrationPool, again
 from memory.home import MemoryTrouble, storing
 from memory.prompt_blocks import MAX_BLOCK_BYTES, BlockDamaged, block_path, decode, name_of
 from profiles.errors import BadInput, SnellenError
+from profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +81,7 @@ def export_memory(pool: PromptPool, path: Path) -> Exchanged:
         BlockDamaged: a stored prompt is not what it was.
         MemoryTrouble: the disk is full or not writable; nothing is left at ``path``.
     """
-    target = Path(path).expanduser()
+    target = user_path(path, "archive")
     if target.exists() or not target.parent.is_dir():
         reason = "there is already something" if target.exists() else "there is no such folder"
         msg = f"The memory cannot be exported to {target}: {reason}; name a new file in an existing folder."
@@ -113,7 +114,7 @@ def import_memory(pool: PromptPool, path: Path) -> Exchanged:
         BadInput: it is no such archive, not whole, too large, or its prompts do not fit those of the home.
         MemoryTrouble: the disk is full or not writable; nothing was added.
     """
-    source = Path(path).expanduser()
+    source = user_path(path, "archive")
     try:
         _refuse_file(source)
         with zipfile.ZipFile(source) as archive:

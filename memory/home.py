@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from profiles.errors import SnellenError
+from profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +111,7 @@ def owners_home() -> Path:
     """Return the path of the home of whoever runs this process, whomever it works for at the moment."""
     chosen = os.environ.get(HOME_VARIABLE, "").strip()
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        return user_path(chosen, "home").absolute()
 
     import platformdirs
 

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
+import unicodedata
 from collections.abc import Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -85,7 +87,7 @@ class Question:
     The error rate and the budget do not: evidence holds at any rate and goes on with more pictures.
 
     Attributes:
-        query: In the user's words; case, spaces and the mark at its end make no difference.
+        query: In the user's words; case, spaces, punctuation and articles make no difference (``_plain``).
         models: The models that are examined, each by name with what says which checkpoint it is.
         protocol: How they are asked.
         source: What pictures are drawn from: the same text, the same pictures for a seed.
@@ -101,7 +103,14 @@ class Question:
     @cached_property
     def id(self) -> str:
         """The hash by which the ledger knows it."""
-        said = " ".join(self.query.casefold().split()).rstrip(" .?!")
+        return self._known_as(_plain(self.query))
+
+    @cached_property
+    def former_id(self) -> str:
+        """The hash by which ledgers knew it when punctuation and articles made a difference."""
+        return self._known_as(" ".join(self.query.casefold().split()).rstrip(" .?!"))
+
+    def _known_as(self, said: str) -> str:
         return _hash(said, sorted(self.models.items()), self.protocol, self.source, self.stage)
 
 
@@ -149,6 +158,7 @@ class Ledger(Table):
             MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
         """
         with self._writing() as rows:
+            self._rename(rows, question)
             chosen = self._own_seed(rows, question) if seed is None else seed
             entry = (question.id, _hash(question.source), chosen, investigation)
             self._enter(rows, entry)
@@ -190,12 +200,22 @@ class Ledger(Table):
             MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
         """
         with self._writing() as rows:
+            self._rename(rows, question)
             chosen, turn = seed, 0
             while not self._is_first(rows, (question.id, chosen, experiment), design):
                 chosen = _seed(question.id, seed, experiment, design, turn)
                 turn += 1
             self._enter(rows, (question.id, _hash(question.source), chosen, investigation))
             return chosen
+
+    @staticmethod
+    def _rename(rows: sqlite3.Connection, question: Question) -> None:
+        """Know by its id what was entered by its former one: an older ledger is that of the same questions."""
+        if question.former_id == question.id:
+            return
+        ids = (question.id, question.former_id)
+        rows.execute("UPDATE OR IGNORE entries SET question = ? WHERE question = ?", ids)
+        rows.execute("UPDATE OR IGNORE designs SET question = ? WHERE question = ?", ids)
 
     @staticmethod
     def _is_first(rows: sqlite3.Connection, place: tuple[str, int, int], design: str) -> bool:
@@ -246,6 +266,29 @@ class Ledger(Table):
                 rows.rollback()
                 raise
             rows.execute("COMMIT")
+
+
+_NOT_MEANT: Final = re.compile(r"(?<!\w)-(?!\d)|-(?!\w)|\.(?!\d)|(?<=[^\W\d])\.")
+"""Hyphens that join no words and begin no number, and points that are in no number."""
+_ARTICLE: Final = re.compile(r"(?<!\S)(?:the|an?) (?=\S)")
+
+
+def _plain(query: str) -> str:
+    """Return a query as its letters, numbers, signs such as %, < and +, and single spaces; without articles."""
+    kept = "".join(
+        map(_plain_character, unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", query).casefold()))
+    )
+    return _ARTICLE.sub("", " ".join(_NOT_MEANT.sub(" ", kept).split()))
+
+
+def _plain_character(character: str) -> str:
+    kind = unicodedata.category(character)
+    # Nobody sees these: formats such as the zero-width space, the joiner of graphemes, and variation selectors.
+    if kind == "Cf" or character in "'\u2018\u2019\u02bc\u034f" or "\ufe00" <= character <= "\ufe0f":
+        return ""
+    if kind == "Pd" or character == "\u2212":
+        return "-"
+    return character if kind[0] in "LMN" or kind in {"Sm", "Sc", "So"} or character in "%." else " "
 
 
 def _once(names: Iterator[str]) -> tuple[str, ...]:

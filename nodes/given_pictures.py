@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from nodes.messages import MAX_PICTURES, PICTURE_TYPES, known_picture, stored_picture
 from profiles.errors import BadInput
+from profiles.user_paths import user_path
 from tools.values import Picture, checked_reference, to_json
 
 if TYPE_CHECKING:
@@ -103,4 +104,4 @@ def _named(text: Any, name: str, store: ArtifactStore) -> Picture:  # noqa: ANN4
     if not _PATHS.get():
         msg = f"The {name} is a path, and no files are read for whoever asks over the network: send the picture itself."
         raise BadInput(msg)
-    return store.ingest(Path(path).expanduser())
+    return store.ingest(user_path(path, name))

@@ -19,6 +19,7 @@ from nodes.context import Context, context_of
 from nodes.gathering import gather_for
 from nodes.interruptible import interruptible
 from nodes.lessons import Collected, Learned, Need, StoredExample
+from profiles.errors import BadInput
 from tools.loading import fingerprint
 from tools.tuning import POOL_OF_TOOL, POOLS, Instance, Progress, TunedPrompt, tune, tuner_of, validate
 
@@ -42,7 +43,14 @@ _NOTHING: Final[Json] = {"kept": [], "known": [], "reasons": []}
 
 
 async def collect(state: LearnState, runtime: Runtime[Given]) -> Json:
-    """Find pictures for each need: to train on, to prove on, and of other things that must not be spoilt."""
+    """Find pictures for each need: to train on, to prove on, and of other things that must not be spoilt.
+
+    Raises:
+        BadInput: There are no needs.
+    """
+    if not state.needs:
+        msg = 'There is nothing to learn: give needs, such as [{"tool": "LOC", "concept": "penguin"}].'
+        raise BadInput(msg)
     context = await context_of(runtime, state)
     needs = [Need.from_json(one) for one in state.needs[:MAX_NEEDS]]
     collected = []

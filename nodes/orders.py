@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from nodes.settings import Given, InvestigationSettings, Settings
 from profiles.errors import BadInput
+from profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     # Types only: at run time the graphs know the nodes, never the other way round.
@@ -220,7 +221,7 @@ def _checked_budget(budget: Mapping[str, float]) -> Json:
 def _checked_folder(pictures: Path | str) -> Path:
     from tools.knowledge.collection import concepts_in
 
-    folder = Path(pictures).expanduser().absolute()
+    folder = user_path(pictures, "folder").absolute()
     if not folder.is_dir():
         said = str(pictures)[:200]  # as it was given: as a path, an address would lose a slash
         msg = f"There is no folder {said}: --pictures wants one with a folder of pictures for each class."

@@ -189,9 +189,10 @@ def own_pictures(pictures: Path | str | None, concept: str) -> OwnPictures | Non
     if pictures is None:
         return None
     from memory.artifacts import read_picture
+    from profiles.user_paths import user_path
     from tools.knowledge.collection import OwnPictures
 
-    own = OwnPictures(Path(pictures).expanduser().absolute(), concept)
+    own = OwnPictures(user_path(pictures, "folder").absolute(), concept)
     own.check(read_picture)
     return own
 

@@ -1,6 +1,7 @@
 """What a caller chooses about a run: the context that Studio shows as a form, and that programs pass as a dict.
 
-A graph that is part of somebody else's graph sees the context of that one, whatever it is (``given_in``).
+A caller gives a graph its settings by name (``chosen_by_caller``). A graph that is a node of somebody else's graph sees
+the context of that one, whatever it is, and reads nothing of it but ``snellen`` (``given_in``).
 """
 
 from __future__ import annotations
@@ -53,46 +54,68 @@ class InvestigationSettings(Settings):
     ] = False
 
 
+def chosen_by_caller(context: object) -> Given | None:
+    """Return the settings, or the resources, that a caller gives a graph as its context; None where it gives none.
+
+    Args:
+        context: A dict of settings by name; settings or resources themselves; or what has either under ``snellen``.
+
+    Raises:
+        BadInput: It is something else, or a setting has a value that it cannot have.
+    """
+    if context is None or isinstance(context, Given):
+        return context
+    if isinstance(context, Mapping) and OWN_KEY not in context:
+        return _settings(context) if context else None
+    if not isinstance(context, Mapping) and not hasattr(context, OWN_KEY):
+        msg = f"The context is {type(context).__name__!r}: give a dict of settings, or settings under {OWN_KEY!r}."
+        raise BadInput(msg)
+    return given_in(context, {})
+
+
 def given_in(context: object, configurable: Mapping[str, Any]) -> Given | None:
     """Return the settings, or the resources, that a run was given; None where it was given none.
 
-    The context of a graph around may be a dict, a dataclass, a pydantic model or nothing. Of a foreign one only the key
-    or field ``snellen`` is read, unless all that it has are settings of ours: fields of other people's may have our
-    names by chance.
+    The context of a graph around may be a dict, a dataclass, a pydantic model or nothing. Only its key or field
+    ``snellen`` is read: other people's fields may have the names of our settings, and mean something else.
 
     Args:
         context: That of the run.
         configurable: That of its configuration; its key ``snellen`` counts where the context says nothing.
 
     Raises:
-        BadInput: A setting has a value that it cannot have.
+        BadInput: What stands under ``snellen`` is no settings, or one has a value that it cannot have.
     """
     if isinstance(context, Given):
         return context
-    own = _own(context)
+    own = context.get(OWN_KEY) if isinstance(context, Mapping) else getattr(context, OWN_KEY, None)
     if own is None:
         own = configurable.get(OWN_KEY)
-    if own is None or isinstance(own, Given):
-        return own
+    return own if own is None or isinstance(own, Given) else _settings(own)
+
+
+def _settings(said: object) -> Settings:
+    found = _fields_of(said)
+    known = [one.name for one in fields(InvestigationSettings)]
+    if unknown := [name for name in found if name not in known]:
+        msg = (
+            f"There is no setting {unknown[0][:80]!r}: settings are {', '.join(known)}; a context with fields of your "
+            f"own holds them under {OWN_KEY!r}."
+        )
+        raise BadInput(msg)
     try:
-        return TypeAdapter(InvestigationSettings).validate_python(_fields_of(own))
+        return TypeAdapter(InvestigationSettings).validate_python(found)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
         msg = f"The setting {'.'.join(map(str, wrong['loc']))!r} cannot be used: {wrong['msg'].lower()}."
         raise BadInput(msg) from error
 
 
-def _own(context: object) -> object:
-    found = _fields_of(context)
-    if OWN_KEY in found:
-        return found[OWN_KEY]
-    known = {one.name for one in fields(InvestigationSettings)}
-    return found if found and set(found) <= known else None
-
-
-def _fields_of(context: object) -> dict[str, Any]:
-    if isinstance(context, Mapping | BaseModel):
-        return {str(name): value for name, value in dict(context).items()}
-    if is_dataclass(context) and not isinstance(context, type):
-        return {one.name: getattr(context, one.name) for one in fields(context)}
-    return dict(getattr(context, "__dict__", {}))
+def _fields_of(said: object) -> dict[str, Any]:
+    if isinstance(said, Mapping | BaseModel):
+        return {str(name): value for name, value in dict(said).items()}
+    if is_dataclass(said) and not isinstance(said, type):
+        return {one.name: getattr(said, one.name) for one in fields(said)}
+    kind = type(said).__name__
+    msg = f"What stands under {OWN_KEY!r} is {kind!r}: give a dict of settings, such as {{'profile': 'hub'}}."
+    raise BadInput(msg)

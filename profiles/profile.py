@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from profiles.errors import BadInput, SnellenError
+from profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -623,7 +624,7 @@ class Profile(_Settings):
 
         Absolute paths stay; relative ones are looked up beside the profile's file, then among the installed packages.
         """
-        path = Path(folder).expanduser()
+        path = user_path(folder)
         if path.is_absolute():
             return path
         beside = self.path.parent / path
@@ -692,7 +693,7 @@ def profile_names() -> list[str]:
 
 def lasting(name_or_path: str) -> str:
     """Name a profile so that a later process finds it from any folder."""
-    return str(Path(name_or_path).expanduser().absolute()) if name_or_path.endswith(".toml") else name_or_path
+    return str(user_path(name_or_path, "profile").absolute()) if name_or_path.endswith(".toml") else name_or_path
 
 
 def load_profile(name_or_path: str | Path = "embedded") -> Profile:
@@ -720,7 +721,7 @@ def _locate(name_or_path: str | Path) -> Path:
     text = str(name_or_path)
     if text in profile_names():
         return PACKAGE_FOLDER / f"{text}.toml"
-    path = Path(text).expanduser()
+    path = user_path(text, "profile")
     if path.suffix == ".toml" and path.is_file():
         return path.resolve()
     known = ", ".join(profile_names())

@@ -134,6 +134,7 @@ _WORDS: Final = re.compile(
     | "(?:\\(?:.|\Z)|[^"\\\n])*(?:"|(?=\n)|\Z))
     | \#[^\n]*
     | (?P<word>[^\W\d]\w*)
+    | (?P<ellipsis>\.\.\.)
     | (?P<number>0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+
         |(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)(?:[eE][+-]?[0-9](?:_?[0-9])*)?[jJ]?)
     | \^""",
@@ -153,7 +154,7 @@ def _for_python(text: str) -> str:
     touch a word (``1if``), and its filters of warnings cannot be set for one text: they belong to the whole process.
 
     Raises:
-        ExpressionError: A text has a prefix that the language has not.
+        ExpressionError: A text has a prefix that the language has not, or there is an ellipsis.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _WORDS.sub(_word_for_python, text)
@@ -170,6 +171,9 @@ def _word_for_python(found: re.Match[str]) -> str:
         return found[0] if prefix == "r" else found["prefix"] + _plain_escapes(found["text"])
     if found["number"] is not None:
         return found[0] + " "
+    if found["ellipsis"] is not None:  # the mark of xor is ours to write
+        msg = "'...' is no number, text or list"
+        raise ExpressionError(msg, found.string.count("\n", 0, found.start()) + 1)
     return _XOR_MARK if found[0] in {"xor", "XOR", "^"} else found[0]
 
 

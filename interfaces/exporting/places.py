@@ -12,6 +12,7 @@ from typing import Final
 
 from interfaces.runs import writing
 from profiles.errors import BadInput
+from profiles.user_paths import user_path
 
 MARK: Final = ".snellen-export"
 """The file by which a folder is known to be an export, which may be replaced on request."""
@@ -27,7 +28,7 @@ def checked(place: Path, *, force: bool) -> Path:
     Raises:
         BadInput: There is something that may not be replaced.
     """
-    target = Path(os.path.abspath(place.expanduser()))  # noqa: PTH100 - a link that is there must not be followed
+    target = Path(os.path.abspath(user_path(place)))  # noqa: PTH100 - a link that is there must not be followed
     if target.is_symlink() or (target.exists() and not (target / MARK).is_file()):
         msg = f"There is something at {place} that is no export: name a new folder with --out."
         raise BadInput(msg)

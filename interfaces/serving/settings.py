@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from interfaces.deletion import LONGEST
 from profiles.errors import BadInput
 
 _LARGEST_PORT = 65_535
@@ -66,10 +67,10 @@ class Settings:
         pictures: Pictures that one request may bring.
         session_seconds: How long a browser stays logged in.
         transient_seconds: How long the thread of a request that stands for itself is kept, for messages that follow.
-        thread_days: After so many days without anything new a thread is deleted; 0 keeps all.
+        thread_days: After so many days without anything new a thread is deleted; 0 keeps all, 36500 is the most.
 
     Raises:
-        BadInput: a number is not above zero, or the port none.
+        BadInput: a number is not above zero or too large, or the port none.
     """
 
     host: str = "127.0.0.1"
@@ -106,6 +107,9 @@ class Settings:
             if odd := [one for one in getattr(self, name) if not fits(one)]:
                 msg = f"The server's {name} cannot have {odd[0][:80]!r}; give {form}."
                 raise BadInput(msg)
+        if not 0 <= self.thread_days <= LONGEST.days:
+            msg = f"The server's thread_days is {self.thread_days}; give 0 (keep all threads) to {LONGEST.days} days."
+            raise BadInput(msg)
         if not 0 <= self.port <= _LARGEST_PORT:
             msg = f"{self.port} is no port; give a number from 0 (any that is free) to {_LARGEST_PORT}."
             raise BadInput(msg)

@@ -20,7 +20,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
-from langgraph.types import Command
+from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
@@ -193,7 +193,8 @@ def test_a_person_answers_a_graph_inside_another_through_its_saver(tmp_path: Pat
         (None, None),
         ({}, None),
         ({"tenant": "a", "profile": "theirs"}, None),
-        ({"profile": "hub", "models": ["clip"]}, "hub"),
+        ({"profile": "anna"}, None),
+        ({"models": {"a": 1}, "seconds": "many"}, None),
         ({"profile": "theirs", "tenant": 3, "snellen": {"profile": "hub"}}, "hub"),
         ({"snellen": InvestigationSettings(profile="hub")}, "hub"),
         (Modelled(tenant="a"), None),
@@ -210,7 +211,46 @@ def test_only_what_is_ours_is_read_from_a_context(context: object, profile: str 
 @pytest.mark.parametrize("wrong", [{"snellen": {"profile": 3}}, {"images": -1}, {"snellen": {"alpha": "x"}}])
 def test_a_setting_that_cannot_be_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=r"The setting '(profile|images|alpha)' cannot be used"):
-        given_in(wrong, {})
+        ask.graph.invoke(TASK, context=cast("Any", wrong))
+
+
+@dataclass
+class Owning:
+    models: str = "a table of theirs"
+
+
+@pytest.mark.parametrize("given", [{"profile": "anna"}, {"models": {"a": 1}}, {"seconds": "many"}, Owning()])
+async def test_a_graph_around_means_its_own_fields(given: object) -> None:
+    assert (await parent(Outer, None, ask.graph).ainvoke(dict(TASK), context=given))["answer"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("embedded", "is 'str': give a dict of settings"),
+        (5, "is 'int': give a dict of settings"),
+        ({"nope": 1}, "There is no setting 'nope'"),
+    ],
+)
+def test_settings_of_a_wrong_form_are_refused(given: object, why: str) -> None:
+    context: Any = {"snellen": given}
+    with pytest.raises(BadInput, match=why):
+        parent(Outer, None, ask.graph).invoke(dict(TASK), context=context)
+    with pytest.raises(BadInput, match=why):
+        ask.graph.invoke(TASK, context=context)
+    with pytest.raises(BadInput, match=why):
+        ask.graph.invoke(TASK, cast("Any", {"configurable": context}))
+
+
+@pytest.mark.parametrize("given", [{"tenant": "a"}, 7, Plain, Owning()])
+def test_a_caller_is_told_that_a_context_is_none_of_ours(given: Any) -> None:  # noqa: ANN401 - anything
+    with pytest.raises(BadInput, match="under 'snellen'"):
+        ask.graph.invoke(TASK, context=given)
+
+
+def test_a_callers_settings_are_taken_by_name() -> None:
+    with pytest.raises(BadInput, match="no profile 'anna'"):
+        ask.graph.invoke(TASK, context=cast("Any", {"profile": "anna"}))
 
 
 # --- without await -------------------------------------------------------------------------------------------
@@ -436,3 +476,76 @@ async def test_a_whole_state_may_be_given_and_paths_stand_in_it_too(home: Path) 
     state = AskState(instruction="Is there a dog?", pictures=[str(SCENE)])  # type: ignore[list-item]
 
     assert (await ask.graph.ainvoke(state, context=resources("embedded", home)))["answer"] == "yes"
+
+
+# --- updates -------------------------------------------------------------------------------------------------
+
+CHANGE: dict[str, Any] = {"instruction": "Is there a dog?", "pictures": [str(SCENE)]}
+UPDATES: list[Any] = [CHANGE, list(CHANGE.items()), AskState(**CHANGE)]
+
+
+@pytest.mark.parametrize("update", UPDATES)
+async def test_a_command_and_an_update_bring_pictures_as_an_input_does(update: Any) -> None:  # noqa: ANN401 - any form
+    saver = InMemorySaver(serde=serializer(STATE_TYPES))
+    graph = ask.builder.compile(checkpointer=saver)
+    commanded = await graph.ainvoke(Command(update=update, goto="recall"), THREAD)
+    (picture,) = graph.get_state(THREAD).values["pictures"]
+
+    assert commanded["answer"] == "yes"
+    assert from_json(picture).id == as_id()
+
+
+async def test_a_state_is_updated_with_a_path() -> None:
+    graph = ask.builder.compile(checkpointer=InMemorySaver(serde=serializer(STATE_TYPES)))
+    graph.invoke(TASK, THREAD)
+    graph.update_state(THREAD, CHANGE, as_node=START)
+    assert graph.invoke(None, THREAD)["answer"] == "yes"
+
+    await graph.aupdate_state(THREAD, TASK, as_node=START)
+    assert graph.invoke(None, THREAD)["answer"] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"instruction": 5}, "'instruction'"),
+        ({"pictures": ["missing.png"]}, "missing.png"),
+        ({"pictures": Overwrite([str(SCENE)])}, "'pictures'"),
+        ({"instruction": "a \ud800 b"}, "'instruction' holds text that is no valid Unicode"),
+    ],
+)
+async def test_an_update_that_cannot_be_changes_nothing(change: dict[str, Any], why: str) -> None:
+    graph = ask.builder.compile(checkpointer=InMemorySaver(serde=serializer(STATE_TYPES)))
+    graph.invoke(TASK, THREAD)
+    before = graph.get_state(THREAD).config
+    with pytest.raises(BadInput, match=why):
+        graph.update_state(THREAD, change, as_node=START)
+    with pytest.raises(BadInput, match=why):
+        await graph.aupdate_state(THREAD, change, as_node=START)
+    with pytest.raises(BadInput, match=why):
+        await graph.ainvoke(Command(update=change, goto="recall"), THREAD)
+    with pytest.raises(BadInput, match=why):
+        graph.invoke(TASK | change, THREAD)
+
+    assert graph.get_state(THREAD).config == before
+
+
+# --- input that is none --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("messages", [5, [{"role": "user"}], [{"role": "poet", "content": "x"}], [None]])
+async def test_messages_that_are_none_are_refused_in_a_sentence(messages: object) -> None:
+    with pytest.raises(BadInput, match="'messages' cannot be set so"):
+        await chat.graph.ainvoke(cast("Any", {"messages": messages}))
+
+
+@pytest.mark.parametrize("given", [{}, {"concept": "x"}, {"needs": []}])
+async def test_learning_nothing_is_refused_in_a_sentence(given: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="nothing to learn"):
+        await learn.graph.ainvoke(cast("Any", {"seed": 0, **given}))
+
+
+@pytest.mark.parametrize("path", ["~nosuch/x.png", "\x00", "a\x00b", "\ud800.png"])
+def test_what_cannot_be_a_path_is_refused_in_a_sentence(path: str) -> None:
+    with pytest.raises(BadInput):
+        ask.graph.invoke(TASK | {"pictures": [path]})

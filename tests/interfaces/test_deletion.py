@@ -18,6 +18,7 @@ import pytest
 from graphs.states import STATE_TYPES
 from interfaces import chats, cli, deletion, directory, investigations, sessions
 from interfaces.chats import stream_chat
+from interfaces.serving.settings import Settings
 from memory.artifacts import FOLDER, ArtifactStore
 from memory.checkpoints import DATABASE, saved_at, thread_heads
 from memory.conversations import ConversationTable, Turn
@@ -204,6 +205,25 @@ def test_ages_are_read(said: str, hours: int) -> None:
 def test_what_is_no_age_is_refused(said: str) -> None:
     with pytest.raises(BadInput, match="is no age"):
         deletion.read_age(said)
+
+
+@pytest.mark.parametrize("said", ["999999w", "99999w", "36501d"])
+def test_ages_beyond_a_century_are_refused(said: str) -> None:
+    with pytest.raises(BadInput, match="from 0 to 36500 days"):
+        deletion.read_age(said)
+
+
+@pytest.mark.parametrize("days", [-1, 10**6, 999_999_999])
+async def test_threads_are_not_looked_for_by_an_age_that_none_can_have(home: Path, days: int) -> None:
+    with pytest.raises(BadInput, match="from 0 to 36500 days"):
+        await deletion.older_than(timedelta(days=days))
+
+
+@pytest.mark.parametrize("days", [-1.0, float("nan"), float("inf"), 1e9])
+def test_a_server_is_not_set_to_such_an_age(days: float) -> None:
+    with pytest.raises(BadInput, match="thread_days"):
+        Settings(thread_days=days)
+    assert Settings(thread_days=deletion.LONGEST.days).thread_days == 36_500
 
 
 Say = Callable[..., str]

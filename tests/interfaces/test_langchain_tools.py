@@ -143,3 +143,29 @@ def test_what_a_model_reads_of_the_tools_says_what_each_argument_is() -> None:
         assert tool.description
         assert schema["properties"]
         assert all(one.get("description") for one in schema["properties"].values())
+
+
+@pytest.mark.parametrize("path", ["~nosuch/x.png", "\x00", "a\x00b", "\ud800.png", "x" * 5_000, "a/" * 3_000])
+async def test_a_path_that_can_be_none_comes_back_as_a_sentence(path: str) -> None:
+    (tool,) = [one for one in snellen_tools() if one.name == "ask_about_pictures"]
+    call = {
+        "type": "tool_call", "id": "1", "name": tool.name,
+        "args": {"instruction": "Is there a dog?", "pictures": [path]},
+    }  # fmt: skip
+    told, awaited = tool.invoke(call), await tool.ainvoke(call)
+
+    assert (told.status, awaited.status) == ("error", "error")
+    assert told.text == awaited.text
+    assert told.text.endswith(".")
+
+
+async def test_text_that_is_no_unicode_comes_back_as_a_sentence() -> None:
+    for name, args in {
+        "ask_about_pictures": {"instruction": "a \ud800 b", "pictures": ["examples/scene.png"]},
+        "correct_answer": {"thread": "\ud800"},
+        "learn_concept": {"concept": "\ud800"},
+        "recall_memory": {"query": "\ud800"},
+    }.items():
+        (tool,) = [one for one in snellen_tools() if one.name == name]
+        told = await tool.ainvoke({"type": "tool_call", "id": "1", "name": name, "args": args})
+        assert (told.status, "unicode" in told.text.casefold()) == ("error", True), name

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory.demonstrations import DemonstrationPool
 from memory.home import MemoryTrouble
-from memory.ledger import DATABASE, Ledger, Question
+from memory.ledger import DATABASE, Ledger, Question, _plain
 from memory.samples import Sample, SampleTable
 from memory.verification import verify_memory
 from tests.graphs.scripted import embed
@@ -189,3 +189,60 @@ def test_processes_at_once_agree(tmp_path: Path) -> None:
         found = pool.starmap(_opened, [(tmp_path, number) for number in range(12)])
     assert len({same for same, _ in found}) == 1
     assert len({own for _, own in found}) == 12
+
+
+PLAIN = "Can the models, at 0.5 or -30%, recognize left-handed birds?"
+SAME = [
+    "can models at 0.5 or -30% recognize left-handed birds",
+    "Can the models at 0.5 or -30%: recognize \u201cleft\u2010handed\u201d birds\u2026",
+    "\uff23an the models, at 0.5 or \u221230\uff05, recognize left-handed bir\u200bds\uff1f",
+    "(Can) the models - at 0.5, or -30% \u2014 recognize a left-handed birds?!",
+]
+OTHER = [
+    PLAIN.replace("0.5", "05"),
+    PLAIN.replace("0.5", "5"),
+    PLAIN.replace("-30", "30"),
+    PLAIN.replace("%", ""),
+    PLAIN.replace("birds", "fish"),
+    PLAIN.replace("or", "<"),
+]
+
+
+@pytest.mark.parametrize("query", SAME)
+def test_punctuation_and_articles_make_no_other_question(tmp_path: Path, query: str) -> None:
+    ledger = Ledger(tmp_path)
+    first = ledger.open(replace(BIRDS, query=PLAIN), "t1")
+    second = ledger.open(replace(BIRDS, query=query), "t2")
+    assert (second.seed, second.again) == (first.seed, ("t1",))
+
+
+def test_numbers_signs_and_words_make_another_question() -> None:
+    assert len({replace(BIRDS, query=one).id for one in [PLAIN, *OTHER]}) == 1 + len(OTHER)
+
+
+def test_a_question_without_articles_keeps_its_seed() -> None:
+    assert BIRDS.id == BIRDS.former_id
+
+
+def test_a_question_of_an_older_ledger_is_known_however_it_is_worded_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = replace(BIRDS, query="Can the models recognize birds?")
+    with monkeypatch.context() as older:
+        older.setattr("memory.ledger._plain", lambda query: " ".join(query.casefold().split()).rstrip(" .?!"))
+        first = Ledger(tmp_path).open(replace(asked), "t1")
+        Ledger(tmp_path).begin(replace(asked), "t1", seed=first.seed, experiment=0, design="one")
+    ledger = Ledger(tmp_path)
+    again = ledger.open(replace(asked), "t2")
+    reworded = ledger.open(replace(asked, query="Can models recognize birds"), "t3")
+
+    assert (again.seed, again.again) == (first.seed, ("t1",))
+    assert (reworded.seed, reworded.again) == (first.seed, ("t1", "t2"))
+    assert ledger.begin(replace(asked), "t2", seed=first.seed, experiment=0, design="one") == first.seed
+
+
+@settings(max_examples=50)
+@given(st.text())
+def test_a_plain_query_is_plain_already(query: str) -> None:
+    plain = _plain(query)
+    assert _plain(plain) == plain
