@@ -113,9 +113,9 @@ def test_what_is_remembered_of_a_concept_is_read_once_until_it_changes(
     pool = context.learner().prompts
     recollection, candidates, read = Recollection(pool, tiny), PromptPool.candidates, []
 
-    def counted(*asked: Any) -> memory_prompts.Found:  # noqa: ANN401 - as it is asked
+    def counted(*asked: Any, **options: Any) -> memory_prompts.Found:  # noqa: ANN401 - as it is asked
         read.append(asked)
-        return candidates(*asked)
+        return candidates(*asked, **options)
 
     monkeypatch.setattr(PromptPool, "candidates", counted)
     learn(context, DOGS)

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 LOWEST: Final = 1.0
@@ -22,6 +23,8 @@ _QUOTED: Final = 120
 """Characters of a reply that is quoted."""
 _MOST_READ: Final = 20_000
 """Characters of a reply in which a score is looked for."""
+_MOST_LABELS: Final = 50
+"""Labels of a score in a reply that are looked at: whoever writes more of them does not answer."""
 _MOST_OBJECTS: Final = 20
 """JSON objects of a reply that are read."""
 _DEEPEST: Final = 5
@@ -327,7 +330,7 @@ def _without_marks(text: str, found: _Statements) -> str:
 
 def _read_labels(text: str, found: _Statements) -> None:
     """Read ``Score: N`` and its like."""
-    labels = _LABEL.finditer(text)
+    labels = islice(_LABEL.finditer(text), _MOST_LABELS)
     for label in sorted(labels, key=lambda label: bool(label["rating"])):  # the line asked for comes first
         number = _after_label(text, label)
         before = text[max(text.rfind("\n", 0, label.start()) + 1, label.start() - _REACH) : label.start()]

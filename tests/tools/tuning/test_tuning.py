@@ -224,9 +224,10 @@ def test_an_unknown_pool_is_named(models: Models) -> None:
         tuner_of(models, "EVAL")
 
 
-def test_the_hub_profile_has_the_papers_settings() -> None:
+def test_the_hub_profile_has_the_papers_settings_but_those_that_kept_nothing() -> None:
     tuning = load_profile("hub").tuning
     assert (tuning.clip.vectors, tuning.clip.layers, tuning.clip.rate) == (100, 3, 1e-2)
     assert (tuning.loc.vectors, tuning.loc.rate, tuning.loc.negatives) == (100, 5e-4, 13)
-    assert (tuning.vqa.vectors, tuning.vqa.rate, tuning.vqa.nearest) == (16, 1e-3, 20)
-    assert {each.steps for each in (tuning.clip, tuning.loc, tuning.vqa)} == {100}
+    assert {each.steps for each in (tuning.clip, tuning.loc)} == {100}
+    # The paper's (1e-3, 100 steps, 20 prompts) kept 0 of 12 prompts in the rehearsal of docs/tuning.md.
+    assert (tuning.vqa.vectors, tuning.vqa.rate, tuning.vqa.steps, tuning.vqa.nearest) == (16, 3e-2, 300, 1)
