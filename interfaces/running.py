@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from interfaces.termination import INTERRUPTED
-from profiles.errors import BadInput, SnellenError, out_of_memory
+from profiles.errors import BadInput, OutOfMemory, SnellenError, out_of_memory
 
 Result = TypeVar("Result")
 
@@ -55,7 +55,8 @@ def resumable(thread: Callable[[], str]) -> Iterator[None]:
         if known is None or not thread():
             raise
         msg = f"{str(known).rstrip('.')} (then `snellen resume {thread()}` goes on from there)."
-        raise SnellenError(msg) from error
+        # What memory was too little for is told by its kind, also to who reads causes (`out_of_memory`).
+        raise (OutOfMemory if isinstance(known, OutOfMemory) else SnellenError)(msg) from error
 
 
 class Workers(ThreadPoolExecutor):

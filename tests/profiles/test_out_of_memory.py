@@ -84,9 +84,11 @@ async def test_a_job_says_so_too(tmp_path: Path) -> None:
         await Jobs().begin(tmp_path, work)
 
 
+# Libraries are loaded before memory is short: some of them never end where there is none for them.
 _CRAMPED = """
 import resource, sys
-import torch, transformers, numpy, PIL.Image, faiss
+import torch, transformers, numpy, PIL.Image, faiss, scipy.special, sklearn.metrics, sentence_transformers
+from transformers import BlipForQuestionAnswering, CLIPModel, OwlViTForObjectDetection
 from interfaces import cli, commands, ask_commands, sessions
 import graphs.ask, nodes.resources
 

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -203,6 +204,7 @@ class _Number:
     after: str
 
 
+@lru_cache(maxsize=64)  # the same replies are read again for reports, and judges repeat themselves
 def parsed_score(text: str) -> float | None:
     """Read the score of a reply that was asked for ``Score: N``.
 
