@@ -57,12 +57,14 @@ def intervals(shown: Sequence[Finding | Result]) -> str:
 
 def guarantee(report: Report) -> str:
     """Say what the verdicts and the intervals of a report are worth."""
+    spent = f"{report.images:,} pictures, {report.trials:,} questions to models, {report.seconds:.0f} s."
+    if not any(finding.n for finding in report.findings):
+        return f"Nothing is measured yet; {spent}"
     count = len([finding for finding in report.findings if not finding.trouble])
     claims = f"{count} claim{'s' * (count != 1)}"
     return (
         f"On average at most {100 * report.alpha:g} % of such verdicts are wrong, whenever one stops "
-        f"(e-BH over {claims}); {report.images:,} pictures, {report.trials:,} questions to models, "
-        f"{report.seconds:.0f} s. Intervals: {intervals(report.findings)}."
+        f"(e-BH over {claims}); {spent} Intervals: {intervals(report.findings)}."
     )
 
 

@@ -62,6 +62,11 @@ class Found:
     correct: bool = False
 
     @property
+    def conclusion(self) -> str:
+        """What was concluded, or how the investigation goes on to a conclusion."""
+        return self.report.conclusion or f"Not answered yet: `snellen resume {self.investigation}` goes on."
+
+    @property
     def models(self) -> list[tuple[str, str]]:
         """The models that were examined, each with what it is, as far as the profile says."""
         from profiles import SnellenError, load_profile

@@ -225,8 +225,8 @@ def _verify(options: argparse.Namespace) -> int:
         _show_verification(found)
     if found.lost:
         msg = (
-            f"{found.lost} of what was stored is lost, as the table says: what was learned can be learned again, a run "
-            "can be begun again."
+            f"{found.lost} of what was stored is lost, as the table says: a picture can be given again, what was "
+            "learned can be learned again, a run can be begun again."
         )
         raise SnellenError(msg)
     return 0

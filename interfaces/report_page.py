@@ -79,6 +79,7 @@ def render(found: Found, folder: Path) -> str:
     return environment.get_template("report.html.j2").render(
         investigation=found.investigation,
         report=report,
+        conclusion=found.conclusion,
         answers=[(one, verdict_of(one)) for one in report.answers],
         guarantee=guarantee(report) if report.findings else "",
         verdicts=VERDICTS,

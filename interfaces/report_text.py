@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def markdown(found: Found) -> str:
     """Write the report for people: the answer, the claims, the experiments, what was not tested, what was corrected."""
     report = found.report
-    lines = [f"# {report.query}", "", report.conclusion or "Not answered yet.", ""]
+    lines = [f"# {report.query}", "", found.conclusion, ""]
     if report.findings:
         lines += [guarantee(report), ""]
     lines += [line for one in found.corrections for line in (str(one), "")]
@@ -88,7 +88,8 @@ def _experiment(number: int, experiment: Experiment, found: Found) -> Iterator[s
     yield ""
     for result in experiment.results:
         yield from not_understood_lines(result.model, result.not_understood)
-    yield from (f"{experiment.images} pictures, {experiment.rejected} rejected; {experiment.stopped}.", "")
+    ended = experiment.stopped or "under way"
+    yield from (f"{experiment.images} pictures, {experiment.rejected} rejected; {ended}.", "")
 
 
 def not_understood_lines(model: str, quoted: Sequence[str]) -> list[str]:

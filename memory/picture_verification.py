@@ -49,13 +49,13 @@ def verify_pictures(folder: Path, found: Verification, users: Mapping[str, str],
     missing = {one for one in users if _is_id(one) and one not in stored}
     drawn = _mended(store, damaged | missing, draw, repair=found.repaired) if damaged or missing else set()
     for one in sorted(damaged | missing):
-        said = "the picture is not what its name says" if one in damaged else "the picture is missing"
+        said = _trouble(store.path(one), damaged=one in damaged, aside=found.repaired and one not in drawn)
         if one in drawn:
             found.note("rebuilt", store.path(one), f"{said}; it is drawn again, as it follows from a seed")
         elif one in users:
             found.note("lost", store.path(one), f"{said}, and {users[one]} refers to it: give it again, which mends it")
         else:
-            found.note("orphan", store.path(one), f"{said}, and nothing refers to it; the file is kept aside")
+            found.note("orphan", store.path(one), f"{said}, and nothing refers to it")
         if found.repaired and one in damaged and one not in drawn:
             _move_aside(store.path(one))
 
@@ -94,6 +94,17 @@ def _mended(store: ArtifactStore, wanted: set[str], draw: Draw | None, *, repair
     return drawn
 
 
+def _trouble(path: Path, *, damaged: bool, aside: bool) -> str:
+    if not damaged:
+        return "the picture is missing"
+    kept = f" (kept as {_aside(path).name})" if aside else ""
+    return f"the picture is not what its name says{kept}"
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.damaged")
+
+
 def _move_aside(path: Path) -> None:
     with storing(path):
-        path.rename(path.with_name(f"{path.name}.damaged"))
+        path.rename(_aside(path))

@@ -75,3 +75,16 @@ def test_an_older_report_is_read_and_calls_its_intervals_what_they_are(report: R
     for said in (markdown(old), render(old, tmp_path)):
         assert "accuracy (95 % bootstrap, which ignores stopping)" in said
         assert "Intervals: confidence sequence." in said
+
+
+def test_a_report_that_was_stopped_claims_nothing_and_says_how_it_goes_on(report: Report, tmp_path: Path) -> None:
+    (experiment,) = report.experiments
+    begun = experiment.model_copy(
+        update={"stopped": "", "results": [], "findings": [Finding(claim=claim) for claim in DESIGN.claims]}
+    )
+    found = Found("t", report.model_copy(update={"experiments": [begun]}))
+    for said in (markdown(found), render(found, tmp_path)):
+        assert "`snellen resume t` goes on" in said
+        assert "Nothing is measured yet" in said
+        assert "of such verdicts" not in said
+        assert "under way" in said
