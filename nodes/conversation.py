@@ -39,7 +39,7 @@ from nodes.reasoning.inflection import singular
 from nodes.reasoning.inquiry import Report
 from nodes.reasoning.lexicon import lexicon_of
 from nodes.reasoning.memory_orders import ForgetOrder, agrees, declines, read_forget_order
-from nodes.reasoning.replies import Remark, is_courtesy, read_remark
+from nodes.reasoning.replies import Remark, greets, is_courtesy, read_remark
 from nodes.reasoning.routing import cue_of
 from nodes.settings import Given, InvestigationSettings
 from nodes.teachable import checked_concept, needs_for
@@ -134,7 +134,8 @@ async def route(state: ChatState, runtime: Runtime[Given]) -> Command[Place]:
     if remark:
         return await _to_feedback(state, remark, context)
     if is_courtesy(text):
-        return Command(update={"said": _WELCOME, "route": "unclear"} | settled, goto="reply")
+        said = f"Hello. {_GREETING}" if greets(text) else _WELCOME
+        return Command(update={"said": said, "route": "unclear"} | settled, goto="reply")
     chosen = "explain" if _ABOUT_MEMORY.search(_words(state)) else await context.reasoner.route(text)
     if chosen == "unclear":
         return Command(update={"said": _UNCLEAR, "route": chosen} | settled, goto="reply")

@@ -90,6 +90,9 @@ class Remark:
         return self != Remark()
 
 
+_GREETS: Final = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE)
+
+
 def read_remark(text: str, *, shows: bool, noun: str = "", answer: object = None, names: Container[str] = ()) -> Remark:
     """Read a message that follows an answer; nothing where it is not about it.
 
@@ -148,6 +151,11 @@ def is_courtesy(text: str) -> bool:
     """Tell whether a message is nothing but thanks, praise or a greeting."""
     parts = _parts(_bare(text))
     return _COURTESY.fullmatch(_bare(text)) is not None or (bool(parts) and all(map(_is_kind, parts)))
+
+
+def greets(text: str) -> bool:
+    """Tell whether a message begins with a greeting."""
+    return _GREETS.match(_bare(text)) is not None
 
 
 def _is_kind(part: str) -> bool:

@@ -439,6 +439,7 @@ async def test_thanks_and_praise_are_answered_and_teach_nothing(tmp_path: Path) 
         await talk.say("What is one and two?", picture())
         assert await talk.say("Thanks, that's great!") == "You are welcome."
         assert await talk.say("Wow, amazing") == "You are welcome."
+        assert (await talk.say("Hello!")).startswith("Hello. Show me pictures")
         state = await talk.state()
 
     assert state.last["state"]["verdict"] == "unjudged"
