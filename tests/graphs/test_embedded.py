@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import asyncio
 import base64
 import signal
@@ -369,7 +368,8 @@ def test_whoever_interrupts_a_synchronous_run_ends_its_node() -> None:
     ended = threading.Event()
 
     async def endless() -> None:
-        asyncio.get_running_loop().call_later(0.1, _thread.interrupt_main)
+        main = threading.main_thread().ident or 0
+        asyncio.get_running_loop().call_later(0.1, lambda: signal.pthread_kill(main, signal.SIGINT))
         try:
             await asyncio.sleep(60)
         finally:

@@ -226,7 +226,7 @@ def endless_name(folder: Path) -> Path:
         (program_of_a_printer, "is not a picture that can be read"),
         (huge, "more than the limit of 50,000,000"),
         (over_the_limit, "more than the limit of 50,000,000"),
-        (impossible_name, "cannot be read|There is no picture"),
+        (impossible_name, "cannot be the name of a file"),
         (endless_name, "cannot be read|There is no picture"),
     ],
 )
