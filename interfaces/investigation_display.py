@@ -34,7 +34,9 @@ def state_json(thread: str, state: InvestigateState, *, waits: Json | None = Non
     reports = {
         name: Report.model_validate(kept[name]).model_dump(mode="json") for name in ("report", "after") if kept[name]
     }
-    return {"thread": thread, "status": status, "waiting": waits, **kept, **reports}
+    # A query may be about fewer models than there were to choose from.
+    examined = {"models": reports["report"]["models"]} if "report" in reports else {}
+    return {"thread": thread, "status": status, "waiting": waits, **kept, **examined, **reports}
 
 
 def figures(finding: Finding, design: Design) -> str:

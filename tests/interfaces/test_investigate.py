@@ -212,7 +212,9 @@ def test_a_question_is_answered_as_it_was_asked_and_the_property_is_named(
     page = tmp_path / "page.html"
     command = ["investigate", query, "--thread", "t1", "--budget", "images=800", "--html", str(page)]
     assert main([*command, "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["report"]["answers"]
+    found = json.loads(capsys.readouterr().out)
+    (told,) = found["report"]["answers"]
+    assert found["models"] == ["clip"]
     assert (told["answer"], told["property"], told["holds"]) == (answer, "robust to Gaussian noise", True)
     assert told["sentence"].startswith(lead)
     assert f">{lead}" in page.read_text()
