@@ -104,4 +104,8 @@ async def test_its_other_threads_go_on_where_they_were(placed: Path, thread: str
     assert any(isinstance(event, Waits) for event in seen) == thread.endswith("waiting")
     nodes = [event.node for event in seen if isinstance(event, NodeFinished)]
     assert (nodes[0], nodes[-1]) == LEFT[thread]
-    assert (await directory.list_threads())[0].status == "finished"
+    summary = (await directory.list_threads())[0]
+    # None of the ten prompts of this small home proves itself, which is no success.
+    came = ("failed", "none of the 10 prompts proved itself") if thread == "learn-waiting" else ("finished", "")
+    assert summary.status == came[0]
+    assert came[1] in summary.reason
