@@ -18,7 +18,8 @@ _IS: Final = r"(?:'s|'re| is| are| was| were| should be| must be| should have be
 _WHERE: Final = (
     r"(?:\s+(?:in|on|at|to|near) the (?:[a-z]+ )?(?P<side>left|right|top|bottom)\b.*)?(?:\s+(?:in|of) the picture)?"
 )
-_NUMBER: Final = r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+)"
+NUMBER: Final = r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+)"
+"""A number as people write it in a message, as a regular expression."""
 _NOT_BUT: Final = re.compile(
     rf"^(?:no,? )?{_THAT}?{_IS}?\s*not (?:an? |the |any )?(?P<absent>[\w -]+?),?\s+"
     rf"(?:but(?: {_THAT}{_IS})?|it is|they are)\s+(?:rather )?(?:an? |the )?(?P<expected>[\w -]+)$"
@@ -36,11 +37,11 @@ _ABSENT: Final = re.compile(
 _PRESENT: Final = re.compile(
     r"^(?:no,? )?(?:but )?(?:there (?:is|are)|i (?:can )?see|you (?:missed|overlooked|forgot|left out)|it missed)"
     r"(?: also)? "
-    rf"(?:an? |the |another |{_NUMBER} more |some |also an? )?(?P<present>[\w -]+?){_WHERE}(?: too| as well)?$"
+    rf"(?:an? |the |another |{NUMBER} more |some |also an? )?(?P<present>[\w -]+?){_WHERE}(?: too| as well)?$"
 )
 _COUNTED: Final = re.compile(
     rf"^(?:no,? )?(?:there (?:is|are|were|should be|must be)|i (?:can )?(?:only |just )?(?:see|saw|count|counted)) "
-    rf"(?:only |just |exactly )?(?P<expected>{_NUMBER})"
+    rf"(?:only |just |exactly )?(?P<expected>{NUMBER})"
     rf"(?: (?!more\b|other\b)(?P<present>[\w -]+?))?{_WHERE}$"
 )
 _OTHERWISE: Final = re.compile(
@@ -53,7 +54,7 @@ _EXPECTED: Final = re.compile(
     r"(?:an? |the )?(?P<expected>[\w -]+)$"
 )
 _CHANGE: Final = re.compile(
-    rf"^(?:please )?(?:make|correct|change|set) (?:it|that)(?: to)? (?P<expected>{_NUMBER}|yes|no)$"
+    rf"^(?:please )?(?:make|correct|change|set) (?:it|that)(?: to)? (?P<expected>{NUMBER}|yes|no)$"
 )
 
 

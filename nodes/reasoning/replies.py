@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from nodes.reasoning.assent import FAULTS, judgement
-from nodes.reasoning.corrections import MAX_CORRECTION, read_correction
+from nodes.reasoning.corrections import MAX_CORRECTION, NUMBER, read_correction
 from nodes.reasoning.inflection import singular
 from nodes.reasoning.lexicon import COLOURS, FILLERS, SIZES
 from tools.values import as_number
@@ -33,6 +33,7 @@ _COURTESY: Final = re.compile(
     rf"(?:(?:{_THAT}|you){_IS} )?(?:(?:so|very|really|just|simply|pretty|absolutely) )*"
     r"(?:great|awesome|amazing|perfect|wonderful|brilliant|excellent|lovely|cool|nice|impressive|fantastic|helpful|fine)"
 )
+_GREETS: Final = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE)
 _SIDE: Final = re.compile(
     r"^(?:it(?:'s| is)|that(?:'s| is)|i mean|i meant|they(?:'re| are))?\s*(?:(?:in|on|at|to) )?the "
     r"(?:one (?:in|on|at) the )?(?P<side>left|right|top|bottom)(?:most)?(?:\s+(?:one|side|picture|half))?"
@@ -47,14 +48,13 @@ _NEGATES: Final = re.compile(
     rf"^(?:not an? |there (?:is|are) (?:no|not an?|not any) |{_THAT}{_IS} (?:not (?:an?|the|any)|no) "
     r"|(?:they|these|those)(?:'re| are| were) not )"
 )
-_NUMBER: Final = r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+)"
 _ADDS: Final = re.compile(
     r"\b(?:missed|overlooked|forgot|left out|also|another|more|too|as well)\b"
-    rf"|^there (?:is|are|were) (?:only |just |exactly )?{_NUMBER}\b"
+    rf"|^there (?:is|are|were) (?:only |just |exactly )?{NUMBER}\b"
 )
 _COUNTS: Final = re.compile(
     r"^(?:i (?:can )?(?:only |just )?(?:see|saw|count|counted)"
-    rf"|(?:please )?(?:make|correct|change|set) (?:it|that)(?: to)?) {_NUMBER}\b"
+    rf"|(?:please )?(?:make|correct|change|set) (?:it|that)(?: to)?) {NUMBER}\b"
 )
 _BESIDE: Final = re.compile(r"^(?:an? |the )?[\w-]+(?: [\w-]+)?, not ")
 _TALK: Final = frozenset(
@@ -88,9 +88,6 @@ class Remark:
     def __bool__(self) -> bool:
         """Whether it is about the answer at all."""
         return self != Remark()
-
-
-_GREETS: Final = re.compile(r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b", re.IGNORECASE)
 
 
 def read_remark(text: str, *, shows: bool, noun: str = "", answer: object = None, names: Container[str] = ()) -> Remark:
