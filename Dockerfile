@@ -10,12 +10,11 @@ COPY constraints.txt ./
 # PyTorch for processors alone: the usual wheels bring gigabytes of CUDA.
 RUN pip install --index-url https://download.pytorch.org/whl/cpu "$(grep '^torch==' constraints.txt)"
 COPY pyproject.toml README.md LICENSE NOTICE ./
+COPY snellen snellen
 COPY graphs graphs
 COPY nodes nodes
 COPY tools tools
 COPY memory memory
-COPY interfaces interfaces
-COPY profiles profiles
 COPY microworld microworld
 RUN pip install -c constraints.txt ".[serve,postgres,tables,prove,lora]"
 

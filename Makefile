@@ -51,19 +51,19 @@ $(SETUP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(SETUP) ## answer a question about a shipped picture, learn from a wrong answer, examine models; write the pages
-	@$(PY) -m interfaces.cli ask "$(PICTURE)" "$(QUESTION)" --html out/demo.html --out out/demo
+	@$(PY) -m snellen ask "$(PICTURE)" "$(QUESTION)" --html out/demo.html --out out/demo
 	@echo
 	@echo "No checkpoint has ever seen a wave: it is told the right answer, finds out what went wrong, and learns."
 	@rm -rf out/home
-	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli ask "$(UNKNOWN)" "$(TAUGHT)" --answer yes --html out/learned.html
+	@SNELLEN_HOME=out/home $(PY) -m snellen ask "$(UNKNOWN)" "$(TAUGHT)" --answer yes --html out/learned.html
 	@echo
 	@echo "A question about models becomes experiments with made pictures, until the evidence suffices."
-	@SNELLEN_HOME=out/home $(PY) -m interfaces.cli investigate "$(ABOUT)" --budget images=400 --html out/investigation.html
+	@SNELLEN_HOME=out/home $(PY) -m snellen investigate "$(ABOUT)" --budget images=400 --html out/investigation.html
 	@echo
 	@echo "Both have a memory of their own: SNELLEN_HOME=out/home .venv/bin/snellen memory list, … threads, … reports"
 
 studio: $(SETUP) ## run LangGraph's server, for Studio
-	@$(PY) -m interfaces.cli studio
+	@$(PY) -m snellen studio
 
 test: $(SETUP) ## run the tests (not the slow ones)
 	@$(PY) -m pytest

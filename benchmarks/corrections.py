@@ -16,22 +16,23 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any, Final
 
-from graphs.states import AskState
-from microworld.concepts import vocabulary
-from microworld.tasks import Answer, Family, Tags, Task, sample_tasks
-from nodes.agreement import attempts_with
-from nodes.context import Context
-from nodes.correction import correct, is_new
-from nodes.inference import run
-from nodes.lessons import Need
-from nodes.reasoning.critique import Critique
-from nodes.reasoning.protocol import Examples, ReasoningFailed
-from nodes.reasoning.protocol import Task as Asked
-from nodes.reflection import MAX_LOCAL, description, next_reflection, reflect_globally, reflect_locally
-from nodes.resources import make_context
-from tools.program import inputs_for
-from tools.scoring import wilson_interval
-from tools.values import to_json
+from snellen.graphs.states import AskState
+from snellen.learning.records import Need
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.tasks import Family, TagAnswer, TextAnswer, WorldTask, sample_tasks
+from snellen.nodes.ask.correction import correct, is_new
+from snellen.nodes.ask.feedback import attempts_with
+from snellen.nodes.ask.inference import run
+from snellen.nodes.ask.reflection import MAX_LOCAL, description, next_reflection, reflect_globally, reflect_locally
+from snellen.reasoning.critique import Critique
+from snellen.reasoning.reasoner import ReasoningFailed
+from snellen.reasoning.task import Examples
+from snellen.reasoning.task import Task as Asked
+from snellen.runtime.context import Context
+from snellen.runtime.resources import make_context
+from snellen.scoring import wilson_interval
+from snellen.tools.program import inputs_for
+from snellen.values import to_json
 
 FAMILIES: Final[tuple[Family, ...]] = ("vqa", "statement", "tag")
 DRAWN: Final = 20
@@ -63,7 +64,7 @@ class Reflected:
 
     @property
     def exempt(self) -> bool:
-        """Whether nobody is asked however uncertain it is: see `nodes.correction`."""
+        """Whether nobody is asked however uncertain it is: see `snellen.nodes.ask.correction`."""
         return self.new and "VQA" not in self.tools
 
 
@@ -99,7 +100,7 @@ async def reflected(profile: str, folder: Path, *, count: int, seed: int, split:
     return found
 
 
-def _tasks(seed: int, split: Any) -> Iterator[tuple[Task, str]]:  # noqa: ANN401 - a split's name
+def _tasks(seed: int, split: Any) -> Iterator[tuple[WorldTask, str]]:  # noqa: ANN401 - a split's name
     for number in range(40):
         drawn = {
             (share, family): sample_tasks(family, split, share=share, n=DRAWN, seed=10_000 * (seed + 1) + number)
@@ -110,17 +111,17 @@ def _tasks(seed: int, split: Any) -> Iterator[tuple[Task, str]]:  # noqa: ANN401
             yield from zip(together, (share for share, _ in drawn), strict=True)
 
 
-def expected_text(task: Task) -> str:
+def expected_text(task: WorldTask) -> str:
     """Return the right answer as a person says it: a text, or the names of what is tagged."""
     match task.expected:
-        case Answer(text=text):
+        case TextAnswer(text=text):
             return text
-        case Tags(regions=regions):
+        case TagAnswer(regions=regions):
             return ", ".join(sorted(one.name for one in regions))
     return ""
 
 
-async def _answered(task: Task, context: Context) -> AskState | None:
+async def _answered(task: WorldTask, context: Context) -> AskState | None:
     """Do a task; None where no program could be written."""
     stored = [context.pictures.put(picture) for picture in task.pictures()]
     asked = Asked(task.instruction, inputs_for(len(stored)), task.family)
@@ -142,7 +143,7 @@ def _runtime(context: Context) -> Any:  # noqa: ANN401 - stands in for a graph's
 
 
 def _is_right(state: AskState) -> bool:
-    from nodes.judgement import ruling_of
+    from snellen.nodes.ask.judgement import ruling_of
 
     return ruling_of(state) == "right"
 

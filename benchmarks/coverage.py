@@ -21,10 +21,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.nulls import SCENARIOS, Bench
+from benchmarks.nulls import SCENARIOS, NullScenario
 from benchmarks.real_trials import real_trials
-from tools.scoring.accuracy import wilson_interval
-from tools.scoring.evidence import log_wealth
+from snellen.scoring.accuracy import wilson_interval
+from snellen.scoring.evidence import log_wealth
 
 CLAIM = 0.1
 """The drop of accuracy that the claim is about."""
@@ -87,7 +87,7 @@ def real_populations() -> list[Population]:
     """Return what the units of real trials are like, for each claim that `benchmarks.nulls` asks by itself."""
     found, trials = [], real_trials()
     for scenario in SCENARIOS:
-        bench = Bench.of(scenario, trials)
+        bench = NullScenario.of(scenario, trials)
         ((claim, drawn), *more) = bench.populations[0].items()
         if more or len(bench.designs) > 1 or scenario.splits:
             continue

@@ -29,11 +29,11 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.scene_truth import right
-from interfaces import benches
-from microworld.described import described
-from tools.prove import Benchmark, Item, read_benchmark
-from tools.scoring.freeform import METRICS, Answered, score_answers
-from tools.scoring.scene_graph import Fact, name_of
+from snellen.datasets.prove import Item, ProveBenchmark, read_benchmark
+from snellen.evaluation import resources
+from snellen.microworld.scene_graphs import described
+from snellen.scoring.freeform import METRICS, AnswerTuples, score_answers
+from snellen.scoring.scene_graph import Fact, name_of
 
 HELPFUL = {"true": True, "half true": True, "verbose": True, "false": False, "evasive": False, "unasked": False}
 TRUE = {"true": 1.0, "verbose": 1.0, "unasked": 1.0, "half true": 0.5, "false": 0.0}
@@ -58,9 +58,9 @@ def main() -> None:
     print(json.dumps(found, indent=2) if options.json else _table(found))
 
 
-async def measured(benchmark: Benchmark, items: int, seed: int) -> dict[str, object]:
+async def measured(benchmark: ProveBenchmark, items: int, seed: int) -> dict[str, object]:
     """Measure all of it; see the module for what is returned."""
-    bench = benches.opened("embedded")
+    bench = resources.opened("embedded")
     dice = random.Random(seed)
     chosen = dice.sample(list(benchmark.items), min(items, len(benchmark.items)))
     planted = [(item, kind, text) for item in chosen for kind, text in plant(item, benchmark, dice).items()]
@@ -70,7 +70,7 @@ async def measured(benchmark: Benchmark, items: int, seed: int) -> dict[str, obj
     premises = await bench.reader.premises(questions)
     graphs = {name: scene.graph.facts for name, scene in benchmark.scenes.items()}
     rows = [
-        Answered(said=facts, reference=reference, premise=premise, scene=graphs[item.scene], picture=item.scene)
+        AnswerTuples(said=facts, reference=reference, premise=premise, scene=graphs[item.scene], picture=item.scene)
         for (item, _, _), facts, reference, premise in zip(planted, said, references, premises, strict=True)
     ]
     places = {name: benchmark.picture(name) for name in benchmark.scenes}
@@ -89,7 +89,7 @@ async def measured(benchmark: Benchmark, items: int, seed: int) -> dict[str, obj
     return {"truth": _truth(benchmark), "alike": _alike(graphs, bench.embed, dice), "planted": results, "means": means}
 
 
-def plant(item: Item, benchmark: Benchmark, dice: random.Random) -> dict[str, str]:
+def plant(item: Item, benchmark: ProveBenchmark, dice: random.Random) -> dict[str, str]:
     """Return answers to a question of which it is known what they are worth, by their kind."""
     scene = benchmark.scenes[item.scene]
     present = {name_of(one.entity) for one in scene.tuples}
@@ -109,7 +109,7 @@ def plant(item: Item, benchmark: Benchmark, dice: random.Random) -> dict[str, st
     return {**found, "false": wrong} if wrong else found
 
 
-def falsified(item: Item, benchmark: Benchmark, absent: str, dice: random.Random) -> str:
+def falsified(item: Item, benchmark: ProveBenchmark, absent: str, dice: random.Random) -> str:
     """Return a false answer of the same form; nothing where none can be made."""
     answer = item.answer
     if item.kind == "whether":
@@ -126,7 +126,7 @@ def falsified(item: Item, benchmark: Benchmark, absent: str, dice: random.Random
     return answer if answer != item.answer else ""
 
 
-def _other_value(value: str, benchmark: Benchmark, dice: random.Random) -> str:
+def _other_value(value: str, benchmark: ProveBenchmark, dice: random.Random) -> str:
     """Return another value of the same kind, or the same where it is of none."""
     kinds: dict[str, set[str]] = defaultdict(set)
     for scene in benchmark.scenes.values():
@@ -176,7 +176,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return round(sum(known) / len(known), 3) if known else None
 
 
-def _truth(benchmark: Benchmark) -> dict[str, object]:
+def _truth(benchmark: ProveBenchmark) -> dict[str, object]:
     """Ask the scenes themselves."""
     wrong = []
     for item in benchmark.items:

@@ -24,22 +24,22 @@ import numpy as np
 import numpy.typing as npt
 import PIL.Image
 
-from microworld.concepts import plural, vocabulary
-from microworld.drawing import draw, truths
-from microworld.library import WRONG, scenes
-from microworld.questions import ask
-from microworld.scenes import Dice, Scene, article, recipe, sample_scene
-from profiles import ReplaceModel, load_profile
-from tools.editing.replace import framed
-from tools.scoring import best_overlaps
-from tools.scoring.detection import LabelledBox, match_boxes
-from tools.tuning import Candidates, Example, Instance, TunedPrompt, tune, tuner_of, validate
-from tools.tuning.loop import Tuner
-from tools.tuning.prompts import cosines
-from tools.tuning.seg import FOUND
-from tools.values import Region
-from tools.vision import Models
-from tools.vision.ask import normalised
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.drawing import draw, truths
+from snellen.microworld.library import WRONG, scenes
+from snellen.microworld.questions import ask
+from snellen.microworld.scenes import Dice, Scene, article, recipe, sample_scene
+from snellen.models.soft_prompts import cosines
+from snellen.profiles import ReplaceModel, load_profile
+from snellen.scoring import best_overlaps
+from snellen.scoring.detection import LabelledBox, match_boxes
+from snellen.tools.editing.replace import framed
+from snellen.tools.vision import Models
+from snellen.tools.vision.ask import normalised
+from snellen.tuning import Candidates, Instance, TunedPrompt, TuningExample, tune, tuner_of, validate
+from snellen.tuning.loop import Tuner
+from snellen.tuning.seg import FOUND
+from snellen.values import Region
 
 HELD_OUT, OTHERS, RIVALS = 8, 16, 15
 POOLS = ("CLIP", "LOC", "SEG", "REPLACE", "VQA")
@@ -47,7 +47,7 @@ SEEDS = {"train": 1, "held out": 77, "test": 500}
 
 
 @dataclass
-class Learned:
+class KeptPrompts:
     """Kept prompts, in memory."""
 
     pools: dict[tuple[str, str], Candidates] = field(default_factory=dict)
@@ -61,18 +61,18 @@ class Learned:
     def candidates(
         self, pool: str, concept: str, feature: npt.NDArray[np.float32] | None = None, limit: int | None = None
     ) -> Candidates | None:
-        """See :class:`tools.tuning.PromptSource`."""
+        """See :class:`snellen.tuning.PromptSource`."""
         found = self.pools.get((pool, concept))
         if found is None or feature is None:
             return found
         return found.take(np.argsort(-cosines(found.features, feature), kind="stable")[:limit])
 
     def concepts(self, pool: str) -> frozenset[str]:
-        """See :class:`tools.tuning.PromptSource`."""
+        """See :class:`snellen.tuning.PromptSource`."""
         return frozenset(concept for each, concept in self.pools if each == pool)
 
     def troubles(self) -> list[str]:
-        """See :class:`tools.tuning.PromptSource`."""
+        """See :class:`snellen.tuning.PromptSource`."""
         return []
 
 
@@ -99,7 +99,7 @@ def main() -> None:
 
 def measure(pool: str, concepts: Sequence[str], *, profile: str, instances: int, tests: int) -> dict[str, Any]:
     """Learn each concept, and measure novel and known ones before and after."""
-    source = Learned()
+    source = KeptPrompts()
     models, plain = Models(load_profile(profile), source, window=0), Models(load_profile(profile), window=0)
     tuner, negatives = tuner_of(models, pool), getattr(models.profile.tuning, pool.lower()).negatives
     start = time.perf_counter()
@@ -151,17 +151,17 @@ def _instances(pool: str, name: str, count: int, negatives: int) -> list[Instanc
     names = tuple(related(name, RIVALS, "train"))
     examples = _examples(pool, name, count, "train")
     if pool == "CLIP":
-        wrong = [Example(_others(pool, name, 1, f"wrong {n}")[0].picture, name) for n in range(count)]
+        wrong = [TuningExample(_others(pool, name, 1, f"wrong {n}")[0].picture, name) for n in range(count)]
         examples = [wrong[n] if dice.chance(WRONG) else each for n, each in enumerate(examples)]
     return [Instance(example, others, names) for example in examples]
 
 
-def _examples(pool: str, name: str, count: int, purpose: str) -> list[Example]:
+def _examples(pool: str, name: str, count: int, purpose: str) -> list[TuningExample]:
     found = [each.scene for each in scenes(name, count, SEEDS[purpose])]
     return [_MADE[pool](scene, name) for scene in found]
 
 
-def _others(pool: str, name: str, count: int, purpose: str) -> list[Example]:
+def _others(pool: str, name: str, count: int, purpose: str) -> list[TuningExample]:
     """Scenes without the concept (LOC), or related things: cut out (CLIP), outlined (SEG) or placed (REPLACE)."""
     if pool == "LOC":
         rest = [each for each in vocabulary().concepts if each.name != name]
@@ -174,35 +174,40 @@ def _others(pool: str, name: str, count: int, purpose: str) -> list[Example]:
     ]
 
 
-def _asked(scene: Scene, name: str) -> Example:
-    return Example(draw(scene), name, tuple(truth.box for truth in truths(scene) if truth.concept == name))
+def _asked(scene: Scene, name: str) -> TuningExample:
+    return TuningExample(draw(scene), name, tuple(truth.box for truth in truths(scene) if truth.concept == name))
 
 
-def _crop(scene: Scene, name: str) -> Example:
+def _crop(scene: Scene, name: str) -> TuningExample:
     placed = _placed(scene, name)
-    return Example(placed.picture.crop(placed.boxes[0]), name)
+    return TuningExample(placed.picture.crop(placed.boxes[0]), name)
 
 
-def _masked(scene: Scene, name: str) -> Example:
+def _masked(scene: Scene, name: str) -> TuningExample:
     """A scene with the outlines of what it has of a concept."""
     shown = (truth.mask for truth in truths(scene) if truth.concept == name)
     return replace(_asked(scene, name), masks=tuple(PIL.Image.fromarray(mask.astype(np.uint8) * 255) for mask in shown))
 
 
-def _placed(scene: Scene, name: str) -> Example:
+def _placed(scene: Scene, name: str) -> TuningExample:
     """A scene with the place of one thing of a concept."""
     every = _asked(scene, name)
     return replace(every, boxes=every.boxes[:1])
 
 
-def _canvas(name: str, index: int) -> Example:
+def _canvas(name: str, index: int) -> TuningExample:
     """A scene in which a known thing shall become this one."""
     (other,) = related(name, 1, f"canvas {index}")
     known = [each.name for each in vocabulary().share("known") if each.name != name]
     return _placed(sample_scene(f"canvas/{name}/{index}", recipe(known, required=(other,), counts=(2, 4))), other)
 
 
-_MADE: dict[str, Callable[[Scene, str], Example]] = {"CLIP": _crop, "LOC": _asked, "SEG": _masked, "REPLACE": _placed}
+_MADE: dict[str, Callable[[Scene, str], TuningExample]] = {
+    "CLIP": _crop,
+    "LOC": _asked,
+    "SEG": _masked,
+    "REPLACE": _placed,
+}
 
 
 def named_crops(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
@@ -295,7 +300,7 @@ def _painted(models: Models, asked: Sequence[str], _learned: Sequence[str], test
 
 def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, tests: int) -> dict[str, Any]:
     """Ask about novel concepts, learn what was answered wrongly, and ask other questions of the same kinds."""
-    source = Learned()
+    source = KeptPrompts()
     models, plain = Models(load_profile(profile), source, window=0), Models(load_profile(profile), window=0)
     tuner, start = tuner_of(models, "VQA"), time.perf_counter()
     known = [each.name for each in vocabulary().share("known")]
@@ -324,10 +329,10 @@ def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, 
     }
 
 
-def questions(names: Sequence[str], count: int, purpose: str) -> list[Example]:
+def questions(names: Sequence[str], count: int, purpose: str) -> list[TuningExample]:
     """Questions about things of these names: what a cut-out shows, and what a whole picture has, and how many."""
     known = [each.name for each in vocabulary().share("known")]
-    made: list[Example] = []
+    made: list[TuningExample] = []
     for index in range(10 * count):
         dice = Dice("questions", *names[:3], purpose, index)
         name, there = dice.choice(names), dice.chance(0.6) or index % 2 == 0
@@ -342,24 +347,26 @@ def questions(names: Sequence[str], count: int, purpose: str) -> list[Example]:
     return made[:count]
 
 
-def _asked_of_part(scene: Scene, name: str, dice: Dice) -> list[Example]:
+def _asked_of_part(scene: Scene, name: str, dice: Dice) -> list[TuningExample]:
     words = vocabulary()
     crop = draw(scene).crop(next(truth.box for truth in truths(scene) if truth.concept == name))
     text = dice.choice(("what is this?", f"what {words.groups[words.concept(name).group].singular} is this?"))
-    return [Example(crop, question=text, answer=name)]
+    return [TuningExample(crop, question=text, answer=name)]
 
 
-def _asked_of_all(scene: Scene, name: str, dice: Dice) -> Example:
+def _asked_of_all(scene: Scene, name: str, dice: Dice) -> TuningExample:
     picture, number = draw(scene), len(scene.named(name))
     other = ask(scene, dice, kinds=("colour", "size"), distractors=[name])
     if other is not None and dice.chance(0.4) and name in other.text:
-        return Example(picture, question=other.text, answer=other.answer)
+        return TuningExample(picture, question=other.text, answer=other.answer)
     if dice.chance(0.5):
-        return Example(picture, question=f"how many {plural(name)} are there?", answer=str(number))
-    return Example(picture, question=f"is there any {name}?", answer="yes" if number else "no")
+        return TuningExample(picture, question=f"how many {plural(name)} are there?", answer=str(number))
+    return TuningExample(picture, question=f"is there any {name}?", answer="yes" if number else "no")
 
 
-def sorted_out(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
+def sorted_out(
+    tuner: Tuner[Any, Any], examples: Sequence[TuningExample]
+) -> tuple[list[TuningExample], list[TuningExample]]:
     """What the tool answers rightly by itself, and what it does not."""
     right = tuner.right(tuner.look(examples, ()), None, "")
     return (
@@ -368,11 +375,11 @@ def sorted_out(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> tuple[lis
     )
 
 
-def _part(examples: Sequence[Example], index: int, count: int) -> tuple[Example, ...]:
+def _part(examples: Sequence[TuningExample], index: int, count: int) -> tuple[TuningExample, ...]:
     return tuple(examples[(index * count + place) % len(examples)] for place in range(min(count, len(examples))))
 
 
-def _remembered(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> list[TunedPrompt]:
+def _remembered(tuner: Tuner[Any, Any], examples: Sequence[TuningExample]) -> list[TunedPrompt]:
     """The zero prompts of right answers."""
     zeros = np.zeros(tuner.shape, dtype=np.float32)
     return [
@@ -381,7 +388,7 @@ def _remembered(tuner: Tuner[Any, Any], examples: Sequence[Example]) -> list[Tun
     ]
 
 
-def _answered(models: Models, examples: Sequence[Example]) -> dict[str, float]:
+def _answered(models: Models, examples: Sequence[TuningExample]) -> dict[str, float]:
     """The share of right answers, to all questions and to those of each kind."""
     answers = models.answer([each.picture for each in examples], [each.question for each in examples])
     right: dict[str, list[bool]] = {}

@@ -4,9 +4,9 @@
 
 The units of `trials.json` (`benchmarks.real_trials`) are drawn again with replacement, and a claim's threshold is the
 mean of what they are drawn from: there any verdict is wrong. All that follows is the product's own code
-(`nodes.deciding`): how many rounds are made before anybody looks, who is asked, when a claim is given up, what gets the
-rest of the pictures in the end, which claims e-BH decides. Models and conditions are drawn together with their unit, so
-claims depend on each other as they do in an investigation.
+(`snellen.experiments.decisions`): how many rounds are made before anybody looks, who is asked, when a claim is given
+up, what gets the rest of the pictures in the end, which claims e-BH decides. Models and conditions are drawn together
+with their unit, so claims depend on each other as they do in an investigation.
 
 A scenario is a report: of one claim, of several, of several of which some are clearly so ("and clear ones"), of two
 experiments. `wrong` is the mean share of wrong verdicts among a report's verdicts (none, where nothing is decided),
@@ -31,10 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.real_trials import TRIALS, Trials, real_trials
-from nodes.deciding import asked_now, judged, next_rounds, taken_up, why_stopped
-from nodes.reasoning.inquiry import Budget, Claim, Design, Experiment, Finding, Measured, Report, Result
-from nodes.trials import decided, replaced
-from tools.scoring import Observations, wilson_interval
+from snellen.experiments.decisions import asked_now, judged, next_rounds, taken_up, why_stopped
+from snellen.experiments.queries.polarity import Measured
+from snellen.experiments.schema import Budget, Claim, Design, Experiment, Finding, Report, Result
+from snellen.experiments.trials import decided, replaced
+from snellen.scoring import Observations, wilson_interval
 
 CLEAR: Final = 0.25
 """How far the mean of a claim that is clearly so is above its threshold."""
@@ -54,7 +55,7 @@ class EachSplit(Design):
 
 
 @dataclass(frozen=True)
-class Asked:
+class SimulatedClaim:
     """A claim of a scenario; its threshold follows from the trials.
 
     Attributes:
@@ -84,19 +85,19 @@ class Scenario:
     """
 
     name: str
-    experiments: tuple[tuple[str, tuple[Asked, ...]], ...]
+    experiments: tuple[tuple[str, tuple[SimulatedClaim, ...]], ...]
     splits: bool = False
     images: int = Budget().images
 
 
-def _single(name: str, collection: str, asked: Asked, **more: Any) -> Scenario:  # noqa: ANN401 - fields of it
+def _single(name: str, collection: str, asked: SimulatedClaim, **more: Any) -> Scenario:  # noqa: ANN401 - fields of it
     return Scenario(name, ((collection, (asked,)),), **more)
 
 
-def _judges(*, clear: bool = False) -> tuple[Asked, ...]:
+def _judges(*, clear: bool = False) -> tuple[SimulatedClaim, ...]:
     """Claims about both judges; with clear ones, order is one of them."""
     return tuple(
-        Asked("ability", model, measure=measure, clear=clear and measure == "order")
+        SimulatedClaim("ability", model, measure=measure, clear=clear and measure == "order")
         for model in _JUDGES
         for measure in _OF_PAIRS
     )
@@ -104,36 +105,41 @@ def _judges(*, clear: bool = False) -> tuple[Asked, ...]:
 
 _OF_PAIRS: Final[tuple[Measured, ...]] = ("order", "symmetry", "heed")
 _OF_ANSWERS: Final[tuple[Measured, ...]] = ("truth", "help")
-_DROPS: Final = tuple(Asked("drop", model) for model in _MODELS)
-_PLAIN: Final = tuple(Asked("plain", model) for model in _MODELS)
-_CLEAR: Final = tuple(Asked("plain", model, clear=True) for model in _MODELS)
+_DROPS: Final = tuple(SimulatedClaim("drop", model) for model in _MODELS)
+_PLAIN: Final = tuple(SimulatedClaim("plain", model) for model in _MODELS)
+_CLEAR: Final = tuple(SimulatedClaim("plain", model, clear=True) for model in _MODELS)
 _FREE: Final = ("blip", *_MODELS)
 SCENARIOS: Final = (
-    *(_single(f"choice: ability, {one}", "birds", Asked("ability", one)) for one in _MODELS),
-    *(_single(f"choice: plain, {one}", "rotation", Asked("plain", one)) for one in _MODELS),
-    *(_single(f"choice: paired drop, {one}", "rotation", Asked("drop", one)) for one in _MODELS),
+    *(_single(f"choice: ability, {one}", "birds", SimulatedClaim("ability", one)) for one in _MODELS),
+    *(_single(f"choice: plain, {one}", "rotation", SimulatedClaim("plain", one)) for one in _MODELS),
+    *(_single(f"choice: paired drop, {one}", "rotation", SimulatedClaim("drop", one)) for one in _MODELS),
     *(
-        _single(f"choice: {one} better than {other}", "rotation", Asked("better", one, other))
+        _single(f"choice: {one} better than {other}", "rotation", SimulatedClaim("better", one, other))
         for one, other in combinations(_MODELS, 2)
     ),
     Scenario("choice: plain and drop of three models", (("rotation", (*_PLAIN, *_DROPS)),)),
     Scenario("choice: drop of three models, and clear ones", (("rotation", (*_CLEAR, *_DROPS)),)),
     Scenario(
         "choice: two experiments",
-        (("birds", tuple(Asked("ability", one) for one in _MODELS)), ("rotation", _DROPS)),
+        (("birds", tuple(SimulatedClaim("ability", one) for one in _MODELS)), ("rotation", _DROPS)),
     ),
     *(
-        _single(f"freeform: {measure}, {one}", "freeform", Asked("ability", one, measure=measure))
+        _single(f"freeform: {measure}, {one}", "freeform", SimulatedClaim("ability", one, measure=measure))
         for measure in _OF_ANSWERS
         for one in _FREE
     ),
-    _single("freeform: blip more truth than llava-upright", "freeform", Asked("better", "blip", _MODELS[0], "truth")),
+    _single(
+        "freeform: blip more truth than llava-upright",
+        "freeform",
+        SimulatedClaim("better", "blip", _MODELS[0], "truth"),
+    ),
     Scenario(
-        "freeform: truth of four models", (("freeform", tuple(Asked("ability", one, "", "truth") for one in _FREE)),)
+        "freeform: truth of four models",
+        (("freeform", tuple(SimulatedClaim("ability", one, "", "truth") for one in _FREE)),),
     ),
     Scenario(
         "freeform: all comparisons of four models",
-        (("freeform", tuple(Asked("better", one, other, "truth") for one, other in combinations(_FREE, 2))),),
+        (("freeform", tuple(SimulatedClaim("better", one, other, "truth") for one, other in combinations(_FREE, 2))),),
     ),
     Scenario(
         "freeform: truth of four models, and clear ones",
@@ -141,7 +147,7 @@ SCENARIOS: Final = (
             (
                 "freeform",
                 tuple(
-                    Asked("ability", one, "", measure, clear=measure == "help")
+                    SimulatedClaim("ability", one, "", measure, clear=measure == "help")
                     for one in _FREE
                     for measure in _OF_ANSWERS
                 ),
@@ -149,15 +155,23 @@ SCENARIOS: Final = (
         ),
     ),
     *(
-        _single(f"pairs: {measure}, {one}", "pairs", Asked("ability", one, measure=measure))
+        _single(f"pairs: {measure}, {one}", "pairs", SimulatedClaim("ability", one, measure=measure))
         for one in _JUDGES
         for measure in _OF_PAIRS
     ),
-    *(_single(f"pairs: better in {measure}", "pairs", Asked("better", *_JUDGES, measure)) for measure in _OF_PAIRS),
+    *(
+        _single(f"pairs: better in {measure}", "pairs", SimulatedClaim("better", *_JUDGES, measure))
+        for measure in _OF_PAIRS
+    ),
     Scenario("pairs: three claims about two judges", (("pairs", _judges()),)),
     Scenario("pairs: claims about two judges, and clear ones", (("pairs", _judges(clear=True)),)),
     *(
-        _single(f"each split counted: {measure}, {one}", "pairs", Asked("ability", one, measure=measure), splits=True)
+        _single(
+            f"each split counted: {measure}, {one}",
+            "pairs",
+            SimulatedClaim("ability", one, measure=measure),
+            splits=True,
+        )
         for one in _JUDGES
         for measure in _OF_PAIRS
     ),
@@ -166,7 +180,7 @@ SCENARIOS: Final = (
 
 
 class Resampled:
-    """Trials of an experiment that are drawn again, unit by unit (`nodes.protocols.Evaluated`).
+    """Trials of an experiment that are drawn again, unit by unit (`snellen.experiments.protocols.protocol.Evaluated`).
 
     Args:
         populations: For each claim the values that units have, shape (units of a round, rounds).
@@ -200,7 +214,7 @@ class Resampled:
 
 
 @dataclass(frozen=True)
-class Bench:
+class NullScenario:
     """A scenario with what its units are drawn from.
 
     Attributes:
@@ -216,7 +230,7 @@ class Bench:
     true: frozenset[Claim]
 
     @classmethod
-    def of(cls, scenario: Scenario, trials: Mapping[str, Trials]) -> Bench:
+    def of(cls, scenario: Scenario, trials: Mapping[str, Trials]) -> NullScenario:
         """Put the thresholds where the means are, or well below."""
         designs, populations, true = [], [], set()
         for collection, asked in scenario.experiments:
@@ -273,7 +287,7 @@ def measured(scenario: Scenario, trials: Mapping[str, Trials], *, runs: int, alp
         alpha: The error rate that its reports promise.
         seed: Of the draws.
     """
-    bench, dice = Bench.of(scenario, trials), np.random.default_rng([seed, *scenario.name.encode()])
+    bench, dice = NullScenario.of(scenario, trials), np.random.default_rng([seed, *scenario.name.encode()])
     wrong, verdicts, images, again = 0.0, 0, 0, 0
     for _ in range(runs):
         report = bench.report(dice, alpha)

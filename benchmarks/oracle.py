@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from microworld.concepts import plural, vocabulary
-from microworld.drawing import draw, truths
-from microworld.facts import list_names
-from microworld.scenes import STYLES, TINTS, WEATHERS, Scene, SceneObject, place
-from profiles import load_profile
-from tools import registry
-from tools.program import StepRecord, inputs_for, load, run
-from tools.registry import ToolContext, catalogue
-from tools.values import Picture, Region
-from tools.vision.expansion import Expansion
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.drawing import draw, truths
+from snellen.microworld.facts import list_names
+from snellen.microworld.scenes import STYLES, TINTS, WEATHERS, Scene, SceneObject, place
+from snellen.models.vision.name_expansion import Expansion
+from snellen.profiles import load_profile
+from snellen.tools import registry
+from snellen.tools.program import StepRecord, inputs_for, load, run
+from snellen.tools.registry import ToolContext, catalogue
+from snellen.values import Picture, Region
 
-cropping: Any = importlib.import_module("tools.editing.crop")
+cropping: Any = importlib.import_module("snellen.tools.editing.crop")
 
 SEEN = 0.5
 """Share of an object's box that a crop must show for the object to be seen in it."""

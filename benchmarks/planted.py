@@ -36,14 +36,14 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
-from graphs.investigate import RECURSION_LIMIT, builder
-from graphs.states import InvestigateState
-from nodes.context import Context
-from nodes.reasoning.examiner import Examiner
-from nodes.reasoning.inquiry import Claim, Design, Experiment, Finding, Report, Verdict, verdict_of
-from nodes.resources import examining
-from nodes.trials import Evaluated
-from profiles import Profile, load_profile
+from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.schema import Claim, Design, Experiment, Finding, Report, Verdict, verdict_of
+from snellen.experiments.trials import ChoicesEvaluated
+from snellen.graphs.investigate import RECURSION_LIMIT, builder
+from snellen.graphs.states import InvestigateState
+from snellen.profiles import Profile, load_profile
+from snellen.runtime.context import Context
+from snellen.runtime.resources import examining
 
 ABOUT_ONE = {
     "rotation": ("Is {} robust to rotation?", "Does rotation hurt {}?"),
@@ -85,7 +85,7 @@ EXPERIMENTS = 5
 
 
 @dataclass(frozen=True)
-class Query:
+class PlantedQuery:
     """A query with the models that it is about."""
 
     text: str
@@ -93,7 +93,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Answered:
+class PlantedOutcome:
     """What came of a query.
 
     Attributes:
@@ -116,7 +116,7 @@ def main() -> None:
         folder = Path(options.folder or temporary)
         folder.mkdir(parents=True, exist_ok=True)
         profile = load_profile(options.profile)
-        bench = Bench(profile, examining(options.profile, folder), options)
+        bench = PlantedBench(profile, examining(options.profile, folder), options)
         report = asyncio.run(measured(bench, options.models or list(profile.tested)))
     print(json.dumps(report, indent=2) if options.json else _table(report))
 
@@ -137,7 +137,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def queries(models: Sequence[str], answering: Sequence[str]) -> list[Query]:
+def queries(models: Sequence[str], answering: Sequence[str]) -> list[PlantedQuery]:
     """Return the queries: about each model that answers questions, those that only name things, and pairs of them.
 
     Args:
@@ -146,18 +146,18 @@ def queries(models: Sequence[str], answering: Sequence[str]) -> list[Query]:
     """
     naming = ("birds", "instruments", "vehicles", "buildings", "faces")
     found = [
-        Query(phrasings[(place + turn) % 2].format(name), (name,))
+        PlantedQuery(phrasings[(place + turn) % 2].format(name), (name,))
         for turn, name in enumerate(models)
         for place, (what, phrasings) in enumerate(ABOUT_ONE.items())
         if name in answering or what in naming
     ]
     for place, pair in enumerate(combinations(models, 2)):
         named = pair[::-1] if place % 2 else pair
-        found.append(Query(ABOUT_TWO[place % len(ABOUT_TWO)].format(*named), named))
+        found.append(PlantedQuery(ABOUT_TWO[place % len(ABOUT_TWO)].format(*named), named))
     return found
 
 
-def balanced(settled: Sequence[tuple[Query, Verdict]]) -> list[tuple[Query, Verdict]]:
+def balanced(settled: Sequence[tuple[PlantedQuery, Verdict]]) -> list[tuple[PlantedQuery, Verdict]]:
     """Return as many queries of either answer: of the more frequent one, evenly fewer. All, if all have the same."""
     sides = [[pair for pair in settled if pair[1] == says] for says in ("yes", "no")]
     sides = [side for side in sides if side]
@@ -166,7 +166,7 @@ def balanced(settled: Sequence[tuple[Query, Verdict]]) -> list[tuple[Query, Verd
     return [pair for pair in settled if pair[0] in kept]
 
 
-async def measured(bench: Bench, models: Sequence[str]) -> dict[str, Any]:
+async def measured(bench: PlantedBench, models: Sequence[str]) -> dict[str, Any]:
     """Ask all queries about the models, in every way.
 
     Args:
@@ -175,7 +175,7 @@ async def measured(bench: Bench, models: Sequence[str]) -> dict[str, Any]:
     """
     cards = {name: bench.examination.executor.card(name) for name in models}
     asked = queries(list(cards), [name for name, card in cards.items() if card.answers])[: bench.options.queries]
-    arms: dict[str, Callable[[Query], Any]] = {"ours": bench.ours, "fixed": bench.fixed, "apex": bench.apex}
+    arms: dict[str, Callable[[PlantedQuery], Any]] = {"ours": bench.ours, "fixed": bench.fixed, "apex": bench.apex}
     totals: dict[str, dict[str, float]] = {
         name: {"right": 0, "wrong": 0, "undecided": 0, "images": 0, "seconds": 0.0} for name in arms
     }
@@ -218,7 +218,7 @@ def _judged(says: Verdict, true: Verdict) -> str:
     return "undecided" if says == "open" else "wrong"
 
 
-class Bench:
+class PlantedBench:
     """Answers queries in each of the ways.
 
     Args:
@@ -230,9 +230,9 @@ class Bench:
     def __init__(self, profile: Profile, context: Context, options: argparse.Namespace) -> None:
         self.context, self.options = context, options
         self.examination = context.examiner()
-        self.examiner = Examiner(profile)
+        self.examiner = CaseExaminer(profile)
 
-    def truth(self, query: Query) -> Verdict:
+    def truth(self, query: PlantedQuery) -> Verdict:
         """Return the answer that all the pictures of the truth give; "open" where they give none."""
 
         def weigh(claim: Claim, seen: Sequence[float], _: int) -> Verdict:
@@ -243,7 +243,7 @@ class Bench:
 
         return self._climbed(query, weigh, rounds, seed=TRUTH_SEED, most=EXPERIMENTS).says
 
-    async def ours(self, query: Query) -> Answered:
+    async def ours(self, query: PlantedQuery) -> PlantedOutcome:
         """Let Snellen investigate."""
         state = InvestigateState(
             investigation=f"planted-{_digest(query.text, self.options.seed)}",
@@ -255,9 +255,9 @@ class Bench:
         )
         found = await builder.compile().ainvoke(state, {"recursion_limit": RECURSION_LIMIT}, context=self.context)
         report = Report.model_validate(found["report"])
-        return Answered(verdict_of(report.answers[0]), report.images)
+        return PlantedOutcome(verdict_of(report.answers[0]), report.images)
 
-    async def fixed(self, query: Query) -> Answered:
+    async def fixed(self, query: PlantedQuery) -> PlantedOutcome:
         """Take as many pictures as a power analysis wants, and look once."""
         options, normal = self.options, NormalDist()
 
@@ -275,7 +275,7 @@ class Bench:
 
         return self._climbed(query, weigh, rounds, seed=options.seed + 1_000, most=EXPERIMENTS)
 
-    async def apex(self, query: Query) -> Answered:
+    async def apex(self, query: PlantedQuery) -> PlantedOutcome:
         """Take 20 pictures a class in each of five experiments, and believe the means."""
 
         def weigh(claim: Claim, seen: Sequence[float], _: int) -> Verdict:
@@ -287,8 +287,8 @@ class Bench:
         return self._climbed(query, weigh, rounds, seed=self.options.seed + 2_000, most=EXPERIMENTS)
 
     def _climbed(
-        self, query: Query, weigh: Weigh, rounds: Callable[[Design], int], *, seed: int, most: int
-    ) -> Answered:
+        self, query: PlantedQuery, weigh: Weigh, rounds: Callable[[Design], int], *, seed: int, most: int
+    ) -> PlantedOutcome:
         """Climb the ladder of a query as Snellen does, with another way of sampling and deciding."""
         report = Report(query=query.text, models=list(query.models), alpha=self.options.alpha, seed=seed)
         while len(report.experiments) < most:
@@ -307,9 +307,11 @@ class Bench:
             done = Experiment(design=design, rounds=wanted, findings=findings)
             report = report.model_copy(update={"experiments": [*report.experiments, done]})
         says = self.examiner.standings(report)[0].says
-        return Answered(says, report.images)
+        return PlantedOutcome(says, report.images)
 
-    def _evaluated(self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]) -> Evaluated:
+    def _evaluated(
+        self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]
+    ) -> ChoicesEvaluated:
         """Make the rounds of an experiment, ask the models, and return what they said."""
         # Whoever asks the same gets the same pictures: they are drawn once for all models.
         name = f"planted-{_digest(design.model_dump_json(include={'arms'}), seed)}"
@@ -322,7 +324,7 @@ class Bench:
         for model in models:
             for shard in self.examination.shards(design, samples, model):
                 self.examination.ask(model, shard)
-        return Evaluated.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
+        return ChoicesEvaluated.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
 
 
 def _beyond(claim: Claim, seen: Sequence[float], errors: float) -> Verdict:

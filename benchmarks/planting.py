@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from tools.program import StepRecord
-from tools.scoring import iou
-from tools.values import Picture, PictureStore, Region, from_json
-from tools.vision.context import widened
-from tools.vision.detection import Detection
+from snellen.models.vision.detection import Detection
+from snellen.scoring import iou
+from snellen.tools.program import StepRecord
+from snellen.tools.vision.context import widened
+from snellen.values import Picture, PictureStore, Region, from_json
 
 if TYPE_CHECKING:
     import numpy as np
     import PIL.Image
     from numpy.typing import NDArray
 
-    from tools.vision import Models
+    from snellen.tools.vision import Models
 
 KINDS: Final = (
     "LOC misses", "LOC adds", "LOC shifts", "VQA answers", "SELECT picks", "CLASSIFY mislabels",

@@ -30,7 +30,7 @@ from typing import Any
 import torch
 from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
 
-from tools.models import rank, rank_plainly
+from snellen.models.under_test import rank, rank_plainly
 
 SIDE, PATCH = 336, 14
 PICTURE_TOKENS = (SIDE // PATCH) ** 2

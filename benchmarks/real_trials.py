@@ -23,27 +23,27 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.samples import Sample
-from memory.trials import Trial, TrialKey
-from nodes import protocols
-from nodes.free_answers import FreelyEvaluated
-from nodes.protocols import Place
-from nodes.reasoning.inquiry import Claim, Design, Protocol, Report, checked
-from nodes.reasoning.ladder import ladder
-from nodes.reasoning.protocol_examiner import ProtocolExaminer
-from nodes.reasoning.queries import read_query
-from nodes.reasoning.subjects import Subjects
-from nodes.resources import examining
-from nodes.scoring_pairs import PairsEvaluated, judged
-from nodes.trials import Evaluated as ChoiceEvaluated
-from nodes.trials import chosen
-from profiles import Profile, load_profile
-from tools.scoring.freeform import Scored
-from tools.scoring.judge_replies import parsed_score
-from tools.scoring.measure import Measure
+from snellen.experiments.examiners.protocols import ProtocolExaminer
+from snellen.experiments.protocols import protocol as protocols
+from snellen.experiments.protocols.free_answers import FreelyEvaluated
+from snellen.experiments.protocols.pair_scoring import PairsEvaluated, judged
+from snellen.experiments.protocols.protocol import RoundPlace
+from snellen.experiments.queries.class_groups import Subjects
+from snellen.experiments.queries.model_queries import read_query
+from snellen.experiments.schema import Claim, Design, Protocol, Report, checked
+from snellen.experiments.templates import ladder
+from snellen.experiments.trials import ChoicesEvaluated as ChoiceEvaluated
+from snellen.experiments.trials import chosen
+from snellen.memory.samples import Sample
+from snellen.memory.trials import Trial, TrialKey
+from snellen.profiles import Profile, load_profile
+from snellen.runtime.resources import examining
+from snellen.scoring.freeform import AnswerScores
+from snellen.scoring.judge_replies import parsed_score
+from snellen.scoring.measure import Measure
 
 if TYPE_CHECKING:
-    from nodes.examination import Examination
+    from snellen.experiments.resources import Examination
 
 SEED = 20_260
 """Of the pictures; no other result was measured with it."""
@@ -122,7 +122,7 @@ def collected(one: Collection, design: Design, examination: Examination) -> dict
     protocol, name = examination.protocols[design.protocol], f"nulls-{one.name}"
     samples = examination.samples.of(name, 0)
     for begun in range(len(samples) // len(design.arms), one.rounds):
-        made = protocol.make(examination, design, Place(name, 0, begun, SEED))
+        made = protocol.make(examination, design, RoundPlace(name, 0, begun, SEED))
         examination.samples.add(made)
         samples += made
     samples = samples[: one.rounds * len(design.arms)]
@@ -197,7 +197,7 @@ class Trials:
     def _answered(self, rows: _Rows) -> protocols.Evaluated:
         scores = {
             model: {
-                sample: Scored(hscore=Measure(helped, 1), tscore=Measure(truth, 1))
+                sample: AnswerScores(hscore=Measure(helped, 1), tscore=Measure(truth, 1))
                 for sample, (truth, helped) in each.items()
             }
             for model, each in rows.items()

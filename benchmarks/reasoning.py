@@ -18,14 +18,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.oracle import Oracle
-from memory.demonstrations import demonstration
-from microworld.tasks import FAMILIES, SHARES, SPLITS, Family, Outcome, Tagged, Task, sample_tasks, score
-from nodes.reasoning.cases import CaseReasoner
-from nodes.reasoning.protocol import Examples, Plan, ReasoningFailed
-from nodes.reasoning.protocol import Task as Asked
-from profiles import SnellenError, load_profile
-from tools.program import StepRecord, inputs_for
-from tools.values import Picture, as_text, from_json
+from snellen.memory.demonstrations import demonstration
+from snellen.microworld.tasks import (
+    FAMILIES,
+    SHARES,
+    SPLITS,
+    Family,
+    TaggedRegion,
+    TaskOutcome,
+    WorldTask,
+    sample_tasks,
+    score,
+)
+from snellen.profiles import SnellenError, load_profile
+from snellen.reasoning.case_based.reasoner import CaseReasoner
+from snellen.reasoning.reasoner import ReasoningFailed
+from snellen.reasoning.task import Examples, Plan
+from snellen.reasoning.task import Task as Asked
+from snellen.tools.program import StepRecord, inputs_for
+from snellen.values import Picture, as_text, from_json
 
 
 def main() -> None:
@@ -57,7 +68,7 @@ def _measured(reasoner: CaseReasoner, family: Family, options: argparse.Namespac
         started = time.perf_counter()
         program, failure = _program(reasoner, task, examples)
         seconds.append(time.perf_counter() - started)
-        outcome = Outcome(error=failure) if failure else outcome_of(task, program)
+        outcome = TaskOutcome(error=failure) if failure else outcome_of(task, program)
         judged = score(task, outcome)
         values[task.type].append(judged.value)
         if options.failures and not judged.correct:
@@ -86,7 +97,7 @@ def _remembered(reasoner: CaseReasoner, family: Family, options: argparse.Namesp
     return Examples(programs_correct=found)
 
 
-def _program(reasoner: CaseReasoner, task: Task, examples: Examples) -> tuple[str, str]:
+def _program(reasoner: CaseReasoner, task: WorldTask, examples: Examples) -> tuple[str, str]:
     asked = Asked(task.instruction, inputs_for(len(task.scenes)))
     try:
         return asyncio.run(reasoner.write_program(asked, Plan([]), examples)), ""
@@ -94,24 +105,24 @@ def _program(reasoner: CaseReasoner, task: Task, examples: Examples) -> tuple[st
         return "", str(error)
 
 
-def outcome_of(task: Task, program: str) -> Outcome:
+def outcome_of(task: WorldTask, program: str) -> TaskOutcome:
     """Run a program with perfect sight and return what came out."""
     oracle = Oracle(task.scenes)
     try:
         records = oracle.run(program)
     except SnellenError as error:
-        return Outcome(error=str(error))
+        return TaskOutcome(error=str(error))
     if records[-1].error:
-        return Outcome(error=records[-1].error)
+        return TaskOutcome(error=records[-1].error)
     value = records[-1].value
     if not isinstance(value, Picture):
-        return Outcome(answer=as_text(value))
-    return Outcome(picture=oracle.get(value.id), regions=_tagged(records))
+        return TaskOutcome(answer=as_text(value))
+    return TaskOutcome(picture=oracle.get(value.id), regions=_tagged(records))
 
 
-def _tagged(records: Sequence[StepRecord]) -> tuple[Tagged, ...]:
+def _tagged(records: Sequence[StepRecord]) -> tuple[TaggedRegion, ...]:
     regions = [region for record in records if record.tool == "TAG" for region in from_json(record.arguments["object"])]
-    return tuple(Tagged(region.label, region.box) for region in regions)
+    return tuple(TaggedRegion(region.label, region.box) for region in regions)
 
 
 def _table(report: dict[str, Any]) -> str:

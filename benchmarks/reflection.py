@@ -26,24 +26,25 @@ from typing import Any, Final
 
 from benchmarks.corrections import expected_text, reflected, reported
 from benchmarks.planting import KINDS, Planted, PlantedModels, RightRun, plants
-from graphs.states import AskState
-from memory.artifacts import ArtifactStore
-from memory.demonstrations import DemonstrationPool
-from microworld.concepts import vocabulary
-from microworld.tasks import SHARES, SPLITS, Family, Task, sample_tasks
-from nodes.agreement import agreement
-from nodes.context import Context
-from nodes.inference import run as run_node
-from nodes.reasoning import make_reasoner
-from nodes.reasoning.critique import Critique, Feedback
-from nodes.reasoning.protocol import Examples, ReasoningFailed
-from nodes.reasoning.protocol import Task as Asked
-from nodes.reflection import description, reflect_globally, reflect_locally
-from profiles import load_profile
-from tools.program import StepRecord, inputs_for
-from tools.scoring import mean, wilson_interval
-from tools.values import from_json, to_json
-from tools.vision import Models
+from snellen.graphs.states import AskState
+from snellen.learning.feedback import agreement
+from snellen.memory.artifacts import ArtifactStore
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.tasks import SHARES, SPLITS, Family, WorldTask, sample_tasks
+from snellen.nodes.ask.inference import run as run_node
+from snellen.nodes.ask.reflection import description, reflect_globally, reflect_locally
+from snellen.profiles import load_profile
+from snellen.reasoning import make_reasoner
+from snellen.reasoning.critique import Critique, Feedback
+from snellen.reasoning.reasoner import ReasoningFailed
+from snellen.reasoning.task import Examples
+from snellen.reasoning.task import Task as Asked
+from snellen.runtime.context import Context
+from snellen.scoring import mean, wilson_interval
+from snellen.tools.program import StepRecord, inputs_for
+from snellen.tools.vision import Models
+from snellen.values import from_json, to_json
 
 FAMILIES: Final[tuple[Family, ...]] = ("vqa", "statement", "tag")
 DRAWN: Final = 40
@@ -54,7 +55,7 @@ BINS: Final = ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.01))
 
 
 @dataclass(frozen=True)
-class Found:
+class ReflectionOutcome:
     """What reflection made of one planted fault."""
 
     kind: str
@@ -119,11 +120,11 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def _measured(options: argparse.Namespace, folder: Path) -> list[Found]:
+async def _measured(options: argparse.Namespace, folder: Path) -> list[ReflectionOutcome]:
     laboratory = _laboratory(options.profile, folder)
     dice = Random(options.seed)
     wanted: Counter[str] = Counter()
-    found: list[Found] = []
+    found: list[ReflectionOutcome] = []
     for task in _tasks(options):
         if len(found) >= options.n:
             break
@@ -159,7 +160,7 @@ def _no_embedding(texts: list[str]) -> Any:  # noqa: ANN401 - the pool is empty 
     return np.zeros((len(texts), 1), np.float32)
 
 
-def _tasks(options: argparse.Namespace) -> Iterator[Task]:
+def _tasks(options: argparse.Namespace) -> Iterator[WorldTask]:
     """Draw tasks of the families in turn, without end."""
     for number in range(10_000):
         drawn = [
@@ -170,7 +171,7 @@ def _tasks(options: argparse.Namespace) -> Iterator[Task]:
             yield from together
 
 
-async def _right(task: Task, laboratory: Laboratory) -> AskState | None:
+async def _right(task: WorldTask, laboratory: Laboratory) -> AskState | None:
     """Solve a task; None where the answer is not right."""
     expected = expected_text(task)
     stored = [laboratory.context.pictures.put(picture) for picture in task.pictures()]
@@ -217,7 +218,9 @@ async def _planted(
     return None
 
 
-async def _looked_for(task: Task, planted: Planted, state: AskState, laboratory: Laboratory, *, verbose: bool) -> Found:
+async def _looked_for(
+    task: WorldTask, planted: Planted, state: AskState, laboratory: Laboratory, *, verbose: bool
+) -> ReflectionOutcome:
     """Reflect globally, and locally where that named another step."""
     runtime = laboratory.runtime(PlantedModels(laboratory.models, planted.error))
     started = time.monotonic()
@@ -233,14 +236,16 @@ async def _looked_for(task: Task, planted: Planted, state: AskState, laboratory:
         locally = _names(local, planted)
     if verbose:
         _show(task, planted, state, critique, local)
-    return Found(planted.kind, task.family, globally, locally, critique.certainty, len(critique.faults), seconds)
+    return ReflectionOutcome(
+        planted.kind, task.family, globally, locally, critique.certainty, len(critique.faults), seconds
+    )
 
 
 def _names(critique: Critique, planted: Planted) -> bool:
     return any(fault.address in planted.addresses for fault in critique.faults)
 
 
-def _show(task: Task, planted: Planted, state: AskState, critique: Critique, local: Critique | None) -> None:
+def _show(task: WorldTask, planted: Planted, state: AskState, critique: Critique, local: Critique | None) -> None:
     print(f"# {planted.kind} at {planted.addresses} in {task.family}: {task.instruction} ({state.expected})")
     print(f"  {planted.said}")
     if local is None:
@@ -254,7 +259,7 @@ def _show(task: Task, planted: Planted, state: AskState, critique: Critique, loc
         print(f"  {name} {each.certainty:.2f} {[(f.place, f.address, f.reason) for f in each.faults]}")
 
 
-def _report(found: Sequence[Found], options: argparse.Namespace) -> dict[str, Any]:
+def _report(found: Sequence[ReflectionOutcome], options: argparse.Namespace) -> dict[str, Any]:
     kinds = [kind for kind in KINDS if any(one.kind == kind for one in found)]
     families = dict.fromkeys(one.family for one in found)
     return {
@@ -273,7 +278,7 @@ def _report(found: Sequence[Found], options: argparse.Namespace) -> dict[str, An
     }
 
 
-def _both(found: Sequence[Found]) -> dict[str, Any]:
+def _both(found: Sequence[ReflectionOutcome]) -> dict[str, Any]:
     return {
         "n": len(found),
         "global": _share([one.globally for one in found]),
@@ -289,7 +294,7 @@ def _share(right: Sequence[bool]) -> dict[str, Any]:
     }
 
 
-def _calibration(found: Sequence[Found]) -> dict[str, Any]:
+def _calibration(found: Sequence[ReflectionOutcome]) -> dict[str, Any]:
     """Compare certainty with how often it was right: by bins, and the expected calibration error over them."""
     bins = []
     error = 0.0

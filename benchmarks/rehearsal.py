@@ -17,16 +17,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.novel import Learned, found_things, named_crops, questions, sorted_out
-from microworld.concepts import vocabulary
-from nodes.gathering import gather_for
-from nodes.learning import TuningBench
-from nodes.lessons import Collected, Need, StoredExample
-from nodes.resources import make_context
-from profiles import Profile, load_profile
-from tools.tuning import POOL_OF_TOOL, Instance, Verdict, tune, tuner_of, validate
-from tools.tuning.loop import Tuner
-from tools.vision import Models
+from benchmarks.novel import KeptPrompts, found_things, named_crops, questions, sorted_out
+from snellen.learning.example_collection import gather_for
+from snellen.learning.records import Collected, Need, StoredExample
+from snellen.microworld.concepts import vocabulary
+from snellen.nodes.learn.prompt_tuning import TuningBench
+from snellen.profiles import Profile, load_profile
+from snellen.runtime.resources import make_context
+from snellen.tools.vision import Models
+from snellen.tuning import POOL_OF_TOOL, Instance, Verdict, tune, tuner_of, validate
+from snellen.tuning.loop import Tuner
 
 TOOLS: Final = ("CLASSIFY", "LOC", "SEG", "VQA", "REPLACE")
 """A tool of each pool; SELECT shares CLASSIFY's."""
@@ -99,7 +99,7 @@ def rehearse(
     for tool in tools:
         with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
             made = make_context(stand_in, Path(folder))
-            kept = Learned()
+            kept = KeptPrompts()
             context = replace(made, profile=rehearsed, models=Models(rehearsed, kept, window=0))
             begun = time.monotonic()
             tuner = tuner_of(context.models, POOL_OF_TOOL[tool])

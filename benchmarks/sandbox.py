@@ -14,8 +14,8 @@ import os
 import statistics
 import time
 
-from tools.scoring.scene_graph import Fact, SceneGraph, numbered
-from tools.scoring.verification import Verifier
+from snellen.scoring.scene_graph import Fact, SceneGraph, numbered
+from snellen.scoring.verification import Verifier
 
 _PROGRAMS = (
     "def verify(g):\n    return len([e for e in g.get_entities() if e.startswith('dog')])",

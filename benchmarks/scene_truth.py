@@ -1,7 +1,7 @@
 """Whether a question and its answer are right by the scene itself, without tuples, programs or whoever reads them.
 
-The wordings of `nodes.reasoning.quiz` are parsed by patterns of their own, and looked up in positions, sizes and tints
-of the drawn objects.
+The wordings of `snellen.reasoning.language.scene_questions` are parsed by patterns of their own, and looked up in
+positions, sizes and tints of the drawn objects.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from microworld.concepts import plural, vocabulary
-from microworld.scenes import Scene, SceneObject, place, relation_holds
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.scenes import Scene, SceneObject, place, relation_holds
 
 _SIDES: Final = {"to the left of": "left", "to the right of": "right", "above": "above", "below": "below"}
 _SIDE: Final = "|".join(_SIDES)

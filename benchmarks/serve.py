@@ -115,7 +115,7 @@ def main() -> None:
 def made_tokens(home: Path, users: int) -> list[str]:
     """Make a token for each user of a home."""
     sys.path.insert(0, str(ROOT))
-    from interfaces.serving import Tokens
+    from snellen.serving import Tokens
 
     tokens = Tokens(home)
     return [tokens.add(f"user{number}") for number in range(users)]
@@ -125,7 +125,7 @@ def made_tokens(home: Path, users: int) -> list[str]:
 def served(home: Path, *, page: bool) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server until the block ends; yields its process and where it listens."""
     env = os.environ | {"SNELLEN_HOME": str(home), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
-    command = [sys.executable, "-m", "interfaces.cli", "serve", "--port", "0", *([] if page else ["--no-page"])]
+    command = [sys.executable, "-m", "snellen", "serve", "--port", "0", *([] if page else ["--no-page"])]
     log = (home / "server.log").open("w")
     with (
         log,

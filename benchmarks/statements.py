@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from microworld.described import Described, described
-from microworld.questions import RELATION_WORDS, singles
-from microworld.scenes import NUMBERS, Dice, SceneObject, article, place, plural, relations
-from nodes.reasoning.lexicon import lexicon_of
-from nodes.reasoning.statements import Statements
-from profiles import load_profile
-from tools.scoring.scene_graph import Fact, parse_tuple
+from snellen.microworld.questions import RELATION_WORDS, singles
+from snellen.microworld.scene_graphs import Described, described
+from snellen.microworld.scenes import NUMBERS, Dice, SceneObject, article, place, plural, relations
+from snellen.profiles import load_profile
+from snellen.reasoning.language.lexicon import lexicon_of
+from snellen.reasoning.language.statements import Statements
+from snellen.scoring.scene_graph import Fact, parse_tuple
 
 Wordings = tuple[tuple[str, str], ...]
 """Questions with answers."""

@@ -50,7 +50,7 @@ class Threat(NamedTuple):
         return _NODE.sub("", self.proof).strip(", ")
 
 
-class Case(NamedTuple):
+class ThreatCase(NamedTuple):
     """One case of a test that ran.
 
     Attributes:
@@ -92,7 +92,7 @@ def threats(text: str) -> list[Threat]:
     return [Threat(*row) for row in rows if row[0] != "threat"]
 
 
-def tried(tests: Sequence[str]) -> dict[str, list[Case]]:
+def tried(tests: Sequence[str]) -> dict[str, list[ThreatCase]]:
     """Run tests, and return the cases of each.
 
     Raises:
@@ -108,7 +108,7 @@ def tried(tests: Sequence[str]) -> dict[str, list[Case]]:
         return cases(written)
 
 
-def cases(written: Path) -> dict[str, list[Case]]:
+def cases(written: Path) -> dict[str, list[ThreatCase]]:
     """Read what pytest wrote of its tests, by their names without the case."""
     found = defaultdict(list)
     for one in ET.parse(written).getroot().iter("testcase"):  # noqa: S314 - pytest wrote it just now
@@ -116,11 +116,11 @@ def cases(written: Path) -> dict[str, list[Case]]:
         within = f"::Test{group}" if group else ""
         name = f"{module.replace('.', '/')}.py{within}::{one.get('name', '').partition('[')[0]}"
         bad = any(child.tag in {"failure", "error", "skipped"} for child in one)
-        found[name].append(Case(not bad, float(one.get("time", 0))))
+        found[name].append(ThreatCase(not bad, float(one.get("time", 0))))
     return dict(found)
 
 
-def report(found: Sequence[Threat], ran: Mapping[str, Sequence[Case]]) -> dict[str, Any]:
+def report(found: Sequence[Threat], ran: Mapping[str, Sequence[ThreatCase]]) -> dict[str, Any]:
     """Return as JSON what came of the tests of each threat."""
     return {
         "threats": [row(one, ran) for one in found],
@@ -131,9 +131,9 @@ def report(found: Sequence[Threat], ran: Mapping[str, Sequence[Case]]) -> dict[s
     }
 
 
-def row(threat: Threat, ran: Mapping[str, Sequence[Case]]) -> dict[str, Any]:
+def row(threat: Threat, ran: Mapping[str, Sequence[ThreatCase]]) -> dict[str, Any]:
     """Return as JSON what came of the tests of one threat; a test that did not run counts as one case, not held."""
-    tried_here = [case for test in threat.tests for case in ran.get(test) or [Case(held=False, seconds=0)]]
+    tried_here = [case for test in threat.tests for case in ran.get(test) or [ThreatCase(held=False, seconds=0)]]
     return {
         "threat": threat.name,
         "tests": threat.tests,

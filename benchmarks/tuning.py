@@ -8,7 +8,7 @@
 Both arms learn the same prompts: the same instances, the same beginnings, the same number of Adam steps (nobody stops
 early), and their prompts are compared at the end. *One by one* is what the release of CLOVA does: an instance after
 another, in each step one picture after another, each through the whole model: picture encoder, text encoder and heads.
-*Together* is `tools.tuning.tune`, what it prepares included. The arms take turns in parts of the instances, so that a
+*Together* is `snellen.tuning.tune`, what it prepares included. The arms take turns in parts of the instances, so that a
 machine that becomes slower meanwhile slows both.
 """
 
@@ -27,17 +27,17 @@ import torch
 from PIL import Image
 from torch.nn import functional
 
-from microworld.concepts import vocabulary
-from microworld.drawing import draw, truths
-from microworld.questions import ask
-from microworld.scenes import Dice, Scene, recipe, sample_scene
-from profiles import Profile, load_profile
-from tools.tuning import Example, Instance, tune, tuner_of
-from tools.tuning.injection import answer_prompts, deep_prompts, query_prompts
-from tools.tuning.loc import patch_losses
-from tools.tuning.loop import initial
-from tools.tuning.seg import mask_losses
-from tools.vision import Models
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import draw, truths
+from snellen.microworld.questions import ask
+from snellen.microworld.scenes import Dice, Scene, recipe, sample_scene
+from snellen.models.injection import answer_prompts, deep_prompts, query_prompts
+from snellen.profiles import Profile, load_profile
+from snellen.tools.vision import Models
+from snellen.tuning import Instance, TuningExample, tune, tuner_of
+from snellen.tuning.loc import patch_losses
+from snellen.tuning.loop import initial
+from snellen.tuning.seg import mask_losses
 
 Prompt = npt.NDArray[np.float32]
 TOOLS = ("CLIP", "LOC", "SEG", "VQA", "REPLACE")
@@ -304,26 +304,26 @@ def _crop_instance(concept: str, names: tuple[str, ...], index: int) -> Instance
     return Instance(_crop(concept, index), negatives, names)
 
 
-def _crop(name: str, index: int) -> Example:
+def _crop(name: str, index: int) -> TuningExample:
     scene = sample_scene(f"benchmark/{name}/{index}", recipe([name], counts=(1, 1)))
-    return Example(draw(scene).crop(truths(scene)[0].box), name)
+    return TuningExample(draw(scene).crop(truths(scene)[0].box), name)
 
 
 def _scene_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
     scenes = [sample_scene(f"benchmark/{index}/{n}", recipe(names)) for n in range(NEGATIVES["LOC"])]
-    return Instance(_shown(concept, names, index), tuple(Example(draw(each), concept) for each in scenes), names)
+    return Instance(_shown(concept, names, index), tuple(TuningExample(draw(each), concept) for each in scenes), names)
 
 
 def _painted_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
     return Instance(_shown(concept, names, index))
 
 
-def _shown(concept: str, names: tuple[str, ...], index: int) -> Example:
+def _shown(concept: str, names: tuple[str, ...], index: int) -> TuningExample:
     """A scene with the concept, its boxes and its outlines."""
     scene = sample_scene(f"benchmark/{concept}/{index}", recipe(names, required=(concept,), counts=(2, 5)))
     own = [truth for truth in truths(scene) if truth.concept == concept]
     masks = tuple(Image.fromarray(truth.mask.astype(np.uint8) * 255) for truth in own)
-    return Example(draw(scene), concept, tuple(truth.box for truth in own), masks=masks)
+    return TuningExample(draw(scene), concept, tuple(truth.box for truth in own), masks=masks)
 
 
 def _question_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
@@ -332,7 +332,7 @@ def _question_instance(concept: str, names: tuple[str, ...], index: int) -> Inst
     return Instance(first, tuple(others))
 
 
-def _question(scene: Scene, index: int, number: int) -> Example:
+def _question(scene: Scene, index: int, number: int) -> TuningExample:
     asked = ask(
         scene,
         Dice("benchmark", index, number),
@@ -340,7 +340,7 @@ def _question(scene: Scene, index: int, number: int) -> Example:
         distractors=_known(),
     )
     text, answer = (asked.text, asked.answer) if asked else ("what is the weather?", scene.weather)
-    return Example(draw(scene), question=text.casefold(), answer=answer)
+    return TuningExample(draw(scene), question=text.casefold(), answer=answer)
 
 
 INSTANCES = {

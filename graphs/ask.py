@@ -5,7 +5,7 @@
                └──────┴──────┴───────────── again ←──── still wrong: reflect_locally → correct ←───┘
 
 A task that was answered before and comes with feedback begins with ``judge``. The graph is exported without a saver;
-``interfaces.sessions`` and the server bring their own.
+``snellen.threads.ask`` and the server bring their own.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Final, Literal
 
 from langgraph.graph import END, START
 
-from graphs.forms import AskInput, AskOutput
-from graphs.learn import graph as learn
-from graphs.states import AskState
-from graphs.wiring import Wiring
-from nodes.agreement import feedback_of
-from nodes.correction import Again, after_learning, correct
-from nodes.edits import is_plan_followed, is_program_edited
-from nodes.inference import plan, recall, run, write
-from nodes.judgement import judge
-from nodes.reflection import describe, reflect_globally, reflect_locally
-from nodes.remembering import remember
-from nodes.settings import Settings
+from snellen.graphs.forms import AskInput, AskOutput
+from snellen.graphs.learn import graph as learn
+from snellen.graphs.states import AskState
+from snellen.graphs.wiring import Wiring
+from snellen.nodes.ask.correction import Again, after_learning, correct
+from snellen.nodes.ask.feedback import feedback_of
+from snellen.nodes.ask.inference import plan, recall, run, write
+from snellen.nodes.ask.judgement import judge
+from snellen.nodes.ask.reflection import describe, reflect_globally, reflect_locally
+from snellen.nodes.ask.remembering import remember
+from snellen.runtime.edits import is_plan_followed, is_program_edited
+from snellen.runtime.settings import RunSettings
 
 RECURSION_LIMIT: Final = 48
 """Seven steps for an answer, and eight for each of three reflections at most; half as many again as a margin."""
@@ -47,7 +47,7 @@ def where_to_begin(state: AskState) -> Literal["recall", "judge"]:
     return "judge" if answered and feedback_of(state) else "recall"
 
 
-builder = Wiring(AskState, takes=AskInput, gives=AskOutput, settings=Settings)
+builder = Wiring(AskState, takes=AskInput, gives=AskOutput, settings=RunSettings)
 
 builder.add_node("recall", recall)
 builder.add_node("plan", plan)

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.graph import END, START
 
-from graphs.ask import graph as answering
-from graphs.forms import ChatInput, ChatOutput
-from graphs.investigate import graph as investigating
-from graphs.learn import graph as learning
-from graphs.states import AskState, ChatState, InvestigateState, LearnState
-from graphs.wiring import Wiring, ended
-from nodes.context import context_of, given_of
-from nodes.conversation import (
+from snellen.errors import BadInput
+from snellen.graphs.ask import graph as answering
+from snellen.graphs.forms import ChatInput, ChatOutput
+from snellen.graphs.investigate import graph as investigating
+from snellen.graphs.learn import graph as learning
+from snellen.graphs.states import AskState, ChatState, InvestigateState, LearnState
+from snellen.graphs.wiring import Wiring, ended
+from snellen.nodes.chat.conversation import (
     confirm,
     erase,
     explain,
@@ -42,9 +42,10 @@ from nodes.conversation import (
     task_told,
     waits_for_a_decision,
 )
-from nodes.reasoning.protocol import TaskRefused
-from nodes.settings import Given, InvestigationSettings
-from profiles.errors import BadInput
+from snellen.reasoning.reasoner import TaskRefused
+from snellen.runtime.context import given_of
+from snellen.runtime.resources import context_of
+from snellen.runtime.settings import Given, InvestigationSettings
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime

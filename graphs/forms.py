@@ -13,7 +13,7 @@ from langchain_core.messages import AnyMessage
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from nodes.messages import bounded
+from snellen.graphs.messages import bounded
 
 Json = dict[str, Any]
 
@@ -34,10 +34,10 @@ GivenPicture = Annotated[
         json_schema_extra={"anyOf": [{"type": "string"}, {"type": "object", "title": "The reference to a stored one"}]},
     ),
 ]
-"""What ``nodes.given_pictures`` reads."""
+"""What ``snellen.runtime.input_pictures`` reads."""
 
 
-class Lesson(TypedDict):
+class ToolNeed(TypedDict):
     """What one tool should learn."""
 
     tool: Annotated[
@@ -51,7 +51,7 @@ class Lesson(TypedDict):
 
 
 @with_config(extra="forbid")
-class Limits(TypedDict):
+class InvestigationLimits(TypedDict):
     """What an investigation may use; what is left out is as usual."""
 
     experiments: NotRequired[Annotated[int, Field(ge=1, le=20, description="Experiments.")]]
@@ -106,7 +106,7 @@ class AskOutput:
 class LearnInput:
     """What tools should learn."""
 
-    needs: Annotated[list[Lesson], Field(description="What should be learned, and by which tools.")]
+    needs: Annotated[list[ToolNeed], Field(description="What should be learned, and by which tools.")]
     seed: Seed = 0
     approve: Approve = False
 
@@ -128,7 +128,9 @@ class InvestigateInput:
     models: Annotated[list[str], Field(description="Models to examine, by name. None: those that fit.")] = field(
         default_factory=list
     )
-    budget: Annotated[Limits, Field(description="What it may use.")] = field(default_factory=Limits)
+    budget: Annotated[InvestigationLimits, Field(description="What it may use.")] = field(
+        default_factory=InvestigationLimits
+    )
     seed: Annotated[
         int | None,
         Field(description="Chooses the pictures. None: those of the question, that no other had."),

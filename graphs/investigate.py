@@ -8,7 +8,7 @@ On request models are then taught what was found that they cannot do, and measur
 
     … conclude → teach → design → … → conclude → compare
 
-The graph is exported without a saver; ``interfaces.investigations`` and the server bring their own.
+The graph is exported without a saver; ``snellen.threads.investigate`` and the server bring their own.
 """
 
 from __future__ import annotations
@@ -17,14 +17,21 @@ from typing import Final, Literal
 
 from langgraph.graph import END, START
 
-from graphs.forms import InvestigateInput, InvestigateOutput
-from graphs.states import InvestigateState
-from graphs.wiring import Wiring
-from nodes.experiments import build_benchmark, check_design, design, discuss, enough, measure, open_report, report_of
-from nodes.reasoning.follow_up import weaknesses
-from nodes.settings import InvestigationSettings
-from nodes.sufficiency import conclude, judge_sufficiency
-from nodes.teaching import compare, teach
+from snellen.graphs.forms import InvestigateInput, InvestigateOutput
+from snellen.graphs.states import InvestigateState
+from snellen.graphs.wiring import Wiring
+from snellen.nodes.investigate.experiments import (
+    build_benchmark,
+    check_design,
+    design,
+    discuss,
+    enough,
+    measure,
+    open_report,
+)
+from snellen.nodes.investigate.model_correction import compare, has_weaknesses, teach
+from snellen.nodes.investigate.sufficiency import conclude, judge_sufficiency
+from snellen.runtime.settings import InvestigationSettings
 
 RECURSION_LIMIT: Final = 4_000
 """Evidence is looked at after every few pictures; what bounds an investigation is its budget."""
@@ -39,7 +46,7 @@ def what_follows(state: InvestigateState) -> Literal["teach", "compare", "__end_
     """Correct the models that are weak, where that is wanted; say what came of it once it was measured."""
     if state.after:
         return "compare"
-    return "teach" if state.correct and weaknesses(report_of(state)) else "__end__"
+    return "teach" if state.correct and has_weaknesses(state) else "__end__"
 
 
 builder = Wiring(InvestigateState, takes=InvestigateInput, gives=InvestigateOutput, settings=InvestigationSettings)

@@ -3,7 +3,7 @@
     collect → approve → tune → validate → store
 
 ``approve`` waits for a person where the state says so. A subgraph of ask, and a graph of its own (``snellen learn``).
-It is exported without a saver; ``interfaces.sessions``, ``interfaces.learning`` and the server bring their own.
+It is exported without a saver; ``snellen.threads.ask``, ``snellen.threads.learn`` and the server bring their own.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Final
 
 from langgraph.graph import END, START
 
-from graphs.forms import LearnInput, LearnOutput
-from graphs.states import LearnState
-from graphs.wiring import Wiring
-from nodes.approval import approve
-from nodes.learning import collect, store, tune_prompts, validate_prompts
-from nodes.settings import Settings
+from snellen.graphs.forms import LearnInput, LearnOutput
+from snellen.graphs.states import LearnState
+from snellen.graphs.wiring import Wiring
+from snellen.nodes.learn.approval import approve
+from snellen.nodes.learn.prompt_tuning import collect, store, tune_prompts, validate_prompts
+from snellen.runtime.settings import RunSettings
 
 RECURSION_LIMIT: Final = 10
 """Twice the five steps of the flow."""
 
-builder = Wiring(LearnState, takes=LearnInput, gives=LearnOutput, settings=Settings)
+builder = Wiring(LearnState, takes=LearnInput, gives=LearnOutput, settings=RunSettings)
 
 builder.add_node("collect", collect)
 builder.add_node("approve", approve)

@@ -12,18 +12,18 @@ from typing import Annotated, Any, Literal
 from langchain_core.messages import AnyMessage
 from pydantic import AfterValidator
 
-from nodes.lessons import checked_need
-from nodes.messages import bounded
-from tools.values import checked_reference
+from snellen.graphs.messages import bounded
+from snellen.learning.records import checked_need
+from snellen.values import checked_reference
 
 Json = dict[str, Any]
-"""A JSON object, as ``tools.values.to_json`` and ``StepRecord.to_json`` write them."""
+"""A JSON object, as ``snellen.values.to_json`` and ``StepRecord.to_json`` write them."""
 
 PictureJson = Annotated[Json, AfterValidator(checked_reference)]
 """A ``Picture`` in JSON form; looked at where a person sets it, not at every step."""
 
 NeedJson = Annotated[Json, AfterValidator(checked_need)]
-"""A ``nodes.lessons.Need`` in JSON form."""
+"""A ``snellen.learning.records.Need`` in JSON form."""
 
 Ruling = Literal["right", "wrong", "unjudged"]
 
@@ -108,7 +108,7 @@ class AskState:
     to the Reasoner in this run, and remembered once the answer is right."""
 
     needs: list[NeedJson] = field(default_factory=list)
-    """What the tools at fault should learn (``nodes.lessons.Need`` in JSON form), for the learn graph."""
+    """What the tools at fault should learn (``snellen.learning.records.Need`` in JSON form), for the learn graph."""
 
     seed: int = 0
     """Chooses among the pictures that a source has."""
@@ -131,7 +131,7 @@ class LearnState:
     """The profile the thread was begun with."""
 
     needs: list[NeedJson] = field(default_factory=list)
-    """What should be learned (``nodes.lessons.Need`` in JSON form)."""
+    """What should be learned (``snellen.learning.records.Need`` in JSON form)."""
 
     seed: int = 0
     """Chooses among the pictures that a source has: another one learns from others."""
@@ -175,7 +175,7 @@ class InvestigateState:
     """The share of verdicts that may be wrong; None takes what the run's settings say."""
 
     budget: Json = field(default_factory=dict)
-    """What it may use (``nodes.reasoning.inquiry.Budget`` in JSON form)."""
+    """What it may use (``snellen.experiments.schema.Budget`` in JSON form)."""
 
     seed: int | None = None
     """Chooses the pictures. None takes those that the ledger allots: no other question of this home looked at them."""
@@ -190,17 +190,17 @@ class InvestigateState:
     """Whether a person is asked before an experiment is run; None takes what the run's settings say."""
 
     opening: Json = field(default_factory=dict)
-    """How the report begins: what was ``asked``, and what the Reasoner ``said`` (``nodes.reasoning.inquiry.Opening`` in
-    JSON form); empty until it was asked."""
+    """How the report begins: what was ``asked``, and what the Reasoner ``said`` (``snellen.experiments.schema.Opening``
+    in JSON form); empty until it was asked."""
 
     report: Json = field(default_factory=dict)
-    """What is known (``nodes.reasoning.inquiry.Report`` in JSON form)."""
+    """What is known (``snellen.experiments.schema.Report`` in JSON form)."""
 
     correct: bool | None = None
     """Whether models are taught what was found that they cannot do; None takes what the run's settings say."""
 
     corrections: list[Json] = field(default_factory=list)
-    """What came of that (``nodes.reasoning.follow_up.Correction`` in JSON form)."""
+    """What came of that (``snellen.experiments.follow_up.Correction`` in JSON form)."""
 
     plan: list[Json] = field(default_factory=list)
     """The experiments that measure corrections (``Design`` in JSON form)."""
@@ -254,7 +254,7 @@ class ChatState:
     """Which part of Snellen the last message was for."""
 
     remark: Json = field(default_factory=dict)
-    """What it says about the last answer (``nodes.reasoning.replies.Remark`` in JSON form)."""
+    """What it says about the last answer (``snellen.reasoning.language.replies.Remark`` in JSON form)."""
 
     last: Json = field(default_factory=dict)
     """What was done last: the name of its ``graph`` and what is kept of its ``state``."""
@@ -264,7 +264,8 @@ class ChatState:
 
     pending: Json = field(default_factory=dict)
     """What the last reply asked about, until it is answered: ``forget`` with what would go
-    (``nodes.forgetting.Proposal.to_json``), or ``remark`` with what was perhaps meant (``Remark`` in JSON form)."""
+    (``snellen.nodes.chat.forgetting.Proposal.to_json``), or ``remark`` with what was perhaps meant (``Remark`` in JSON
+    form)."""
 
     said: str = ""
     """The reply that is being made (Markdown)."""

@@ -1,9 +1,10 @@
 """How every graph is wired: its nodes run with ``invoke`` and ``ainvoke`` alike, and what it is given is made ready.
 
 ``Wiring`` is LangGraph's ``StateGraph`` with two differences. Nodes are asynchronous functions; a synchronous run does
-them on the background loop (``memory.background``) and waits, so it works with every saver and in a notebook. And a
-graph takes less than its state: ``takes`` describes its input, pictures may be paths or data addresses, and these are
-stored before anything reaches a checkpoint. Updates of a state (``update_state``, ``Command``) are read like an input.
+them on the background loop (``snellen.memory.background_loop``) and waits, so it works with every saver and in a
+notebook. And a graph takes less than its state: ``takes`` describes its input, pictures may be paths or data addresses,
+and these are stored before anything reaches a checkpoint. Updates of a state (``update_state``, ``Command``) are read
+like an input.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Command, Overwrite, StateUpdate
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
-from memory.background import blocking, on_own_thread
-from nodes.given_pictures import are_stored, stored_pictures
-from nodes.settings import OWN_KEY, Given, chosen_by_caller
-from profiles.errors import BadInput
-from profiles.user_paths import is_encodable
+from snellen.errors import BadInput
+from snellen.memory.background_loop import blocking, on_own_thread
+from snellen.profiles.user_paths import is_encodable
+from snellen.runtime.input_pictures import are_stored, stored_pictures
+from snellen.runtime.settings import OWN_KEY, Given, chosen_by_caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -236,7 +237,7 @@ class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
         return known | {"pictures": stored}
 
 
-def _said(chosen: Given | None, config: RunnableConfig | None) -> Any:  # noqa: ANN401 - read by ``nodes.settings``
+def _said(chosen: Given | None, config: RunnableConfig | None) -> Any:  # noqa: ANN401 - read by ``snellen.runtime.settings``
     """Return what a caller gives a run: as its context, or else in its configuration."""
     own = (config or {}).get("configurable", {}).get(OWN_KEY)
     return chosen if chosen is not None or own is None else {OWN_KEY: own}

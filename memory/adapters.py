@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from memory.home import MemoryTrouble, storing, write_atomically
+from snellen.memory.home import MemoryTrouble, storing, write_atomically
 
 FOLDER: Final = "adapters"
 WEIGHTS: Final = "adapter_model.safetensors"

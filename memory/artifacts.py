@@ -19,13 +19,13 @@ from typing import Final
 import PIL.Image
 import PIL.ImageOps
 
-from memory.home import storing, write_atomically
-from memory.picture_modes import Notice, bits_of, eight_bit
-from profiles.errors import BadInput, SnellenError
-from profiles.user_paths import user_path
+from snellen.errors import BadInput, SnellenError
+from snellen.memory.home import storing, write_atomically
+from snellen.memory.picture_modes import Notice, bits_of, eight_bit
+from snellen.profiles.user_paths import user_path
 
 # The one thing memory shares with tools: the record that refers to a picture.
-from tools.values import Picture
+from snellen.values import Picture
 
 MAX_PIXELS: Final = 50_000_000
 """Width times height above which a picture is refused before it is decoded."""

@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from memory import postgres
-from memory.home import connect, home, home_to_read, is_read_only, storing, storing_rows
+from snellen.memory import postgres
+from snellen.memory.home import connect, home, home_to_read, is_read_only, storing, storing_rows
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-    from memory.savers import HomeSaver
+    from snellen.memory.savers import HomeSaver
 
 DATABASE: Final = "checkpoints.sqlite"
 
@@ -61,7 +61,7 @@ async def checkpoints(
             place / DATABASE, serializer(state_types)
         )
     else:
-        from memory.postgres_saver import opened_saver
+        from snellen.memory.postgres_saver import opened_saver
 
         opened = opened_saver(server, place, serializer(state_types))
     async with opened as saver:
@@ -85,8 +85,8 @@ def blocking_checkpoints(
         BadInput: as ``checkpoints``.
         MemoryTrouble: as ``checkpoints``.
     """
-    from memory.background import blocking
-    from memory.savers import BlockingSaver
+    from snellen.memory.background_loop import blocking
+    from snellen.memory.savers import BlockingSaver
 
     opened = checkpoints(folder, state_types=state_types)
     saver = blocking(opened.__aenter__())
@@ -112,7 +112,7 @@ async def in_sqlite(database: Path, serde: JsonPlusSerializer) -> AsyncIterator[
     """
     import aiosqlite
 
-    from memory.savers import HomeSaver
+    from snellen.memory.savers import HomeSaver
 
     # Only the database's own errors: what else goes wrong while a graph runs is not this file's fault.
     with storing_rows(database):
@@ -145,10 +145,10 @@ def serializer(state_types: Iterable[type] = ()) -> JsonPlusSerializer:
 
     Naming the classes keeps it strict even where langgraph was imported before this package set its variable.
     """
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+    from snellen.memory.savers import StateSerializer
 
     allowed = [(kind.__module__, kind.__qualname__) for kind in state_types]
-    return JsonPlusSerializer(allowed_msgpack_modules=allowed)
+    return StateSerializer(allowed_msgpack_modules=allowed)
 
 
 def thread_ids(folder: Path | None = None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlite_utils import Database, Migrations
 
-from memory.tables import Table
+from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ class Turn:
     checkpoint: str
 
 
-class ConversationTable(Table):
+class ConversationTable(DatabaseTable):
     """The turns of one home's conversations, by what had been said; safe for threads and for several processes."""
 
     def __init__(self, folder: Path) -> None:

@@ -21,9 +21,9 @@ import numpy as np
 from filelock import FileLock
 from sqlite_utils import Database, Migrations
 
-from memory.home import connect, is_read_only, storing, write_atomically
-from memory.tables import opened_to_read
-from profiles.errors import BadInput, SnellenError
+from snellen.errors import BadInput, SnellenError
+from snellen.memory.home import connect, is_read_only, storing, write_atomically
+from snellen.memory.tables import opened_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence, Sized

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from memory.home import storing, write_atomically
+from snellen.memory.home import storing, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,7 @@ class DraftKey:
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
+class PromptDraft:
     """A tuned prompt.
 
     Attributes:
@@ -77,7 +77,7 @@ class Drafts:
         """Keep drafts in a folder of ``home``, which is made when the first one is written."""
         self.folder = home / FOLDER
 
-    def put(self, key: DraftKey, draft: Draft) -> None:
+    def put(self, key: DraftKey, draft: PromptDraft) -> None:
         """Write a draft; writing it again changes nothing.
 
         Raises:
@@ -90,7 +90,7 @@ class Drafts:
         with storing(self.folder):
             write_atomically(self._path(key), content)
 
-    def get(self, key: DraftKey) -> Draft | None:
+    def get(self, key: DraftKey) -> PromptDraft | None:
         """Return a draft; None where there is none, or where its file is damaged: it is then tuned again."""
         from safetensors import SafetensorError, safe_open
 
@@ -100,7 +100,7 @@ class Drafts:
         try:
             with safe_open(path, framework="numpy") as file:
                 told: dict[str, Any] = file.metadata() or {}
-                return Draft(
+                return PromptDraft(
                     prompt=file.get_tensor("prompt"),
                     feature=file.get_tensor("feature"),
                     steps=int(told["steps"]),

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from profiles import Profile, Source
+    from snellen.profiles import CheckpointSource, Profile
 
 
 @dataclass(eq=False)
@@ -37,7 +37,7 @@ class SentenceEmbedding:
         Raises:
             SnellenError: the profile names no embedding, or its files are not installed.
         """
-        self._source: Source = profile.source("embedding")
+        self._source: CheckpointSource = profile.source("embedding")
         self._shared: _Shared | None = None
 
     @property
@@ -70,7 +70,7 @@ class SentenceEmbedding:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
-        from profiles.hub_access import only_cached
+        from snellen.profiles.hub_access import only_cached
 
         source = self._source
         bars = logging.is_progress_bar_enabled()

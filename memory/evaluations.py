@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from memory.home import storing
+from snellen.memory.home import storing
 
 if TYPE_CHECKING:
     from pathlib import Path

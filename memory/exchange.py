@@ -19,17 +19,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memory.demonstrations import SEED, Demonstration, DemonstrationPool, again
-from memory.home import MemoryTrouble, storing
-from memory.prompt_blocks import MAX_BLOCK_BYTES, BlockDamaged, block_path, decode, name_of
-from profiles.errors import BadInput, SnellenError
-from profiles.user_paths import user_path
+from snellen.errors import BadInput, SnellenError
+from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool, again
+from snellen.memory.home import MemoryTrouble, storing
+from snellen.memory.prompt_blocks import MAX_BLOCK_BYTES, BlockDamaged, block_path, decode, name_of
+from snellen.profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memory.prompt_records import LearnedPrompt
-    from memory.prompts import PromptPool
+    from snellen.memory.prompt_records import LearnedPrompt
+    from snellen.memory.prompts import PromptPool
 
 FORMAT: Final = "snellen-memory-1"
 MAX_ARCHIVE_BYTES: Final = 16 * 2**30

@@ -16,8 +16,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from profiles.errors import SnellenError
-from profiles.user_paths import user_path
+from snellen.errors import SnellenError
+from snellen.profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Final
 
 from sqlite_utils import Database, Migrations
 
-from memory.home import connect, storing
-from memory.samples import DATABASE as SAMPLES
-from memory.tables import Table
+from snellen.memory.home import connect, storing
+from snellen.memory.samples import DATABASE as SAMPLES
+from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def _older(db: Database) -> None:
 
 
 @dataclass(frozen=True)
-class Question:
+class LedgerQuestion:
     """A question about models, as far as it decides whether the same is asked again.
 
     The error rate and the budget do not: evidence holds at any rate and goes on with more pictures.
@@ -135,7 +135,7 @@ class Allotment:
     drawn: bool = False
 
 
-class Ledger(Table):
+class Ledger(DatabaseTable):
     """The ledger of one home; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:
@@ -146,7 +146,7 @@ class Ledger(Table):
         """
         super().__init__(folder, DATABASE, migrations)
 
-    def open(self, question: Question, investigation: str, seed: int | None = None) -> Allotment:
+    def open(self, question: LedgerQuestion, investigation: str, seed: int | None = None) -> Allotment:
         """Enter that a question is asked, and return its pictures. Entered twice, it is the same.
 
         Args:
@@ -183,7 +183,7 @@ class Ledger(Table):
                 ),
             )
 
-    def begin(self, question: Question, investigation: str, *, seed: int, experiment: int, design: str) -> int:
+    def begin(self, question: LedgerQuestion, investigation: str, *, seed: int, experiment: int, design: str) -> int:
         """Enter how an experiment of a question is designed, and return the seed of its pictures.
 
         The first design that a question's experiment has gets the question's pictures. Another one, of who went back or
@@ -209,7 +209,7 @@ class Ledger(Table):
             return chosen
 
     @staticmethod
-    def _rename(rows: sqlite3.Connection, question: Question) -> None:
+    def _rename(rows: sqlite3.Connection, question: LedgerQuestion) -> None:
         """Know by its id what was entered by its former one: an older ledger is that of the same questions."""
         if question.former_id == question.id:
             return
@@ -227,7 +227,7 @@ class Ledger(Table):
         return bool(found[0] == design)
 
     @staticmethod
-    def _own_seed(rows: sqlite3.Connection, question: Question) -> int:
+    def _own_seed(rows: sqlite3.Connection, question: LedgerQuestion) -> int:
         """Return the seed that a question was first asked with and no other question before it; else one of its own."""
         source = _hash(question.source)
         known = rows.execute(

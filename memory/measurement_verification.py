@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory.samples import DATABASE as SAMPLES
-from memory.samples import SampleTable
-from memory.trials import DATABASE as TRIALS
-from memory.trials import TrialTable
+from snellen.memory.samples import DATABASE as SAMPLES
+from snellen.memory.samples import SampleTable
+from snellen.memory.trials import DATABASE as TRIALS
+from snellen.memory.trials import TrialTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory.verification import Verification
+    from snellen.memory.verification import Verification
 
 
 def verify_trials(folder: Path, found: Verification) -> None:

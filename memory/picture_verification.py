@@ -14,13 +14,13 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memory.artifacts import FOLDER, ArtifactStore
-from memory.home import storing
+from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.home import storing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memory.verification import Verification
+    from snellen.memory.verification import Verification
 
 Draw = Callable[[ArtifactStore, AbstractSet[str]], None]
 """Draws pictures of some ids again, as far as they follow from a seed, into a store; others may come with them."""

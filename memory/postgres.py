@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from memory.home import MemoryTrouble, owners_home
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.memory.home import MemoryTrouble, owners_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

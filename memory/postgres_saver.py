@@ -15,9 +15,9 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import set_json_dumps
 from psycopg_pool import AsyncConnectionPool
 
-from memory.postgres import PATIENCE_SECONDS, Server, entering, prepared, reaching
-from memory.postgres_running import check_held
-from memory.savers import DELETE, KEEP_LATEST, Result, SynchronousMethods, waited_for
+from snellen.memory.postgres import PATIENCE_SECONDS, Server, entering, prepared, reaching
+from snellen.memory.postgres_locks import check_held
+from snellen.memory.savers import DELETE, KEEP_LATEST, Result, SynchronousMethods, waited_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Sequence

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.postgres import PostgresSaver
 
-from memory.checkpoints import UNREADABLE, serializer
-from memory.picture_verification import pictures_in
-from memory.postgres import Server, connected
+from snellen.memory.checkpoints import UNREADABLE, serializer
+from snellen.memory.picture_verification import pictures_in
+from snellen.memory.postgres import Server, connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from langchain_core.runnables import RunnableConfig
 
-    from memory.verification import Verification
+    from snellen.memory.verification import Verification
 
 _STATES = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints ORDER BY thread_id, checkpoint_id"
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from memory.home import write_atomically
-from memory.prompt_records import LearnedPrompt, PromptRow, identity, refuse_unstorable, row_from_json
-from profiles.errors import BadInput, SnellenError
+from snellen.errors import BadInput, SnellenError
+from snellen.memory.home import write_atomically
+from snellen.memory.prompt_records import LearnedPrompt, PromptRow, identity, refuse_unstorable, row_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -191,7 +191,7 @@ def decode(content: bytes, place: str) -> list[PlacedPrompt]:
         raise BlockDamaged(msg) from error
 
 
-class Block:
+class TensorBlock:
     """A block open for reading single rows; closed when nobody refers to it any more."""
 
     def __init__(self, folder: Path, name: str, *, whole: bool = True) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from memory.home import write_atomically
+from snellen.memory.home import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memory.prompt_rows import Places, State
+    from snellen.memory.prompt_rows import FeatureRows, State
 
     Vector = NDArray[np.float32]
     Numbers = NDArray[np.int64]
-    Reading = Callable[[Places], Vector]
+    Reading = Callable[[FeatureRows], Vector]
     """Features of n places, float32 (n, d)."""
 
 FLAT_ROWS: Final = 32_768
@@ -64,7 +64,7 @@ class FeatureIndex:
         """How many features the index holds."""
         return 0 if self._index is None else int(self._index.ntotal)
 
-    def refresh(self, state: State, places_after: Callable[[int], Places], features: Reading) -> None:
+    def refresh(self, state: State, places_after: Callable[[int], FeatureRows], features: Reading) -> None:
         """Make the index hold exactly the rows of the database.
 
         Args:
@@ -111,7 +111,7 @@ class FeatureIndex:
                 return numbers
             wanted *= 2
 
-    def _forget_missing(self, state: State, places_after: Callable[[int], Places]) -> bool:
+    def _forget_missing(self, state: State, places_after: Callable[[int], FeatureRows]) -> bool:
         """Remove rows that the database has no more; an index centred on one of them is dropped."""
         if self._index is None or (self._state is not None and self._state.forgettings == state.forgettings):
             return False
@@ -125,7 +125,7 @@ class FeatureIndex:
             self._index.remove_ids(gone)
         return True
 
-    def _extend(self, missing: Places, features: Reading, dimension: int) -> None:
+    def _extend(self, missing: FeatureRows, features: Reading, dimension: int) -> None:
         for start in range(0, len(missing.numbers), _READ_ROWS):
             part = slice(start, start + _READ_ROWS)
             chunk = type(missing)(missing.numbers[part], missing.blocks[part], missing.places[part])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profiles.errors import BadInput
+from snellen.errors import BadInput
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,7 @@ _DIMENSIONS: Final = (2, 3)
 
 
 @dataclass(frozen=True)
-class Lesson:
+class PromptOrigin:
     """What a prompt was learned from, and how hard that was."""
 
     question: str = ""
@@ -84,7 +84,7 @@ class LearnedPrompt:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RecalledPrompts:
     """Prompts for one place of entry, nearest first where a feature was given."""
 
     rows: tuple[PromptRow, ...]
@@ -105,7 +105,7 @@ def learned_prompt(
     prompt: ArrayLike,
     feature: ArrayLike,
     source: str = "library",
-    lesson: Lesson | None = None,
+    lesson: PromptOrigin | None = None,
 ) -> LearnedPrompt:
     """Make the record of a prompt; equal content gives an equal id, whenever it is made.
 
@@ -133,7 +133,7 @@ def learned_prompt(
         shape=tuple(tensor.shape),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         source=source,
-        **vars(lesson or Lesson()),
+        **vars(lesson or PromptOrigin()),
     )
     refuse_unstorable(row, tensor, unit)
     return LearnedPrompt(replace(row, id=identity(row, tensor, unit)), tensor, unit)

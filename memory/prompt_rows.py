@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from sqlite_utils import Database, Migrations
 
-from memory.prompt_records import PromptRow, same_concept
+from snellen.memory.prompt_records import PromptRow, same_concept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from memory.demonstrations import Demonstration
-    from memory.prompt_blocks import PlacedPrompt
+    from snellen.memory.demonstrations import Demonstration
+    from snellen.memory.prompt_blocks import PlacedPrompt
 
 DATABASE: Final = "prompts.sqlite"
 
@@ -74,7 +74,7 @@ def _arrived_demonstrations(db: Database) -> None:
 
 
 @dataclass(frozen=True)
-class Selection:
+class PromptSelection:
     """Which prompts are meant; what is not given restricts nothing."""
 
     ids: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class StoredRow:
 
 
 @dataclass(frozen=True)
-class Places:
+class FeatureRows:
     """Where the features of n prompts stand, in the order they were added."""
 
     numbers: NDArray[np.int64]
@@ -172,7 +172,7 @@ def kind_of(db: Database, pool: str, fingerprint: str) -> tuple[tuple[int, ...],
     return None if found is None else (shape_of(found[0]), int(found[1]))
 
 
-def stored_rows(db: Database, selection: Selection) -> Iterator[StoredRow]:
+def stored_rows(db: Database, selection: PromptSelection) -> Iterator[StoredRow]:
     """Yield the selected rows, the oldest first."""
     condition, values = selection.condition()
     return _stored_where(db, f"{condition} ORDER BY number", values)
@@ -186,7 +186,7 @@ def rows_by_number(db: Database, numbers: Sequence[int]) -> list[StoredRow]:
     return [found[number] for number in numbers if number in found]
 
 
-def numbers_of(db: Database, selection: Selection, limit: int | None = None) -> NDArray[np.int64]:
+def numbers_of(db: Database, selection: PromptSelection, limit: int | None = None) -> NDArray[np.int64]:
     """Return the numbers of the selected rows, the oldest first."""
     condition, values = selection.condition()
     query = f"SELECT number FROM prompts WHERE {condition} ORDER BY number LIMIT ?"  # noqa: S608 - our own names
@@ -194,7 +194,7 @@ def numbers_of(db: Database, selection: Selection, limit: int | None = None) -> 
     return np.fromiter((row[0] for row in found), dtype=np.int64)
 
 
-def places_by_number(db: Database, numbers: NDArray[np.int64]) -> tuple[Places, list[str]]:
+def places_by_number(db: Database, numbers: NDArray[np.int64]) -> tuple[FeatureRows, list[str]]:
     """Return where the features of these rows stand, and their ids, the oldest first."""
     found: list[tuple[int, str, int, str]] = []
     for chunk in _chunks(sorted(numbers.tolist())):
@@ -204,7 +204,7 @@ def places_by_number(db: Database, numbers: NDArray[np.int64]) -> tuple[Places, 
     return _places([row[:3] for row in found]), [row[3] for row in found]
 
 
-def places_after(db: Database, pool: str, fingerprint: str, number: int) -> Places:
+def places_after(db: Database, pool: str, fingerprint: str, number: int) -> FeatureRows:
     """Return where the features of a pool's rows beyond a number stand, the oldest first."""
     query = "SELECT number, block, place FROM prompts WHERE pool = ? AND fingerprint = ? AND number > ? ORDER BY number"
     return _places(db.execute(query, [pool, fingerprint, number]).fetchall())
@@ -238,7 +238,7 @@ def arrive(db: Database, demonstrations: Sequence[Demonstration]) -> None:
 
 def arrived(db: Database) -> list[Demonstration]:
     """Return the demonstrations that wait."""
-    from memory.demonstrations import Demonstration
+    from snellen.memory.demonstrations import Demonstration
 
     found = db.execute("SELECT content FROM arrived_demonstrations ORDER BY rowid").fetchall()
     return [Demonstration(**json.loads(row[0])) for row in found]
@@ -265,9 +265,9 @@ def _stored_where(db: Database, condition: str, values: Sequence[Any]) -> Iterat
         yield StoredRow(number, PromptRow(*told), block, place, prompt_place)
 
 
-def _places(found: Sequence[tuple[int, str, int]]) -> Places:
+def _places(found: Sequence[tuple[int, str, int]]) -> FeatureRows:
     numbers, blocks, places = zip(*found, strict=True) if found else ((), (), ())
-    return Places(np.array(numbers, dtype=np.int64), tuple(blocks), np.array(places, dtype=np.int64))
+    return FeatureRows(np.array(numbers, dtype=np.int64), tuple(blocks), np.array(places, dtype=np.int64))
 
 
 def _chunks(values: Sequence[int]) -> Iterable[list[int]]:

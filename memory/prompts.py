@@ -23,12 +23,13 @@ import numpy as np
 from filelock import FileLock, Timeout
 from sqlite_utils import Database
 
-from memory import prompt_rows
-from memory.home import MemoryTrouble, connect, is_read_only, storing, write_atomically
-from memory.prompt_blocks import (
-    Block,
+from snellen.errors import BadInput
+from snellen.memory import prompt_rows
+from snellen.memory.home import MemoryTrouble, connect, is_read_only, storing, write_atomically
+from snellen.memory.prompt_blocks import (
     BlockDamaged,
     BlockMissing,
+    TensorBlock,
     batches,
     block_path,
     delete_block,
@@ -38,11 +39,10 @@ from memory.prompt_blocks import (
     placed,
     write_block,
 )
-from memory.prompt_index import FeatureIndex
-from memory.prompt_records import Found, LearnedPrompt, Lesson, PromptRow, learned_prompt
-from memory.prompt_rows import DATABASE, Places, Selection, State, StoredRow
-from memory.tables import opened_to_read
-from profiles.errors import BadInput
+from snellen.memory.prompt_index import FeatureIndex
+from snellen.memory.prompt_records import LearnedPrompt, PromptOrigin, PromptRow, RecalledPrompts, learned_prompt
+from snellen.memory.prompt_rows import DATABASE, FeatureRows, PromptSelection, State, StoredRow
+from snellen.memory.tables import opened_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,13 +50,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memory.demonstrations import Demonstration
-    from memory.exchange import Exchanged
-    from memory.verification import Verification
+    from snellen.memory.demonstrations import Demonstration
+    from snellen.memory.exchange import Exchanged
+    from snellen.memory.verification import Verification
 
     Vector = NDArray[np.float32]
 
-__all__ = ["Found", "LearnedPrompt", "Lesson", "PoolStats", "PromptPool", "PromptRow", "Selection", "learned_prompt"]
+__all__ = [
+    "LearnedPrompt",
+    "PoolStats",
+    "PromptOrigin",
+    "PromptPool",
+    "PromptRow",
+    "PromptSelection",
+    "RecalledPrompts",
+    "learned_prompt",
+]
 
 BLOCKS: Final = "prompts"
 INDEXES: Final = "prompt-indexes"
@@ -109,7 +118,7 @@ class PromptPool:
         self.trouble: MemoryTrouble | None = None
         self.folder = folder
         self.blocks = folder / BLOCKS
-        self._opened = lru_cache(maxsize=_OPEN_BLOCKS)(lambda name: Block(self.blocks, name))
+        self._opened = lru_cache(maxsize=_OPEN_BLOCKS)(lambda name: TensorBlock(self.blocks, name))
         self._indexes: dict[tuple[str, str], FeatureIndex] = {}
         self._connection: sqlite3.Connection | None = None
         self._opened_file = (0, 0, 0)
@@ -173,7 +182,7 @@ class PromptPool:
         limit: int | None = None,
         *,
         trouble: Callable[[str], None] | None = None,
-    ) -> Found:
+    ) -> RecalledPrompts:
         """Return the prompts learned for a concept, those of the most similar features first.
 
         Args:
@@ -193,7 +202,7 @@ class PromptPool:
             BlockDamaged: the tensors of a candidate are not what was stored, and there is no ``trouble``.
             BadInput: the feature has another length than those of the pool, or is not finite.
         """
-        selection = Selection(pool=pool, concept=concept, fingerprint=fingerprint)
+        selection = PromptSelection(pool=pool, concept=concept, fingerprint=fingerprint)
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._candidates(selection, feature, limit)
@@ -226,7 +235,7 @@ class PromptPool:
         with self._reading() as rows:
             return prompt_rows.state_of(rows, pool, fingerprint)
 
-    def rows(self, selection: Selection = Selection()) -> list[PromptRow]:  # noqa: B008 - frozen
+    def rows(self, selection: PromptSelection = PromptSelection()) -> list[PromptRow]:  # noqa: B008 - frozen
         """Return the selected rows, the oldest first."""
         with self.database() as rows:
             return [one.row for one in prompt_rows.stored_rows(rows, selection)]
@@ -238,7 +247,7 @@ class PromptPool:
             BlockDamaged: the tensors are not what was stored.
         """
         with self.database() as rows:
-            found = list(prompt_rows.stored_rows(rows, Selection(ids=(prompt_id,))))
+            found = list(prompt_rows.stored_rows(rows, PromptSelection(ids=(prompt_id,))))
         return self._read(found[0]) if found else None
 
     def forget(
@@ -260,8 +269,8 @@ class PromptPool:
             BadInput: nothing says what to forget.
             MemoryTrouble: the disk is full or not writable; nothing was forgotten.
         """
-        selection = Selection(ids=tuple(ids), pool=pool, concept=concept, fingerprint=fingerprint)
-        if not all_ and selection == Selection():
+        selection = PromptSelection(ids=tuple(ids), pool=pool, concept=concept, fingerprint=fingerprint)
+        if not all_ and selection == PromptSelection():
             msg = "Nothing was named to forget: give ids, a pool, a concept or a fingerprint, or say that all is meant."
             raise BadInput(msg)
         with self._changing() as rows:
@@ -291,20 +300,20 @@ class PromptPool:
         ]
 
     def verify(self, *, repair: bool = True) -> Verification:
-        """Check every file and row, and mend what can be mended (``memory.verification.verify_prompts``)."""
-        from memory.verification import verify_prompts
+        """Check every file and row, and mend what can be mended (``snellen.memory.verification.verify_prompts``)."""
+        from snellen.memory.verification import verify_prompts
 
         return verify_prompts(self.folder, repair=repair)
 
     def export(self, path: Path) -> Exchanged:
-        """Write what was learned into one archive (``memory.exchange.export_memory``)."""
-        from memory.exchange import export_memory
+        """Write what was learned into one archive (``snellen.memory.exchange.export_memory``)."""
+        from snellen.memory.exchange import export_memory
 
         return export_memory(self, path)
 
     def import_(self, path: Path) -> Exchanged:
-        """Add what an archive holds, all or nothing (``memory.exchange.import_memory``)."""
-        from memory.exchange import import_memory
+        """Add what an archive holds, all or nothing (``snellen.memory.exchange.import_memory``)."""
+        from snellen.memory.exchange import import_memory
 
         return import_memory(self, path)
 
@@ -427,7 +436,7 @@ class PromptPool:
             waiting = prompt_rows.arrived(rows)
         if not waiting:
             return
-        from memory.demonstrations import DemonstrationPool
+        from snellen.memory.demonstrations import DemonstrationPool
 
         DemonstrationPool(self.folder).add(*waiting)
         with self.database() as rows:
@@ -480,7 +489,7 @@ class PromptPool:
                 left.append(name)
         return left
 
-    def _candidates(self, selection: Selection, feature: Vector | None, limit: int | None) -> Found:
+    def _candidates(self, selection: PromptSelection, feature: Vector | None, limit: int | None) -> RecalledPrompts:
         with self._reading() as rows:
             state = prompt_rows.state_of(rows, selection.pool, selection.fingerprint)
             if not state.last or (limit is not None and limit < 1):
@@ -490,7 +499,9 @@ class PromptPool:
             asked = _unit(feature, state.dimension, selection.pool)
             return self._found(rows, self._nearest(rows, selection, asked, limit)[:limit])
 
-    def _whole_candidates(self, selection: Selection, feature: Vector | None, limit: int | None) -> Found:
+    def _whole_candidates(
+        self, selection: PromptSelection, feature: Vector | None, limit: int | None
+    ) -> RecalledPrompts:
         """Return what ``_candidates`` does, of the prompts that can be read: each one is."""
         with self._reading() as rows:
             whole = [one for each in prompt_rows.stored_rows(rows, selection) if (one := self._readable(each))]
@@ -506,7 +517,7 @@ class PromptPool:
         except BlockDamaged:
             return None
 
-    def _nearest(self, rows: Database, selection: Selection, asked: Vector, limit: int | None) -> list[int]:
+    def _nearest(self, rows: Database, selection: PromptSelection, asked: Vector, limit: int | None) -> list[int]:
         """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
         among = prompt_rows.numbers_of(rows, selection) if selection.concept or limit is None else None
         if among is None or (limit is not None and len(among) > max(limit, _COMPARED_ROWS)):
@@ -529,7 +540,7 @@ class PromptPool:
         )
         return index
 
-    def _features(self, places: Places) -> Vector:
+    def _features(self, places: FeatureRows) -> Vector:
         """Read features from their blocks, float32 (n, d) in the order of ``places``."""
         wanted: dict[str, list[int]] = defaultdict(list)
         for at, block in enumerate(places.blocks):
@@ -545,18 +556,18 @@ class PromptPool:
             opened.read_features([numbers[row] for row in rows], features, rows)
         return features
 
-    def _found(self, rows: Database, numbers: list[int]) -> Found:
+    def _found(self, rows: Database, numbers: list[int]) -> RecalledPrompts:
         return _found([self._read(one) for one in prompt_rows.rows_by_number(rows, numbers)])
 
     def _read(self, stored: StoredRow) -> LearnedPrompt:
         return self._opened(stored.block).learned(stored.row, stored.place, stored.prompt_place)
 
 
-def _found(prompts: Sequence[LearnedPrompt]) -> Found:
+def _found(prompts: Sequence[LearnedPrompt]) -> RecalledPrompts:
     if not prompts:
         nothing: Vector = np.empty((0, 0), dtype=np.float32)
-        return Found((), nothing, nothing)
-    return Found(
+        return RecalledPrompts((), nothing, nothing)
+    return RecalledPrompts(
         rows=tuple(one.row for one in prompts),
         prompts=np.stack([one.prompt for one in prompts]),
         features=np.stack([one.feature for one in prompts]),

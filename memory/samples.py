@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlite_utils import Database, Migrations
 
-from memory.tables import Table
+from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,7 +77,7 @@ class Sample:
     details: str = ""
 
 
-class SampleTable(Table):
+class SampleTable(DatabaseTable):
     """The samples of one home; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:

@@ -10,10 +10,12 @@ import json
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import ormsgpack
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from memory.background import blocking, submit
+from snellen.memory.background_loop import blocking, submit
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
@@ -26,6 +28,8 @@ Result = TypeVar("Result")
 KEEP_LATEST: Final = "keep_latest"
 DELETE: Final = frozenset({"delete", "delete_all"})
 """How to prune: the interface says ``delete``, LangGraph's server says ``delete_all``."""
+# Up to version 0.1 the states were classes of the top-level package ``graphs``; their names are in its checkpoints.
+_MOVED_MODULE: Final = (ormsgpack.packb("graphs.states"), ormsgpack.packb("snellen.graphs.states"))
 
 _TABLES: Final = ("writes", "checkpoints")
 # A damaged row has no run, and must not keep the others from being deleted.
@@ -66,6 +70,24 @@ def checked_strategy(strategy: str) -> bool:
         msg = f"There is no way to prune called {strategy!r}: it is {KEEP_LATEST!r} or 'delete'."
         raise ValueError(msg)
     return strategy == KEEP_LATEST
+
+
+class StateSerializer(JsonPlusSerializer):
+    """LangGraph's serializer, which also revives the states that earlier versions wrote."""
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:  # noqa: ANN401 - inherited
+        """Return the object that was written."""
+        kind, content = data
+        if kind != "msgpack":
+            return super().loads_typed(data)
+        return ormsgpack.unpackb(content, ext_hook=self._revived, option=ormsgpack.OPT_NON_STR_KEYS)
+
+    def _revived(self, code: int, content: bytes) -> Any:  # noqa: ANN401 - as its type
+        # The first byte begins the array whose first item is the module of the class.
+        old, new = _MOVED_MODULE
+        if content[1:].startswith(old):
+            content = content[:1] + new + content[1 + len(old) :]
+        return self._unpack_ext_hook(code, content)
 
 
 class SynchronousMethods(BaseCheckpointSaver[str], ABC):

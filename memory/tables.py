@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 from sqlite_utils import Database
 
-from memory.home import connect, is_read_only, storing
+from snellen.memory.home import connect, is_read_only, storing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Migrations
 
 
-class Table:
+class DatabaseTable:
     """A database that is brought up to date when it is opened.
 
     Args:

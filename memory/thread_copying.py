@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
-from memory import postgres
-from memory.checkpoints import DATABASE, in_sqlite, serializer, sqlite_threads
-from memory.running import holds_file, running
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.memory import postgres
+from snellen.memory.checkpoints import DATABASE, in_sqlite, serializer, sqlite_threads
+from snellen.memory.thread_locks import holds_file, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from langgraph.checkpoint.base import CheckpointTuple
 
-    from memory.postgres_saver import FencedSaver
-    from memory.savers import HomeSaver
+    from snellen.memory.postgres_saver import FencedSaver
+    from snellen.memory.savers import HomeSaver
 
 Outcome = Literal["copied", "went on in Postgres", "is being run"]
 """What became of a thread; one that went on, or that is being run, is left alone."""
@@ -49,7 +49,7 @@ async def copy_threads(folder: Path, *, state_types: Iterable[type] = ()) -> dic
     if server is None:
         msg = f"There is no Postgres to copy to: set {postgres.CHECKPOINTS_VARIABLE}=postgresql://USER:PASSWORD@HOST/DATABASE."
         raise BadInput(msg)
-    from memory.postgres_saver import opened_saver
+    from snellen.memory.postgres_saver import opened_saver
 
     threads = await asyncio.to_thread(sqlite_threads, folder / DATABASE)
     if not threads:

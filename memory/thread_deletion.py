@@ -14,17 +14,17 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from memory import postgres, prompt_rows
-from memory.artifacts import FOLDER, ArtifactStore
-from memory.checkpoints import DATABASE, checkpoints, in_sqlite, serializer
-from memory.conversations import DATABASE as CONVERSATIONS
-from memory.conversations import ConversationTable
-from memory.home import connect, storing
-from memory.running import BeingRun, holder_of, running
-from memory.samples import DATABASE as SAMPLES
-from memory.samples import SampleTable
-from memory.trials import DATABASE as TRIALS
-from memory.trials import TrialTable
+from snellen.memory import postgres, prompt_rows
+from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.checkpoints import DATABASE, checkpoints, in_sqlite, serializer
+from snellen.memory.conversations import DATABASE as CONVERSATIONS
+from snellen.memory.conversations import ConversationTable
+from snellen.memory.home import connect, storing
+from snellen.memory.samples import DATABASE as SAMPLES
+from snellen.memory.samples import SampleTable
+from snellen.memory.thread_locks import BeingRun, holder_of, running
+from snellen.memory.trials import DATABASE as TRIALS
+from snellen.memory.trials import TrialTable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,17 +12,17 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from memory.checkpoints import DATABASE, UNREADABLE, serializer
-from memory.home import connect, storing
-from memory.picture_verification import pictures_in
-from memory.running import holds_file
+from snellen.memory.checkpoints import DATABASE, UNREADABLE, serializer
+from snellen.memory.home import connect, storing
+from snellen.memory.picture_verification import pictures_in
+from snellen.memory.thread_locks import holds_file
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
     from pathlib import Path
 
-    from memory.verification import Verification
+    from snellen.memory.verification import Verification
 
 _TABLES: Final = ("checkpoints", "writes")
 """The tables of LangGraph's saver: states, and what the steps under way have given so far."""

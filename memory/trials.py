@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlite_utils import Database, Migrations
 
-from memory.tables import Table
+from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +95,7 @@ class Trial:
     created: str = ""
 
 
-class TrialTable(Table):
+class TrialTable(DatabaseTable):
     """The trials of one home; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path) -> None:

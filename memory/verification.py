@@ -13,21 +13,22 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from memory import postgres, prompt_rows
-from memory.adapters import AdapterStore
-from memory.artifacts import FOLDER as ARTIFACTS
-from memory.checkpoints import DATABASE as CHECKPOINTS
-from memory.demonstrations import DATABASE as DEMONSTRATIONS
-from memory.demonstrations import INDEX as DEMONSTRATION_INDEX
-from memory.drafts import FOLDER as DRAFTS
-from memory.home import connect, storing
-from memory.ledger import DATABASE as LEDGER
-from memory.measurement_verification import verify_samples, verify_trials
-from memory.picture_verification import Draw, verify_pictures
-from memory.prompt_blocks import (
+from snellen.errors import SnellenError
+from snellen.memory import postgres, prompt_rows
+from snellen.memory.adapters import AdapterStore
+from snellen.memory.artifacts import FOLDER as ARTIFACTS
+from snellen.memory.checkpoints import DATABASE as CHECKPOINTS
+from snellen.memory.demonstrations import DATABASE as DEMONSTRATIONS
+from snellen.memory.demonstrations import INDEX as DEMONSTRATION_INDEX
+from snellen.memory.drafts import FOLDER as DRAFTS
+from snellen.memory.home import connect, storing
+from snellen.memory.ledger import DATABASE as LEDGER
+from snellen.memory.measurement_verification import verify_samples, verify_trials
+from snellen.memory.picture_verification import Draw, verify_pictures
+from snellen.memory.prompt_blocks import (
     MAX_BLOCK_BYTES,
-    Block,
     BlockDamaged,
+    TensorBlock,
     batches,
     decode,
     encode,
@@ -35,21 +36,20 @@ from memory.prompt_blocks import (
     placed,
     write_block,
 )
-from memory.prompt_blocks import block_path as path_of
-from memory.prompt_index import damage
-from memory.prompts import BLOCKS, INDEXES, PromptPool
-from memory.samples import DATABASE as SAMPLES
-from memory.thread_verification import verify_threads
-from memory.trials import DATABASE as TRIALS
-from profiles.errors import SnellenError
+from snellen.memory.prompt_blocks import block_path as path_of
+from snellen.memory.prompt_index import damage
+from snellen.memory.prompts import BLOCKS, INDEXES, PromptPool
+from snellen.memory.samples import DATABASE as SAMPLES
+from snellen.memory.thread_verification import verify_threads
+from snellen.memory.trials import DATABASE as TRIALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from memory.demonstrations import DemonstrationPool
-    from memory.prompt_records import LearnedPrompt
-    from memory.prompt_rows import StoredRow
+    from snellen.memory.demonstrations import DemonstrationPool
+    from snellen.memory.prompt_records import LearnedPrompt
+    from snellen.memory.prompt_rows import StoredRow
 
     Opening = Callable[[], DemonstrationPool]
 
@@ -62,7 +62,7 @@ _DATABASE_FILES: Final = ("", "-wal", "-shm")
 
 
 @dataclass(frozen=True)
-class Finding:
+class VerificationFinding:
     """Something that was not as it should be."""
 
     kind: Kind
@@ -87,7 +87,7 @@ class Verification:
     trials: int = 0
     samples: int = 0
     adapters: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[VerificationFinding] = field(default_factory=list)
     users: dict[str, str] = field(default_factory=dict)
     """For each picture that something cannot do without, what; prompts can, and archives do not carry pictures."""
 
@@ -113,7 +113,7 @@ class Verification:
 
     def note(self, kind: Kind, place: object, said: str) -> None:
         """Add a finding."""
-        self.findings.append(Finding(kind, str(place), said))
+        self.findings.append(VerificationFinding(kind, str(place), said))
 
 
 def verify_memory(
@@ -145,7 +145,7 @@ def verify_memory(
     if _refuse_or_move(folder / CHECKPOINTS, found, "the threads in it can be neither shown nor resumed", "lost"):
         verify_threads(folder, found, state_types=state_types)
     if (server := postgres.server()) is not None:
-        from memory.postgres_verification import verify_in_postgres
+        from snellen.memory.postgres_verification import verify_in_postgres
 
         verify_in_postgres(server, folder, found, state_types=state_types)
     if _refuse_or_move(folder / TRIALS, found, "what models answered is asked again where it is needed", "lost"):
@@ -337,7 +337,9 @@ def _save(pool: PromptPool, name: str, stored: list[StoredRow], found: Verificat
 
 def _still_whole(pool: PromptPool, stored: StoredRow) -> LearnedPrompt | None:
     try:
-        return Block(pool.blocks, stored.block, whole=False).learned(stored.row, stored.place, stored.prompt_place)
+        return TensorBlock(pool.blocks, stored.block, whole=False).learned(
+            stored.row, stored.place, stored.prompt_place
+        )
     except SnellenError:
         return None
 

@@ -3,20 +3,20 @@
 The rest of Snellen reaches it only through a profile (`Profile.world()`), and only by the names exported here.
 """
 
-from microworld.arrangements import members
-from microworld.described import Described, described
-from microworld.facts import list_names
-from microworld.library import FoundPicture, LibraryScene, pictures, scenes
-from microworld.samples import Portrait, cut_out, portrait
-from microworld.tasks import (
+from snellen.microworld.arrangements import members
+from snellen.microworld.facts import list_names
+from snellen.microworld.library import FoundPicture, LibraryScene, pictures, scenes
+from snellen.microworld.samples import Portrait, cut_out, portrait
+from snellen.microworld.scene_graphs import Described, described
+from snellen.microworld.tasks import (
     FAMILIES,
     SHARES,
     SPLITS,
-    Feedback,
-    Outcome,
     Score,
-    Tagged,
-    Task,
+    TaggedRegion,
+    TaskOutcome,
+    TruthFeedback,
+    WorldTask,
     blind_score,
     feedback,
     normalized,
@@ -29,14 +29,14 @@ __all__ = [
     "SHARES",
     "SPLITS",
     "Described",
-    "Feedback",
     "FoundPicture",
     "LibraryScene",
-    "Outcome",
     "Portrait",
     "Score",
-    "Tagged",
-    "Task",
+    "TaggedRegion",
+    "TaskOutcome",
+    "TruthFeedback",
+    "WorldTask",
     "blind_score",
     "cut_out",
     "described",

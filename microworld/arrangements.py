@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Final
 
-from microworld.concepts import Share, plural, vocabulary
-from microworld.scenes import (
+from snellen.errors import BadInput
+from snellen.microworld.concepts import Share, plural, vocabulary
+from snellen.microworld.scenes import (
     MAX_OBJECTS,
     NUMBERS,
     TINTS,
@@ -22,7 +23,6 @@ from microworld.scenes import (
     sample_scene,
     tintable,
 )
-from profiles.errors import BadInput
 
 ANY: Final = "random"
 """Asks for any class at all (APEX, section 3.4)."""
@@ -39,7 +39,7 @@ _TRIES: Final = 400
 
 
 @dataclass(frozen=True)
-class Part:
+class ArrangementPart:
     """Things of one kind.
 
     Attributes:
@@ -66,7 +66,7 @@ class Arrangement:
         relation: Where the first part is, seen from the second; "" where that is left open.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ArrangementPart, ...]
     relation: Relation | None = None
 
 
@@ -164,7 +164,7 @@ def _is_thing(text: str) -> bool:
     return _is_class(_taken_apart(text)[-1])
 
 
-def _part(text: str, share: Share) -> Part:
+def _part(text: str, share: Share) -> ArrangementPart:
     count, alike, tint, rest = _taken_apart(text)
     part = _of(rest, share)
     part = replace(part, count=count, tint=tint, alike=alike or part.alike)
@@ -188,9 +188,9 @@ def _taken_apart(text: str) -> tuple[int, bool, str, str]:
     return count, alike, tint, rest
 
 
-def _of(text: str, share: Share) -> Part:
+def _of(text: str, share: Share) -> ArrangementPart:
     names = members(text, share=share)
-    return Part(_plain(text), names, alike=_plain(text) == ANY or len(names) == 1)
+    return ArrangementPart(_plain(text), names, alike=_plain(text) == ANY or len(names) == 1)
 
 
 def _said(wanted: Arrangement, chosen: list[list[str]]) -> str:

@@ -38,7 +38,7 @@ class Concept:
 
 
 @dataclass(frozen=True)
-class Group:
+class Hypernym:
     """A hypernym: `birds`, in the singular `bird`, which are also `animals`."""
 
     name: str
@@ -51,7 +51,7 @@ class Vocabulary:
     """All concepts and groups, in the order of the file."""
 
     concepts: tuple[Concept, ...]
-    groups: dict[str, Group]
+    groups: dict[str, Hypernym]
     facts: dict[str, tuple[str, ...]]
 
     def concept(self, name: str) -> Concept:
@@ -86,7 +86,7 @@ def vocabulary() -> Vocabulary:
         Concept(row["name"], row["group"], tuple(row["files"]), frozenset(row["facts"]), row["name"] in novel)
         for row in table["concepts"]
     )
-    groups = {name: Group(name, row["singular"], tuple(row["parents"])) for name, row in table["groups"].items()}
+    groups = {name: Hypernym(name, row["singular"], tuple(row["parents"])) for name, row in table["groups"].items()}
     return Vocabulary(concepts, groups, {key: tuple(value) for key, value in table["facts"].items()})
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from microworld.concepts import ART
-from microworld.scenes import GROUND_COLOURS, SIDE, TINTS, Dice, Scene, SceneObject
+from snellen.microworld.concepts import ART
+from snellen.microworld.scenes import GROUND_COLOURS, SIDE, TINTS, Dice, Scene, SceneObject
 
 # The row at which the sky of a ground ends.
 HORIZON = 52

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from microworld.concepts import plural, vocabulary
+from snellen.microworld.concepts import plural, vocabulary
 
 _SEPARATOR = re.compile(r",|;|\bas well as\b|\bor\b|\band\b")
 _WORD = re.compile(r"[a-z]+")

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from microworld.concepts import vocabulary
-from microworld.drawing import Truth, draw, truths
-from microworld.scenes import Dice, Scene, recipe, sample_scene
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import Truth, draw, truths
+from snellen.microworld.scenes import Dice, Scene, recipe, sample_scene
 
 WRONG = 0.15
 """The share of found pictures that do not show what they were found for."""

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from microworld.concepts import plural, vocabulary
-from microworld.scenes import (
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.scenes import (
     GROUNDS,
     SIDE,
     STYLES,
@@ -37,7 +37,7 @@ QUADRANTS = ("top left", "top right", "bottom left", "bottom right")
 
 
 @dataclass(frozen=True)
-class Question:
+class SceneQuestion:
     """One question with its answer.
 
     Attributes:
@@ -76,7 +76,7 @@ def _share_inside(item: SceneObject, box: tuple[int, int, int, int]) -> float:
     return max(width, 0) * max(height, 0) / item.side**2
 
 
-def ask(scene: Scene, dice: Dice, *, kinds: Sequence[str], distractors: Sequence[str]) -> Question | None:
+def ask(scene: Scene, dice: Dice, *, kinds: Sequence[str], distractors: Sequence[str]) -> SceneQuestion | None:
     """Ask one question of one of `kinds`, or return None where this scene allows none.
 
     Args:
@@ -99,7 +99,7 @@ def _absent(scene: Scene, dice: Dice, distractors: Sequence[str]) -> str:
     return dice.choice([name for name in distractors if name not in present])
 
 
-def _exists(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _exists(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     tinted = [o for o in scene.objects if o.tint]
     if dice.chance(0.2) and tinted and scene.shows_colour:
         return _exists_tinted(scene, dice, tinted)
@@ -107,22 +107,22 @@ def _exists(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | 
         return _exists_group(scene, dice)
     yes = bool(scene.objects) and dice.chance(0.5)
     name = dice.choice(scene.objects).concept if yes else _absent(scene, dice, distractors)
-    return Question("exists", _existence_text(name, dice), "yes" if yes else "no")
+    return SceneQuestion("exists", _existence_text(name, dice), "yes" if yes else "no")
 
 
-def _exists_tinted(scene: Scene, dice: Dice, tinted: list[SceneObject]) -> Question:
+def _exists_tinted(scene: Scene, dice: Dice, tinted: list[SceneObject]) -> SceneQuestion:
     item = dice.choice(tinted)
     tint = item.tint if dice.chance(0.5) else dice.choice([t for t in TINTS if t != item.tint])
     yes = any(o.concept == item.concept and o.tint == tint for o in scene.objects)
-    return Question("exists", _existence_text(f"{tint} {item.concept}", dice), "yes" if yes else "no")
+    return SceneQuestion("exists", _existence_text(f"{tint} {item.concept}", dice), "yes" if yes else "no")
 
 
-def _exists_group(scene: Scene, dice: Dice) -> Question:
+def _exists_group(scene: Scene, dice: Dice) -> SceneQuestion:
     words = vocabulary()
     present = {g for g in words.groups if scene.grouped(g)}
     yes = bool(present) and dice.chance(0.5)
     group = dice.choice([g for g in words.groups if (g in present) == yes])
-    return Question("exists", _existence_text(words.groups[group].singular, dice), "yes" if yes else "no")
+    return SceneQuestion("exists", _existence_text(words.groups[group].singular, dice), "yes" if yes else "no")
 
 
 def _existence_text(name: str, dice: Dice) -> str:
@@ -139,7 +139,7 @@ def _existence_text(name: str, dice: Dice) -> str:
     )
 
 
-def _count(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _count(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     what, number = "objects", len(scene.objects)
     if dice.chance(0.75) and scene.objects:
         repeated = [o for o in scene.objects if len(scene.named(o.concept)) > 1]
@@ -151,10 +151,10 @@ def _count(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | N
     elif dice.chance(0.3):
         what, number = plural(_absent(scene, dice, distractors)), 0
     text = dice.choice((f"how many {what} are there?", f"how many {what} are in the picture?", f"count the {what}."))
-    return Question("count", text, str(number))
+    return SceneQuestion("count", text, str(number))
 
 
-def _colour(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _colour(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     tinted = [o for o in singles(scene) if o.tint]
     if not tinted or not scene.shows_colour:
         return None
@@ -162,27 +162,27 @@ def _colour(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | 
     other = dice.choice([t for t in TINTS if t != item.tint])
     if dice.chance(0.2):
         first, second = (item.tint, other) if dice.chance(0.5) else (other, item.tint)
-        return Question("colour", f"is the {item.concept} {first} or {second}?", item.tint)
+        return SceneQuestion("colour", f"is the {item.concept} {first} or {second}?", item.tint)
     if dice.chance(0.3):
         asked = item.tint if dice.chance(0.5) else other
-        return Question("colour", f"is the {item.concept} {asked}?", "yes" if asked == item.tint else "no")
+        return SceneQuestion("colour", f"is the {item.concept} {asked}?", "yes" if asked == item.tint else "no")
     text = dice.choice((f"what color is the {item.concept}?", f"what is the color of the {item.concept}?"))
-    return Question("colour", text, item.tint)
+    return SceneQuestion("colour", text, item.tint)
 
 
-def _size(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _size(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     clear = [o for o in singles(scene) if o.size != "medium"]
     if not clear:
         return None
     item = dice.choice(clear)
     if dice.chance(0.5):
         order = "small or large" if dice.chance(0.5) else "large or small"
-        return Question("size", f"is the {item.concept} {order}?", item.size)
+        return SceneQuestion("size", f"is the {item.concept} {order}?", item.size)
     asked = dice.choice(("small", "large"))
-    return Question("size", f"is the {item.concept} {asked}?", "yes" if asked == item.size else "no")
+    return SceneQuestion("size", f"is the {item.concept} {asked}?", "yes" if asked == item.size else "no")
 
 
-def _relation(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _relation(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     pairs = [
         (a, name, b)
         for a in singles(scene)
@@ -194,11 +194,11 @@ def _relation(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question 
         return None
     first, name, second = dice.choice(pairs)
     if dice.chance(0.35):
-        return Question("relation", choice_text(first.concept, name, second.concept, dice), name)
+        return SceneQuestion("relation", choice_text(first.concept, name, second.concept, dice), name)
     yes = dice.chance(0.5)
     words = dice.choice(RELATION_WORDS[name if yes else OPPOSITE[name]])
     text = f"is the {first.concept} {words} the {second.concept}?"
-    return Question("relation", text, "yes" if yes else "no")
+    return SceneQuestion("relation", text, "yes" if yes else "no")
 
 
 def choice_text(first: str, relation: Relation, second: str, dice: Dice) -> str:
@@ -210,52 +210,52 @@ def choice_text(first: str, relation: Relation, second: str, dice: Dice) -> str:
     return f"is the {first} {order[0]} or {order[1]} the {second}?"
 
 
-def _place(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _place(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     if dice.chance(0.4) and singles(scene):
         item = dice.choice(singles(scene))
         if abs(item.centre[0] - SIDE // 2) < 6 or abs(item.centre[1] - SIDE // 2) < 6:
             return None
-        return Question("place", f"where is the {item.concept}?", place(item))
+        return SceneQuestion("place", f"where is the {item.concept}?", place(item))
     alone = [q for q in QUADRANTS if len([o for o in scene.objects if place(o) == q]) == 1]
     if not alone:
         return None
     quadrant = dice.choice(alone)
     item = next(o for o in scene.objects if place(o) == quadrant)
-    return Question("place", f"what is in the {quadrant}?", item.concept)
+    return SceneQuestion("place", f"what is in the {quadrant}?", item.concept)
 
 
-def _name(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _name(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     if len({o.concept for o in scene.objects}) != 1:
         return None
     item = scene.objects[0]
     single = vocabulary().groups[vocabulary().concept(item.concept).group].singular
     text = dice.choice(("what is this?", "what is in the picture?", "what is shown?", f"what {single} is this?"))
-    return Question("name", text, item.concept)
+    return SceneQuestion("name", text, item.concept)
 
 
-def _background(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _background(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     if dice.chance(0.5) and scene.pattern not in GROUNDS and scene.shows_colour:
         colours = ("what color is the background?", "what is the color of the background?")
-        return Question("background", dice.choice(colours), scene.colour)
+        return SceneQuestion("background", dice.choice(colours), scene.colour)
     texts = ("what is the background?", "what is in the background?", "what kind of background is it?")
-    return Question("background", dice.choice(texts), scene.pattern)
+    return SceneQuestion("background", dice.choice(texts), scene.pattern)
 
 
-def _weather(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _weather(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     if dice.chance(0.3):
         asked = scene.weather if dice.chance(0.5) else dice.choice(WEATHERS)
-        return Question("weather", f"is it {asked}?", "yes" if asked == scene.weather else "no")
-    return Question("weather", dice.choice(("what is the weather like?", "how is the weather?")), scene.weather)
+        return SceneQuestion("weather", f"is it {asked}?", "yes" if asked == scene.weather else "no")
+    return SceneQuestion("weather", dice.choice(("what is the weather like?", "how is the weather?")), scene.weather)
 
 
-def _style(scene: Scene, dice: Dice, distractors: Sequence[str]) -> Question | None:
+def _style(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     if dice.chance(0.3):
         asked = scene.style if dice.chance(0.5) else dice.choice(STYLES)
-        return Question("style", f"is the picture {asked}?", "yes" if asked == scene.style else "no")
-    return Question("style", dice.choice(("what is the style of the picture?", "what style is it?")), scene.style)
+        return SceneQuestion("style", f"is the picture {asked}?", "yes" if asked == scene.style else "no")
+    return SceneQuestion("style", dice.choice(("what is the style of the picture?", "what style is it?")), scene.style)
 
 
-_KINDS: dict[str, Callable[[Scene, Dice, Sequence[str]], Question | None]] = {
+_KINDS: dict[str, Callable[[Scene, Dice, Sequence[str]], SceneQuestion | None]] = {
     "exists": _exists,
     "count": _count,
     "colour": _colour,

@@ -8,11 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from microworld.arrangements import arranged, members, read
-from microworld.concepts import Share, vocabulary
-from microworld.drawing import draw, sprite
-from microworld.scenes import COLOURLESS_STYLES, SIDE, STYLES, WEATHERS, Dice, Relation, Scene, SceneObject, relations
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.microworld.arrangements import arranged, members, read
+from snellen.microworld.concepts import Share, vocabulary
+from snellen.microworld.drawing import draw, sprite
+from snellen.microworld.scenes import (
+    COLOURLESS_STYLES,
+    SIDE,
+    STYLES,
+    WEATHERS,
+    Dice,
+    Relation,
+    Scene,
+    SceneObject,
+    relations,
+)
 
 _STYLE_WORDS = {
     "photo": "flat", "photograph": "flat", "photography": "flat", "picture": "flat", "image": "flat",

@@ -1,6 +1,6 @@
 """Scenes: the one description from which picture, boxes, masks, captions, relations and graph are derived.
 
-A scene is data. `sample_scene` draws one from a seed; `microworld.drawing.draw` makes its picture. Only
+A scene is data. `sample_scene` draws one from a seed; `snellen.microworld.drawing.draw` makes its picture. Only
 `random.Random.random` (whose stream Python guarantees) feeds the sampling, and only integers the drawing, so that
 a seed gives the same bytes on any machine.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeVar
 
-from microworld.concepts import Concept, plural, vocabulary
+from snellen.microworld.concepts import Concept, plural, vocabulary
 
 SIDE = 128
 MAX_OBJECTS = 7

@@ -1,1 +1,1 @@
-"""What the steps of the graphs do, one file a phase: async functions ``(state, runtime) -> update``."""
+"""The nodes of the graphs: async functions ``(state, runtime) -> update``."""

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import settings
 
-from memory.running import Holder
+from snellen.memory.thread_locks import Holder
 from tests.servers.postgres_server import PostgresServer, postgres_server
 
 # A deadline for each example measures the machine's load, not our code.
@@ -26,9 +26,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SNELLEN_HOME", str(folder))
     monkeypatch.delenv("SNELLEN_CHECKPOINTS", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("memory.running._myself", Holder(interface="snellen"))
+    monkeypatch.setattr("snellen.memory.thread_locks._myself", Holder(interface="snellen"))
     # A loaded machine would see signs of life in every test that looks at what is said.
-    monkeypatch.setattr("interfaces.running.QUIET_SECONDS", 3600.0)
+    monkeypatch.setattr("snellen.runtime.running.QUIET_SECONDS", 3600.0)
     return folder
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from graphs.states import AskState
-from interfaces import sessions
-from interfaces.following import Finished
-from microworld.drawing import draw
-from microworld.scenes import Recipe, sample_scene
-from nodes.context import Context
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.graphs.states import AskState
+from snellen.microworld.drawing import draw
+from snellen.microworld.scenes import Recipe, sample_scene
+from snellen.runtime.context import Context
+from snellen.threads import ask
+from snellen.threads.events import Finished
 
 pytestmark = pytest.mark.slow
 
@@ -36,12 +36,12 @@ LOOPS = (
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
-    return sessions.make_context("embedded", tmp_path_factory.mktemp("home"))
+    return ask.make_context("embedded", tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(autouse=True)
 def loaded_once(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "make_context", lambda _profile, _folder: context)
+    monkeypatch.setattr(ask, "make_context", lambda _profile, _folder: context)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def _finish(picture: Path, instruction: str) -> Finished[AskState]:
-    events = [event async for event in sessions.stream_ask([picture], instruction)]
+    events = [event async for event in ask.stream_ask([picture], instruction)]
     last = events[-1]
     assert isinstance(last, Finished)
     return last
@@ -90,7 +90,7 @@ async def test_words_that_nobody_understands_teach_nothing(picture: Path) -> Non
     finished = await _finish(picture, "How many dogs are there?")
 
     with pytest.raises(BadInput, match="'asdfgh qwerty' is not understood, so nothing is learned from it"):
-        await anext(sessions.correct(finished.thread, says="asdfgh qwerty"))
+        await anext(ask.correct(finished.thread, says="asdfgh qwerty"))
 
 
 async def test_scene_of_the_microworld_comes_without_a_warning(picture: Path) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from interfaces.cli import _COMMANDS, _checked_ask, _parser
-from microworld.samples import portrait
+from snellen.cli.main import _COMMANDS, _checked_ask, _parser
+from snellen.microworld.samples import portrait
 
 _ROOT = Path(__file__).resolve().parents[1]
 _README = (_ROOT / "README.md").read_text(encoding="utf-8")

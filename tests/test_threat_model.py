@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.threats import Case, Threat, cases, report, threats
+from benchmarks.threats import Threat, ThreatCase, cases, report, threats
 
 _ROOT = Path(__file__).parents[1]
 _THREATS = threats((_ROOT / "docs" / "THREAT_MODEL.md").read_text(encoding="utf-8"))
@@ -57,7 +57,10 @@ def test_a_row_of_another_width_is_refused() -> None:
 def test_what_failed_was_skipped_or_did_not_run_has_not_held(tmp_path: Path) -> None:
     (tmp_path / "tests.xml").write_text(_WRITTEN)
     ran = cases(tmp_path / "tests.xml")
-    assert ran["tests/graphs/test_a.py::test_b"] == [Case(held=True, seconds=0.5), Case(held=False, seconds=0.25)]
+    assert ran["tests/graphs/test_a.py::test_b"] == [
+        ThreatCase(held=True, seconds=0.5),
+        ThreatCase(held=False, seconds=0.25),
+    ]
     proof = (
         "`tests/graphs/test_a.py::test_b`, `tests/graphs/test_a.py::TestD::test_c`, `tests/graphs/test_a.py::test_gone`"
     )

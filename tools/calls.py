@@ -15,7 +15,7 @@ from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from profiles.errors import BadInput
+from snellen.errors import BadInput
 
 Result = TypeVar("Result")
 
@@ -25,7 +25,7 @@ Words = Annotated[str, Field(min_length=1, max_length=120)]
 _FORM = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Call(BaseModel):
+class ToolCall(BaseModel):
     """What a design says: which tool, with which arguments."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -108,13 +108,13 @@ class Declarations(Generic[Result]):
 
         return declared
 
-    def read(self, call: Call) -> Call:
+    def read(self, call: ToolCall) -> ToolCall:
         """Return the call with all its arguments, as plain JSON data: equal calls are equal records.
 
         Raises:
             BadInput: There is no such tool, or its arguments are not as its form says.
         """
-        return Call(name=call.name, arguments=self.named(call.name).read(call.arguments).model_dump(mode="json"))
+        return ToolCall(name=call.name, arguments=self.named(call.name).read(call.arguments).model_dump(mode="json"))
 
     def __str__(self) -> str:
         """Write what a language model reads: signatures with their descriptions."""

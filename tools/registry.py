@@ -15,13 +15,13 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from profiles.errors import BadInput
-from tools import values
-from tools.values import PictureStore, Value
+from snellen import values
+from snellen.errors import BadInput
+from snellen.values import PictureStore, Value
 
 if TYPE_CHECKING:
-    from profiles import Profile
-    from tools.vision.models import Models
+    from snellen.models.vision.models import Models
+    from snellen.profiles import Profile
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def nearest(name: str, names: Sequence[str], count: int = 1) -> list[str]:
 @cache  # the folders are looked through once
 def _import_tools() -> None:
     for package in _TOOL_PACKAGES:
-        imported = importlib.import_module(f"tools.{package}")
+        imported = importlib.import_module(f"snellen.tools.{package}")
         for module in pkgutil.iter_modules(imported.__path__):
             importlib.import_module(f"{imported.__name__}.{module.name}")
 

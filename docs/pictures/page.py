@@ -29,7 +29,7 @@ _PATIENCE: Final = 180_000
 def main() -> None:
     """Serve the page, use it, and keep what it looks like."""
     with tempfile.TemporaryDirectory() as home:
-        command = [sys.executable, "-m", "interfaces.cli", "chat", "--port", "0", "--no-browser"]
+        command = [sys.executable, "-m", "snellen", "chat", "--port", "0", "--no-browser"]
         environment = os.environ | {"SNELLEN_HOME": home}
         server = subprocess.Popen(  # noqa: S603 - our own program
             command, cwd=_ROOT, env=environment, stdout=subprocess.PIPE, text=True

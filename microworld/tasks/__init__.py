@@ -1,40 +1,40 @@
 """Four families of tasks with known truth, and how outcomes are judged."""
 
-from microworld.tasks.blind import blind_score
-from microworld.tasks.draw import sample_tasks
-from microworld.tasks.feedback import Feedback, feedback
-from microworld.tasks.records import (
+from snellen.microworld.tasks.blind import blind_score
+from snellen.microworld.tasks.draw import sample_tasks
+from snellen.microworld.tasks.feedback import TruthFeedback, feedback
+from snellen.microworld.tasks.scoring import normalized, score
+from snellen.microworld.tasks.task import (
     FAMILIES,
     SHARES,
     SPLITS,
-    Answer,
-    Edit,
+    EditAnswer,
     EditStep,
     Family,
-    Outcome,
     Score,
     Split,
-    Tagged,
-    Tags,
-    Task,
+    TagAnswer,
+    TaggedRegion,
+    TaskOutcome,
+    TextAnswer,
+    WorldTask,
 )
-from microworld.tasks.scoring import normalized, score
 
 __all__ = [
     "FAMILIES",
     "SHARES",
     "SPLITS",
-    "Answer",
-    "Edit",
+    "EditAnswer",
     "EditStep",
     "Family",
-    "Feedback",
-    "Outcome",
     "Score",
     "Split",
-    "Tagged",
-    "Tags",
-    "Task",
+    "TagAnswer",
+    "TaggedRegion",
+    "TaskOutcome",
+    "TextAnswer",
+    "TruthFeedback",
+    "WorldTask",
     "blind_score",
     "feedback",
     "normalized",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from microworld.concepts import Share
-from microworld.tasks import edit, statement, tag, vqa
-from microworld.tasks.records import FAMILIES, SHARES, SPLITS, Family, Split, Task
-from microworld.tasks.sampling import Maker, make
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.microworld.concepts import Share
+from snellen.microworld.tasks import edit, statement, tag, vqa
+from snellen.microworld.tasks.sampling import Maker, make
+from snellen.microworld.tasks.task import FAMILIES, SHARES, SPLITS, Family, Split, WorldTask
 
 TYPES: dict[Family, dict[str, Maker]] = {
     "vqa": vqa.TYPES,
@@ -16,7 +16,7 @@ TYPES: dict[Family, dict[str, Maker]] = {
 }
 
 
-def sample_tasks(family: Family, split: Split, share: Share, n: int, seed: int) -> list[Task]:
+def sample_tasks(family: Family, split: Split, share: Share, n: int, seed: int) -> list[WorldTask]:
     """Draw tasks; the same arguments give the same tasks, and more of them begin with the same ones.
 
     Args:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microworld.drawing import draw_array, truths
-from microworld.scenes import Scene, article
-from microworld.tasks.records import Edit, EditStep, Operation
-from microworld.tasks.sampling import Draft, Maker, Site, member, tintable
-from microworld.tasks.wording import Wordings, be, say
+from snellen.microworld.drawing import draw_array, truths
+from snellen.microworld.scenes import Scene, article
+from snellen.microworld.tasks.sampling import Maker, Site, TaskDraft, member, tintable
+from snellen.microworld.tasks.task import EditAnswer, EditStep, Operation
+from snellen.microworld.tasks.wording import Wordings, be, say
 
 COLORPOP = Wordings(
     (
@@ -71,7 +71,7 @@ class _Asked:
     step: EditStep
 
 
-def _one(site: Site, operation: Operation, wordings: Wordings) -> Draft | None:
+def _one(site: Site, operation: Operation, wordings: Wordings) -> TaskDraft | None:
     x = site.key(tintable)
     scene = _scene(site, [x])
     if scene is None:
@@ -79,7 +79,7 @@ def _one(site: Site, operation: Operation, wordings: Wordings) -> Draft | None:
     becomes = _becomes(site, operation, [o.concept for o in scene.objects])
     said = say(wordings, site.fate, site.split, x=x, be=be(x), **_new(becomes))
     step = EditStep(operation, _places(scene, x), becomes)
-    return Draft(said, (scene,), Edit((step,)), (x,))
+    return TaskDraft(said, (scene,), EditAnswer((step,)), (x,))
 
 
 def _becomes(site: Site, operation: Operation, present: list[str]) -> str:
@@ -110,7 +110,7 @@ def _scene(site: Site, required: list[str], groups: tuple[str, ...] = ()) -> Sce
     return scene if coloured else None
 
 
-def _colorpop(site: Site) -> Draft | None:
+def _colorpop(site: Site) -> TaskDraft | None:
     if site.even():
         return _one(site, "colorpop", COLORPOP)
     x = site.key(tintable)
@@ -120,22 +120,22 @@ def _colorpop(site: Site) -> Draft | None:
     if scene is None:
         return None
     step = EditStep("colorpop", tuple(sorted(_places(scene, x) + _places(scene, y))))
-    return Draft(said, (scene,), Edit((step,)), (x, y))
+    return TaskDraft(said, (scene,), EditAnswer((step,)), (x, y))
 
 
-def _bgblur(site: Site) -> Draft | None:
+def _bgblur(site: Site) -> TaskDraft | None:
     return _one(site, "bgblur", BGBLUR)
 
 
-def _replace(site: Site) -> Draft | None:
+def _replace(site: Site) -> TaskDraft | None:
     return _one(site, "replace", REPLACE)
 
 
-def _emoji(site: Site) -> Draft | None:
+def _emoji(site: Site) -> TaskDraft | None:
     return _one(site, "emoji", EMOJI) if site.even() else _emoji_faces(site)
 
 
-def _emoji_faces(site: Site) -> Draft | None:
+def _emoji_faces(site: Site) -> TaskDraft | None:
     emoji = site.fate.choice(EMOJIS)
     faces = sorted({site.key(member("faces")) for _ in range(site.dice.integer(1, 2))})
     scene = _scene(site, faces, groups=("faces", "people"))
@@ -143,7 +143,7 @@ def _emoji_faces(site: Site) -> Draft | None:
         return None
     said = say(EMOJI_FACES, site.fate, site.split, **_new(emoji))
     places = tuple(i for i, o in enumerate(scene.objects) if member("faces")(o.concept))
-    return Draft(said, (scene,), Edit((EditStep("emoji", places, emoji),)), tuple(faces))
+    return TaskDraft(said, (scene,), EditAnswer((EditStep("emoji", places, emoji),)), tuple(faces))
 
 
 PARTS: dict[Operation, Wordings] = {
@@ -161,7 +161,7 @@ CHAINS: tuple[tuple[Operation, Operation], ...] = (
 )
 
 
-def _chained(site: Site) -> Draft | None:
+def _chained(site: Site) -> TaskDraft | None:
     """Two edits: colour pop and blur keep the same object, the others change one and keep another."""
     first, second = site.fate.choice(CHAINS)
     x = site.key(tintable)
@@ -172,7 +172,7 @@ def _chained(site: Site) -> Draft | None:
     one, two = _part(site, scene, first, x), _part(site, scene, second, y)
     said = say(THEN, site.fate, site.split, one=one.text, two=two.text)
     masked = said.masked.format(one=one.masked, two=two.masked)
-    return Draft(type(said)(said.text + ".", masked), (scene,), Edit((one.step, two.step)), (x, y))
+    return TaskDraft(type(said)(said.text + ".", masked), (scene,), EditAnswer((one.step, two.step)), (x, y))
 
 
 def _part(site: Site, scene: Scene, operation: Operation, x: str) -> _Asked:

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from microworld.drawing import draw_array, truths
-from microworld.scenes import Scene
-from microworld.tasks.records import Box, Edit, EditStep, Score
+from snellen.microworld.drawing import draw_array, truths
+from snellen.microworld.scenes import Scene
+from snellen.microworld.tasks.task import Box, EditAnswer, EditStep, Score
 
 Mask = npt.NDArray[np.bool_]
 Channels = npt.NDArray[np.int16]
@@ -58,7 +58,7 @@ class Fate:
 
 
 def judge_edit(
-    scene: Scene, edit: Edit, picture: Image.Image, *, recognise: Callable[[Image.Image, str], bool] | None = None
+    scene: Scene, edit: EditAnswer, picture: Image.Image, *, recognise: Callable[[Image.Image, str], bool] | None = None
 ) -> Score:
     """Judge an edited picture of a scene.
 
@@ -83,7 +83,7 @@ def judge_edit(
     return Score(1.0, correct=True)
 
 
-def faults(scene: Scene, edit: Edit, picture: Image.Image) -> Iterator[tuple[int, str]]:
+def faults(scene: Scene, edit: EditAnswer, picture: Image.Image) -> Iterator[tuple[int, str]]:
     """Find the regions of an edited picture that are not as asked for.
 
     Args:
@@ -106,7 +106,7 @@ def faults(scene: Scene, edit: Edit, picture: Image.Image) -> Iterator[tuple[int
             yield index, fault
 
 
-def fates(scene: Scene, edit: Edit) -> tuple[Fate, ...]:
+def fates(scene: Scene, edit: EditAnswer) -> tuple[Fate, ...]:
     """Return what must become of each object, and last of the rest of the picture."""
     fate = [Fate() for _ in range(len(scene.objects) + 1)]
     for step in edit.steps:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microworld.drawing import truths
-from microworld.tasks.edits import faults
-from microworld.tasks.records import Answer, Edit, Outcome, Tagged, Tags, Task
+from snellen.microworld.drawing import truths
+from snellen.microworld.tasks.edits import faults
+from snellen.microworld.tasks.task import EditAnswer, TagAnswer, TaggedRegion, TaskOutcome, TextAnswer, WorldTask
 
 
 @dataclass(frozen=True)
-class Feedback:
+class TruthFeedback:
     """What is said.
 
     Attributes:
@@ -19,26 +19,26 @@ class Feedback:
     """
 
     expected: str = ""
-    region: Tagged | None = None
+    region: TaggedRegion | None = None
 
 
-def feedback(task: Task, outcome: Outcome) -> Feedback:
+def feedback(task: WorldTask, outcome: TaskOutcome) -> TruthFeedback:
     """Say what is wrong with an outcome of a task, as a user would: the answer, or the thing that was meant.
 
     Args:
         task: What was asked.
         outcome: What came of it.
     """
-    if isinstance(task.expected, Answer):
-        return Feedback(expected=task.expected.text)
-    if isinstance(task.expected, Tags):
-        return Feedback(expected=", ".join(region.name for region in task.expected.regions))
+    if isinstance(task.expected, TextAnswer):
+        return TruthFeedback(expected=task.expected.text)
+    if isinstance(task.expected, TagAnswer):
+        return TruthFeedback(expected=", ".join(region.name for region in task.expected.regions))
     index = _meant(task, task.expected, outcome)
     scene = task.scenes[0]
-    return Feedback(region=Tagged(scene.objects[index].concept, truths(scene)[index].box))
+    return TruthFeedback(region=TaggedRegion(scene.objects[index].concept, truths(scene)[index].box))
 
 
-def _meant(task: Task, edit: Edit, outcome: Outcome) -> int:
+def _meant(task: WorldTask, edit: EditAnswer, outcome: TaskOutcome) -> int:
     """Return the first object that an edit was about and that is not as it should be, or else the first at all."""
     scene = task.scenes[0]
     meant = [index for step in edit.steps for index in step.objects]

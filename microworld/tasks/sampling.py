@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from microworld.concepts import Share, plural, vocabulary
-from microworld.scenes import CLEARLY, Dice, Relation, Scene, SceneObject, recipe, sample_scene
-from microworld.tasks.records import Expected, Family, Split, Task
-from microworld.tasks.wording import Said
+from snellen.microworld.concepts import Share, plural, vocabulary
+from snellen.microworld.scenes import CLEARLY, Dice, Relation, Scene, SceneObject, recipe, sample_scene
+from snellen.microworld.tasks.task import Expected, Family, Split, WorldTask
+from snellen.microworld.tasks.wording import Said
 
 COLOUR_STYLES = (*("flat",) * 6, "pastel", "mosaic", "posterized")
 # Groups whose members anybody would call so, and that can be counted.
@@ -34,8 +34,8 @@ _ALIKE = (
 
 
 @dataclass(frozen=True)
-class Draft:
-    """A task before it has a name: see `Task` for the fields."""
+class TaskDraft:
+    """A task before it has a name: see `WorldTask` for the fields."""
 
     said: Said
     scenes: tuple[Scene, ...]
@@ -46,9 +46,9 @@ class Draft:
 
 def drafted(
     said: Said, scene: Scene | None, expected: Expected, concepts: tuple[str, ...], options: tuple[str, ...] = ()
-) -> Draft | None:
+) -> TaskDraft | None:
     """Return a draft about one picture, or None where the scene came out unfit."""
-    return None if scene is None else Draft(said, (scene,), expected, concepts, options)
+    return None if scene is None else TaskDraft(said, (scene,), expected, concepts, options)
 
 
 @dataclass(frozen=True)
@@ -241,10 +241,10 @@ def _share_beyond(other: SceneObject, item: SceneObject, relation: Relation) -> 
     return before if relation in {"left", "above"} else 1 - before
 
 
-Maker = Callable[[Site], "Draft | None"]
+Maker = Callable[[Site], "TaskDraft | None"]
 
 
-def make(family: Family, kinds: dict[str, Maker], *, split: Split, share: Share, seed: int, index: int) -> Task:
+def make(family: Family, kinds: dict[str, Maker], *, split: Split, share: Share, seed: int, index: int) -> WorldTask:
     """Draw task number `index` of a family; the same arguments give the same task.
 
     Types take turns. Of every two tasks of a type, one tosses yes and the other no.
@@ -267,8 +267,8 @@ def make(family: Family, kinds: dict[str, Maker], *, split: Split, share: Share,
     raise RuntimeError(msg)
 
 
-def _task(name: str, family: Family, kind: str, draft: Draft, site: Site, seed: int) -> Task:
-    return Task(
+def _task(name: str, family: Family, kind: str, draft: TaskDraft, site: Site, seed: int) -> WorldTask:
+    return WorldTask(
         id=name,
         family=family,
         type=kind,

@@ -8,11 +8,11 @@ from functools import cache
 
 from PIL import Image
 
-from microworld.concepts import plural, vocabulary
-from microworld.scenes import NUMBERS
-from microworld.tasks.edits import judge_edit
-from microworld.tasks.records import Answer, Outcome, Score, Tagged, Tags, Task
-from tools.scoring import LabelledBox, f1, match_boxes
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.scenes import NUMBERS
+from snellen.microworld.tasks.edits import judge_edit
+from snellen.microworld.tasks.task import Score, TagAnswer, TaggedRegion, TaskOutcome, TextAnswer, WorldTask
+from snellen.scoring import LabelledBox, f1, match_boxes
 
 Recogniser = Callable[[Image.Image, str], bool]
 """Tells whether a cropped picture shows what a name says."""
@@ -22,7 +22,7 @@ _SAME |= {word: str(number) for number, word in enumerate(NUMBERS)} | {"eight": 
 _LEADING = re.compile(r"^(?:a|an|the)\s+")
 
 
-def score(task: Task, outcome: Outcome, *, recognise: Recogniser | None = None) -> Score:
+def score(task: WorldTask, outcome: TaskOutcome, *, recognise: Recogniser | None = None) -> Score:
     """Judge what came of a task.
 
     Args:
@@ -36,9 +36,9 @@ def score(task: Task, outcome: Outcome, *, recognise: Recogniser | None = None) 
     """
     if outcome.error:
         return Score(0.0, correct=False, reason=outcome.error)
-    if isinstance(task.expected, Answer):
+    if isinstance(task.expected, TextAnswer):
         return _judge_answer(task.expected, outcome)
-    if isinstance(task.expected, Tags):
+    if isinstance(task.expected, TagAnswer):
         return _judge_tags(task.expected, outcome)
     if outcome.picture is None:
         return Score(0.0, correct=False, reason="no picture came out")
@@ -67,7 +67,7 @@ def _singulars() -> dict[str, str]:
     return {plural(concept.name): concept.name for concept in vocabulary().concepts}
 
 
-def _judge_answer(expected: Answer, outcome: Outcome) -> Score:
+def _judge_answer(expected: TextAnswer, outcome: TaskOutcome) -> Score:
     answer = normalized(outcome.answer)
     if not answer:
         return Score(0.0, correct=False, reason="no answer came out")
@@ -76,7 +76,7 @@ def _judge_answer(expected: Answer, outcome: Outcome) -> Score:
     return Score(0.0, correct=False, reason="wrong answer")
 
 
-def _judge_tags(expected: Tags, outcome: Outcome) -> Score:
+def _judge_tags(expected: TagAnswer, outcome: TaskOutcome) -> Score:
     matches = match_boxes(_boxes(outcome.regions), _boxes(expected.regions))
     value = f1(matches)
     if value == 1:
@@ -87,5 +87,5 @@ def _judge_tags(expected: Tags, outcome: Outcome) -> Score:
     return Score(value, correct=False, reason="a region was missed" if missed else "a region too many was tagged")
 
 
-def _boxes(regions: Iterable[Tagged]) -> list[LabelledBox]:
+def _boxes(regions: Iterable[TaggedRegion]) -> list[LabelledBox]:
     return [LabelledBox(region.box, normalized(region.name)) for region in regions]

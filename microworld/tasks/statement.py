@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from microworld.concepts import plural
-from microworld.scenes import NUMBERS, TINTS, Scene, article
-from microworld.tasks.records import Answer
-from microworld.tasks.sampling import Draft, Maker, Site, countable, tintable, tinted
-from microworld.tasks.wording import Wordings, be, say, some
+from snellen.microworld.concepts import plural
+from snellen.microworld.scenes import NUMBERS, TINTS, Scene, article
+from snellen.microworld.tasks.sampling import Maker, Site, TaskDraft, countable, tintable, tinted
+from snellen.microworld.tasks.task import TextAnswer
+from snellen.microworld.tasks.wording import Wordings, be, say, some
 
 BOTH = Wordings(
     (
@@ -137,14 +137,16 @@ def _pair(site: Site, left: Sequence[str], right: Sequence[str], avoid: Sequence
     return (first, second) if first and second else None
 
 
-def _draft(site: Site, wordings: Wordings, shown: tuple[int, int], *, x: str, yes: bool, **slots: str) -> Draft | None:
+def _draft(
+    site: Site, wordings: Wordings, shown: tuple[int, int], *, x: str, yes: bool, **slots: str
+) -> TaskDraft | None:
     """State something about one concept, shown so often in the left and so often in the right picture."""
     said = say(wordings, site.fate, site.split, **_slots(x), **slots)
     scenes = _pair(site, [x] * shown[0], [x] * shown[1], [x])
-    return scenes and Draft(said, scenes, Answer("yes" if yes else "no"), (x,))
+    return scenes and TaskDraft(said, scenes, TextAnswer("yes" if yes else "no"), (x,))
 
 
-def _presence(site: Site) -> Draft | None:
+def _presence(site: Site) -> TaskDraft | None:
     yes = site.yes()
     wordings = site.fate.choice((BOTH, EITHER, NEITHER))
     one, two = (1, 0), (0, 1)
@@ -154,7 +156,7 @@ def _presence(site: Site) -> Draft | None:
     return _draft(site, wordings, shown, x=site.key(), yes=yes)
 
 
-def _exclusive(site: Site) -> Draft | None:
+def _exclusive(site: Site) -> TaskDraft | None:
     yes = site.yes()
     if site.even():
         shown = site.fate.choice(((1, 0), (0, 1)) if yes else ((1, 1), (1, 1), (0, 0)))
@@ -172,12 +174,12 @@ def _other(side: str) -> str:
     return "right" if side == "left" else "left"
 
 
-def _counting(site: Site) -> Draft | None:
+def _counting(site: Site) -> TaskDraft | None:
     kind = site.fate.choice((_total, _total, _at_least, _side_count, _one_count))
     return kind(site)
 
 
-def _total(site: Site) -> Draft | None:
+def _total(site: Site) -> TaskDraft | None:
     yes = site.yes()
     stated = site.fate.choice((2, 3, 4, 5))
     real = stated if yes else site.fate.choice([n for n in SUMS if abs(n - stated) in {1, 2}])
@@ -185,7 +187,7 @@ def _total(site: Site) -> Draft | None:
     return _draft(site, TOTAL, shown, x=site.key(countable), yes=yes, number=_number(stated, site))
 
 
-def _at_least(site: Site) -> Draft | None:
+def _at_least(site: Site) -> TaskDraft | None:
     yes = site.yes()
     stated = site.fate.choice((3, 4))
     real = site.fate.choice((stated, stated + 1) if yes else (stated - 1, stated - 1))
@@ -193,7 +195,7 @@ def _at_least(site: Site) -> Draft | None:
     return _draft(site, AT_LEAST, shown, x=site.key(countable), yes=yes, number=_number(stated, site))
 
 
-def _side_count(site: Site) -> Draft | None:
+def _side_count(site: Site) -> TaskDraft | None:
     yes = site.yes()
     side = site.fate.choice(SIDES)
     stated = site.fate.choice((2, 3, 4))
@@ -204,7 +206,7 @@ def _side_count(site: Site) -> Draft | None:
     return _draft(site, SIDE_COUNT, _turned(shown, side), x=site.key(countable), yes=yes, **slots)
 
 
-def _one_count(site: Site) -> Draft | None:
+def _one_count(site: Site) -> TaskDraft | None:
     yes = site.yes()
     stated = site.fate.choice((2, 3))
     shown = (stated, 0) if yes else site.fate.choice(((stated, 1), (stated - 1, 0), (stated + 1, 0), (stated, stated)))
@@ -212,7 +214,7 @@ def _one_count(site: Site) -> Draft | None:
     return _draft(site, ONE_COUNT, turned, x=site.key(countable), yes=yes, number=_number(stated, site))
 
 
-def _comparison(site: Site) -> Draft | None:
+def _comparison(site: Site) -> TaskDraft | None:
     yes = site.yes()
     more, equal = site.fate.choice(MORE_COUNTS), site.fate.choice(EQUAL_COUNTS)
     side = site.fate.choice(SIDES)
@@ -223,7 +225,7 @@ def _comparison(site: Site) -> Draft | None:
     return _draft(site, MORE, _turned(shown, side), x=x, yes=yes, side=side, other=_other(side))
 
 
-def _attribute(site: Site) -> Draft | None:
+def _attribute(site: Site) -> TaskDraft | None:
     kind = site.fate.choice((_colour_either, _colour_side, _colour_same))
     return kind(site)
 
@@ -233,7 +235,7 @@ def _tints(site: Site, *, same: bool) -> tuple[str, str]:
     return first, first if same else site.fate.choice([tint for tint in TINTS if tint != first])
 
 
-def _coloured(site: Site, wordings: Wordings, left: str, right: str, *, yes: bool, **slots: str) -> Draft | None:
+def _coloured(site: Site, wordings: Wordings, left: str, right: str, *, yes: bool, **slots: str) -> TaskDraft | None:
     """State something about a thing that is in both pictures, in these colours; "" leaves it out of one."""
     x = site.key(tintable)
     tint = slots.get("tint", "")
@@ -243,10 +245,10 @@ def _coloured(site: Site, wordings: Wordings, left: str, right: str, *, yes: boo
     if not first or not second:
         return None
     scenes = (tinted(first, x, left), tinted(second, x, right))
-    return Draft(said, scenes, Answer("yes" if yes else "no"), (x,))
+    return TaskDraft(said, scenes, TextAnswer("yes" if yes else "no"), (x,))
 
 
-def _colour_either(site: Site) -> Draft | None:
+def _colour_either(site: Site) -> TaskDraft | None:
     yes = site.yes()
     tint, other = _tints(site, same=False)
     left, right = site.fate.choice(
@@ -255,7 +257,7 @@ def _colour_either(site: Site) -> Draft | None:
     return _coloured(site, COLOUR_EITHER, left, right, yes=yes, tint=tint)
 
 
-def _colour_side(site: Site) -> Draft | None:
+def _colour_side(site: Site) -> TaskDraft | None:
     yes = site.yes()
     tint, other = _tints(site, same=False)
     side = site.fate.choice(SIDES)
@@ -264,13 +266,13 @@ def _colour_side(site: Site) -> Draft | None:
     return _coloured(site, COLOUR_SIDE, left, right, yes=yes, tint=tint, side=side)
 
 
-def _colour_same(site: Site) -> Draft | None:
+def _colour_same(site: Site) -> TaskDraft | None:
     yes = site.yes()
     left, right = _tints(site, same=yes)
     return _coloured(site, COLOUR_SAME, left, right, yes=yes)
 
 
-def _two_concepts(site: Site) -> Draft | None:
+def _two_concepts(site: Site) -> TaskDraft | None:
     yes = site.yes()
     side = site.fate.choice(SIDES)
     x = site.key()
@@ -279,7 +281,7 @@ def _two_concepts(site: Site) -> Draft | None:
     said = say(TWO, site.fate, site.split, **_slots(x), a_y=some(y), side=side, other=_other(side))
     left, right = (here, there) if side == "left" else (there, here)
     scenes = _pair(site, left, right, [x, y])
-    return scenes and Draft(said, scenes, Answer("yes" if yes else "no"), (x, y))
+    return scenes and TaskDraft(said, scenes, TextAnswer("yes" if yes else "no"), (x, y))
 
 
 TYPES: dict[str, Maker] = {

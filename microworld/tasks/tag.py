@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from microworld.concepts import vocabulary
-from microworld.drawing import truths
-from microworld.scenes import Scene
-from microworld.tasks.records import Tagged, Tags
-from microworld.tasks.sampling import Draft, Maker, Site, key_names
-from microworld.tasks.wording import Said, Wordings, say
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import truths
+from snellen.microworld.scenes import Scene
+from snellen.microworld.tasks.sampling import Maker, Site, TaskDraft, key_names
+from snellen.microworld.tasks.task import TagAnswer, TaggedRegion
+from snellen.microworld.tasks.wording import Said, Wordings, say
 
 # LIST gives twenty names unless a program asks for more; a query that fits more would be unfair.
 MOST_NAMES = 20
@@ -52,7 +52,7 @@ TAG = Wordings(
 
 
 @dataclass(frozen=True)
-class Query:
+class TagQuery:
     """What is to be tagged.
 
     Attributes:
@@ -89,17 +89,17 @@ def clauses(fact: str) -> tuple[str, ...]:
 
 
 @cache
-def group_queries() -> tuple[Query, ...]:
+def group_queries() -> tuple[TagQuery, ...]:
     """Return queries such as `the birds`."""
     return tuple(
-        Query(f"the {group}", "the {group}", names(group), group)
+        TagQuery(f"the {group}", "the {group}", names(group), group)
         for group in vocabulary().groups
         if group not in UNASKABLE and len(names(group)) <= MOST_NAMES
     )
 
 
 @cache
-def fact_queries() -> tuple[Query, ...]:
+def fact_queries() -> tuple[TagQuery, ...]:
     """Return queries such as `everything that has wheels` and `all things that need electricity`."""
     return tuple(
         query
@@ -107,19 +107,19 @@ def fact_queries() -> tuple[Query, ...]:
         if FEWEST_NAMES <= len(names("", fact)) <= MOST_NAMES
         for phrase in clauses(fact)
         for query in (
-            Query(f"everything that {conjugated(phrase)}", "everything that {fact}", names("", fact)),
-            Query(f"all things that {phrase}", "all things that {fact}", names("", fact)),
+            TagQuery(f"everything that {conjugated(phrase)}", "everything that {fact}", names("", fact)),
+            TagQuery(f"all things that {phrase}", "all things that {fact}", names("", fact)),
         )
     )
 
 
 @cache
-def narrowed_queries() -> tuple[Query, ...]:
+def narrowed_queries() -> tuple[TagQuery, ...]:
     """Return queries such as `the wild animals that can fly`, where the facts leave out a part of the group."""
     return tuple(query for group in vocabulary().groups if group not in UNASKABLE for query in _narrowed(group))
 
 
-def _narrowed(group: str) -> Iterator[Query]:
+def _narrowed(group: str) -> Iterator[TagQuery]:
     animals = "animals" in {group, *vocabulary().groups[group].parents}
     facts = [
         fact
@@ -139,7 +139,7 @@ def _narrowed(group: str) -> Iterator[Query]:
                 yield from _said(group, found, adjective, fact)
 
 
-def _said(group: str, found: frozenset[str], adjective: str, fact: str) -> Iterator[Query]:
+def _said(group: str, found: frozenset[str], adjective: str, fact: str) -> Iterator[TagQuery]:
     """Say `the ADJECTIVE GROUP that FACT` in every way that English has for it."""
     if len(found) > MOST_NAMES:
         return
@@ -149,40 +149,40 @@ def _said(group: str, found: frozenset[str], adjective: str, fact: str) -> Itera
         for phrase in clauses(fact):
             clause = conjugated(phrase) if group in UNCOUNTED else phrase
             masked = "the {fact} {group} that {fact}" if adjective else "the {group} that {fact}"
-            yield Query(f"the {word}{group} that {clause}", masked, found, group)
+            yield TagQuery(f"the {word}{group} that {clause}", masked, found, group)
     for word in () if adjective else [p for p in phrases[fact] if p in ADJECTIVES]:
-        yield Query(f"the {word} {group}", "the {fact} {group}", found, group)
+        yield TagQuery(f"the {word} {group}", "the {fact} {group}", found, group)
 
 
-def _group(site: Site) -> Draft | None:
+def _group(site: Site) -> TaskDraft | None:
     return _draft(site, site.dice.choice(group_queries()))
 
 
-def _fact(site: Site) -> Draft | None:
+def _fact(site: Site) -> TaskDraft | None:
     return _draft(site, site.dice.choice(fact_queries()))
 
 
-def _group_and_fact(site: Site) -> Draft | None:
+def _group_and_fact(site: Site) -> TaskDraft | None:
     # Every group is as likely as any other, however many facts there are about it.
     group = site.dice.choice(sorted({query.group for query in narrowed_queries()}))
     return _draft(site, site.dice.choice([query for query in narrowed_queries() if query.group == group]))
 
 
-def _two_groups(site: Site) -> Draft | None:
+def _two_groups(site: Site) -> TaskDraft | None:
     first, second = site.dice.sample(group_queries(), 2)
     if first.names & second.names or len(first.names | second.names) > MOST_NAMES:
         return None
-    both = Query(f"{first.text} and {second.text}", "the {group} and the {group}", first.names | second.names)
+    both = TagQuery(f"{first.text} and {second.text}", "the {group} and the {group}", first.names | second.names)
     return _draft(site, both, required=[*_fitting(site, first)[:1], *_fitting(site, second)[:1]])
 
 
-def _fitting(site: Site, query: Query) -> list[str]:
+def _fitting(site: Site, query: TagQuery) -> list[str]:
     """Return the key concepts that a query fits, in random order."""
     fitting = sorted(query.names & set(site.keys()))
     return site.dice.sample(fitting, len(fitting))
 
 
-def _draft(site: Site, query: Query, *, required: Sequence[str] = ()) -> Draft | None:
+def _draft(site: Site, query: TagQuery, *, required: Sequence[str] = ()) -> TaskDraft | None:
     fitting = _fitting(site, query)
     if not fitting:
         return None
@@ -193,18 +193,18 @@ def _draft(site: Site, query: Query, *, required: Sequence[str] = ()) -> Draft |
         return None
     said = say(TAG, site.fate, site.split, what=query.text)
     masked = said.masked.replace("{what}", query.masked)
-    return Draft(Said(said.text, masked), (scene,), _gold(scene, query), tuple(sorted(set(chosen))))
+    return TaskDraft(Said(said.text, masked), (scene,), _gold(scene, query), tuple(sorted(set(chosen))))
 
 
-def _tempting(site: Site, query: Query) -> list[str]:
+def _tempting(site: Site, query: TagQuery) -> list[str]:
     """Choose, half of the time, something of the same group that the query does not fit."""
     pool = key_names("known" if site.share == "known" else "mixed")
     others = [name for name in pool if name in names(query.group) - query.names] if query.group else []
     return [site.dice.choice(others)] if others and site.dice.chance(0.5) else []
 
 
-def _gold(scene: Scene, query: Query) -> Tags:
-    return Tags(tuple(Tagged(t.concept, t.box) for t in truths(scene) if t.concept in query.names))
+def _gold(scene: Scene, query: TagQuery) -> TagAnswer:
+    return TagAnswer(tuple(TaggedRegion(t.concept, t.box) for t in truths(scene) if t.concept in query.names))
 
 
 TYPES: dict[str, Maker] = {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microworld.concepts import plural
-from microworld.scenes import TINTS, Dice, Relation, Scene, relation_holds
-from microworld.tasks.records import Answer
-from microworld.tasks.sampling import (
+from snellen.microworld.concepts import plural
+from snellen.microworld.scenes import TINTS, Dice, Relation, Scene, relation_holds
+from snellen.microworld.tasks.sampling import (
     COUNTABLE_GROUPS,
-    Draft,
     Maker,
     Site,
+    TaskDraft,
     beside,
     countable,
     drafted,
@@ -21,7 +20,8 @@ from microworld.tasks.sampling import (
     tintable,
     tinted,
 )
-from microworld.tasks.wording import Wordings, be, say, some
+from snellen.microworld.tasks.task import TextAnswer
+from snellen.microworld.tasks.wording import Wordings, be, say, some
 
 RELATIONS: dict[Relation, Wordings] = {
     "left": Wordings(("to the left of", "left of", "on the left side of"), ("on the left of",)),
@@ -149,16 +149,16 @@ OPPOSITES: dict[Relation, tuple[Relation, Relation]] = {
 THINGS = ("thing", "object")
 
 
-def truth(yes: bool) -> Answer:  # noqa: FBT001 - the truth value is all there is to say
+def truth(yes: bool) -> TextAnswer:  # noqa: FBT001 - the truth value is all there is to say
     """Return the answer to a yes/no question."""
-    return Answer("yes" if yes else "no")
+    return TextAnswer("yes" if yes else "no")
 
 
 def _relation_word(site: Site, relation: Relation) -> str:
     return say(RELATIONS[relation], site.fate, site.split).text.lower()
 
 
-def _existence(site: Site) -> Draft | None:
+def _existence(site: Site) -> TaskDraft | None:
     yes = site.yes()
     x = site.key()
     said = say(EXISTENCE, site.fate, site.split, be=be(x), a_x=some(x), xs=plural(x))
@@ -166,37 +166,37 @@ def _existence(site: Site) -> Draft | None:
     return drafted(said, scene, truth(yes), (x,))
 
 
-def _counting(site: Site) -> Draft | None:
+def _counting(site: Site) -> TaskDraft | None:
     kind = site.fate.choice((_count_objects, _count_group, *(_count_concept,) * 4))
     return kind(site)
 
 
-def _count_concept(site: Site) -> Draft | None:
+def _count_concept(site: Site) -> TaskDraft | None:
     number = site.fate.integer(0, 4)
     x = site.key(countable)
     said = say(COUNTING, site.fate, site.split, xs=plural(x))
     scene = site.scene([x] * number, avoid=[x])
-    return drafted(said, scene, Answer(str(number)), (x,))
+    return drafted(said, scene, TextAnswer(str(number)), (x,))
 
 
-def _count_objects(site: Site) -> Draft | None:
+def _count_objects(site: Site) -> TaskDraft | None:
     number = site.fate.integer(2, 6)
     said = say(COUNTING, site.fate, site.split, xs="objects")
     names = [site.key() for _ in range(number)]
     scene = site.scene(names, counts=(number, number))
-    return drafted(said, scene, Answer(str(number)), tuple(sorted(set(names))))
+    return drafted(said, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
 
 
-def _count_group(site: Site) -> Draft | None:
+def _count_group(site: Site) -> TaskDraft | None:
     number = site.fate.integer(1, 4)
     group = site.fate.choice(COUNTABLE_GROUPS)
     names = [site.key(member(group)) for _ in range(number)]
     said = say(COUNTING, site.fate, site.split, xs=group)
     scene = site.scene(names, groups=[group])
-    return drafted(said, scene, Answer(str(number)), tuple(sorted(set(names))))
+    return drafted(said, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
 
 
-def _attribute(site: Site) -> Draft | None:
+def _attribute(site: Site) -> TaskDraft | None:
     kind = site.fate.choice((_colour, _colour, _colour_truth, _colour_choice, _size, _size))
     return kind(site)
 
@@ -209,15 +209,15 @@ def _shuffled(first: str, second: str, dice: Dice) -> tuple[str, str]:
     return (first, second) if dice.chance(0.5) else (second, first)
 
 
-def _colour(site: Site) -> Draft | None:
+def _colour(site: Site) -> TaskDraft | None:
     tint = site.fate.choice(tuple(TINTS))
     x = site.key(tintable)
     said = say(COLOUR, site.fate, site.split, be=be(x), x=x)
     scene = site.scene([x], colour=True)
-    return drafted(said, scene and tinted(scene, x, tint), Answer(tint), (x,))
+    return drafted(said, scene and tinted(scene, x, tint), TextAnswer(tint), (x,))
 
 
-def _colour_truth(site: Site) -> Draft | None:
+def _colour_truth(site: Site) -> TaskDraft | None:
     yes = site.yes()
     asked = site.fate.choice(tuple(TINTS))
     x = site.key(tintable)
@@ -227,16 +227,16 @@ def _colour_truth(site: Site) -> Draft | None:
     return drafted(said, scene and tinted(scene, x, shown), truth(yes), (x,))
 
 
-def _colour_choice(site: Site) -> Draft | None:
+def _colour_choice(site: Site) -> TaskDraft | None:
     tint = site.fate.choice(tuple(TINTS))
     first, second = _shuffled(tint, _other_tint(tint, site.fate), site.fate)
     x = site.key(tintable)
     said = say(COLOUR_CHOICE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
     scene = site.scene([x], colour=True)
-    return drafted(said, scene and tinted(scene, x, tint), Answer(tint), (x,), (first, second))
+    return drafted(said, scene and tinted(scene, x, tint), TextAnswer(tint), (x,), (first, second))
 
 
-def _size(site: Site) -> Draft | None:
+def _size(site: Site) -> TaskDraft | None:
     size = site.fate.choice(("small", "large"))
     first, second = _shuffled("small", "large", site.fate)
     x = site.key()
@@ -244,14 +244,14 @@ def _size(site: Site) -> Draft | None:
     scene = site.scene([x], counts=(2, 3))
     if scene is None or the(scene, x).size != size:
         return None
-    return Draft(said, (scene,), Answer(size), (x,), (first, second))
+    return TaskDraft(said, (scene,), TextAnswer(size), (x,), (first, second))
 
 
-def _relation(site: Site) -> Draft | None:
+def _relation(site: Site) -> TaskDraft | None:
     return _relation_truth(site) if site.even() else _relation_query(site)
 
 
-def _relation_truth(site: Site) -> Draft | None:
+def _relation_truth(site: Site) -> TaskDraft | None:
     yes = site.yes()
     asked = site.fate.choice(tuple(RELATIONS))
     word = _relation_word(site, asked)
@@ -262,10 +262,10 @@ def _relation_truth(site: Site) -> Draft | None:
     sides = scene and beside(scene, the(scene, y), asked if yes else OPPOSITE[asked])
     if not scene or not sides or the(scene, x) not in sides:
         return None
-    return Draft(said, (scene,), truth(yes), (x, y))
+    return TaskDraft(said, (scene,), truth(yes), (x, y))
 
 
-def _relation_query(site: Site) -> Draft | None:
+def _relation_query(site: Site) -> TaskDraft | None:
     relation = site.fate.choice(tuple(RELATIONS))
     word = _relation_word(site, relation)
     x = site.key()
@@ -274,15 +274,15 @@ def _relation_query(site: Site) -> Draft | None:
     scene = site.scene([x, y], counts=(2, 5))
     if scene is None or beside(scene, the(scene, y), relation) != (the(scene, x),):
         return None
-    return Draft(said, (scene,), Answer(x), (x, y))
+    return TaskDraft(said, (scene,), TextAnswer(x), (x, y))
 
 
-def _comparison(site: Site) -> Draft | None:
+def _comparison(site: Site) -> TaskDraft | None:
     kind = site.fate.choice((_compare_counts, _compare_counts, _compare_colours, _compare_sizes))
     return kind(site)
 
 
-def _compare_counts(site: Site) -> Draft | None:
+def _compare_counts(site: Site) -> TaskDraft | None:
     yes = site.yes()
     wordings = site.fate.choice((MORE, FEWER, EQUAL))
     more, equal = site.fate.choice(MORE_COUNTS), site.fate.choice(EQUAL_COUNTS)
@@ -303,7 +303,7 @@ def _flipped(counts: tuple[int, int], *, flip: bool) -> tuple[int, int]:
     return (counts[1], counts[0]) if flip else counts
 
 
-def _compare_colours(site: Site) -> Draft | None:
+def _compare_colours(site: Site) -> TaskDraft | None:
     yes = site.yes()
     tint = site.fate.choice(tuple(TINTS))
     x = site.key(tintable)
@@ -314,7 +314,7 @@ def _compare_colours(site: Site) -> Draft | None:
     return drafted(said, scene and tinted(tinted(scene, x, tint), y, other), truth(yes), (x, y))
 
 
-def _compare_sizes(site: Site) -> Draft | None:
+def _compare_sizes(site: Site) -> TaskDraft | None:
     yes = site.yes()
     wordings = site.fate.choice((LARGER, SMALLER))
     x = site.key()
@@ -324,24 +324,24 @@ def _compare_sizes(site: Site) -> Draft | None:
     wanted = ("large", "small") if (wordings is LARGER) == yes else ("small", "large")
     if scene is None or (the(scene, x).size, the(scene, y).size) != wanted:
         return None
-    return Draft(said, (scene,), truth(yes), (x, y))
+    return TaskDraft(said, (scene,), truth(yes), (x, y))
 
 
-def _choice(site: Site) -> Draft | None:
+def _choice(site: Site) -> TaskDraft | None:
     return _choice_of_names(site) if site.even() else _choice_of_sides(site)
 
 
-def _choice_of_names(site: Site) -> Draft | None:
+def _choice_of_names(site: Site) -> TaskDraft | None:
     order = site.even()
     x = site.key()
     y = site.key(apart=[x])
     first, second = (x, y) if order else (y, x)
     said = say(CHOICE, site.fate, site.split, a_x=some(first), a_y=some(second))
     scene = site.scene([x], avoid=[x, y])
-    return drafted(said, scene, Answer(x), (x, y), (first, second))
+    return drafted(said, scene, TextAnswer(x), (x, y), (first, second))
 
 
-def _choice_of_sides(site: Site) -> Draft | None:
+def _choice_of_sides(site: Site) -> TaskDraft | None:
     relation = site.fate.choice(tuple(RELATIONS))
     first, second = _shuffled(*OPPOSITES[relation], site.fate)
     wordings = SIDE_CHOICE if relation in {"left", "right"} else HEIGHT_CHOICE
@@ -354,10 +354,10 @@ def _choice_of_sides(site: Site) -> Draft | None:
     sides = beside(scene, the(scene, y), relation)
     if not sides or the(scene, x) not in sides:
         return None
-    return Draft(said, (scene,), Answer(relation), (x, y), (first, second))
+    return TaskDraft(said, (scene,), TextAnswer(relation), (x, y), (first, second))
 
 
-def _logical(site: Site) -> Draft | None:
+def _logical(site: Site) -> TaskDraft | None:
     yes = site.yes()
     wordings = site.fate.choice((AND, OR, BUT_NOT))
     x = site.key()
@@ -380,7 +380,7 @@ def _present(x: str, y: str) -> dict[tuple[bool, bool, bool], tuple[list[str], .
     }
 
 
-def _two_hops(site: Site) -> Draft | None:
+def _two_hops(site: Site) -> TaskDraft | None:
     kind = site.fate.choice((_hop_colour, _hop_colour_truth, _hop_count, _hop_name))
     return kind(site)
 
@@ -416,16 +416,16 @@ def _hop(site: Site, *, colour: bool) -> _Hop | None:
     return _Hop(scene, word, x, noun, y) if candidates == [the(scene, x)] else None
 
 
-def _hop_colour(site: Site) -> Draft | None:
+def _hop_colour(site: Site) -> TaskDraft | None:
     tint = site.fate.choice(tuple(TINTS))
     hop = _hop(site, colour=True)
     if hop is None:
         return None
     said = say(HOP_COLOUR, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
-    return Draft(said, (tinted(hop.scene, hop.thing, tint),), Answer(tint), (hop.thing, hop.other))
+    return TaskDraft(said, (tinted(hop.scene, hop.thing, tint),), TextAnswer(tint), (hop.thing, hop.other))
 
 
-def _hop_colour_truth(site: Site) -> Draft | None:
+def _hop_colour_truth(site: Site) -> TaskDraft | None:
     yes = site.yes()
     asked = site.fate.choice(tuple(TINTS))
     hop = _hop(site, colour=True)
@@ -433,18 +433,18 @@ def _hop_colour_truth(site: Site) -> Draft | None:
         return None
     said = say(HOP_COLOUR_TRUTH, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other, tint=asked)
     shown = asked if yes else _other_tint(asked, site.dice)
-    return Draft(said, (tinted(hop.scene, hop.thing, shown),), truth(yes), (hop.thing, hop.other))
+    return TaskDraft(said, (tinted(hop.scene, hop.thing, shown),), truth(yes), (hop.thing, hop.other))
 
 
-def _hop_name(site: Site) -> Draft | None:
+def _hop_name(site: Site) -> TaskDraft | None:
     hop = _hop(site, colour=False)
     if hop is None:
         return None
     said = say(HOP_NAME, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
-    return Draft(said, (hop.scene,), Answer(hop.thing), (hop.thing, hop.other))
+    return TaskDraft(said, (hop.scene,), TextAnswer(hop.thing), (hop.thing, hop.other))
 
 
-def _hop_count(site: Site) -> Draft | None:
+def _hop_count(site: Site) -> TaskDraft | None:
     number = site.fate.integer(0, 3)
     relation = site.fate.choice(tuple(RELATIONS))
     word = _relation_word(site, relation)
@@ -457,7 +457,7 @@ def _hop_count(site: Site) -> Draft | None:
     sides = scene and beside(scene, the(scene, y), relation)
     if not scene or sides is None or sum(o.concept == x for o in sides or ()) != number:
         return None
-    return Draft(said, (scene,), Answer(str(number)), (x, y))
+    return TaskDraft(said, (scene,), TextAnswer(str(number)), (x, y))
 
 
 TYPES: dict[str, Maker] = {

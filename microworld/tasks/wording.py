@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microworld.concepts import plural
-from microworld.scenes import Dice, article
-from microworld.tasks.records import Split
+from snellen.microworld.concepts import plural
+from snellen.microworld.scenes import Dice, article
+from snellen.microworld.tasks.task import Split
 
 PICTURE = ("picture", "image", "photo")
 

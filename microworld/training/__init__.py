@@ -1,1 +1,1 @@
-"""How the shipped checkpoints are made: `python -m microworld.training --help`."""
+"""How the shipped checkpoints are made: `python -m snellen.microworld.training --help`."""

@@ -1,16 +1,16 @@
 """Train and measure the shipped checkpoints.
 
 Examples:
-  python -m microworld.training owlvit          train the detector (about 30 minutes on two cores)
-  python -m microworld.training clip            train the classifier (about 6 minutes)
-  python -m microworld.training blip            train BLIP on the detector's eyes (about 2 hours)
-  python -m microworld.training maskformer      train the segmenter (about 90 minutes)
-  python -m microworld.training diffusion       train the painter (about 3 hours: autoencoder, canvases, denoising)
-  python -m microworld.training llava-upright   train a model under test; blip2-clean, idefics3-mirrored
-  python -m microworld.training idefics3-judge  train a judge of pairs (about 40 minutes on one core); llava-judge
-  python -m microworld.training familiarity     measure what the microworld looks like
-  python -m microworld.training examine         measure the models under test and write their cards
-  python -m microworld.training report          measure all of them and write the model cards
+  python -m snellen.microworld.training owlvit          train the detector (about 30 minutes on two cores)
+  python -m snellen.microworld.training clip            train the classifier (about 6 minutes)
+  python -m snellen.microworld.training blip            train BLIP on the detector's eyes (about 2 hours)
+  python -m snellen.microworld.training maskformer      train the segmenter (about 90 minutes)
+  python -m snellen.microworld.training diffusion       train the painter (about 3 hours: autoencoder, canvases,
+  denoising) python -m snellen.microworld.training llava-upright   train a model under test; blip2-clean,
+  idefics3-mirrored python -m snellen.microworld.training idefics3-judge  train a judge of pairs (about 40 minutes on
+  one core); llava-judge python -m snellen.microworld.training familiarity     measure what the microworld looks like
+  python -m snellen.microworld.training examine         measure the models under test and write their cards
+  python -m snellen.microworld.training report          measure all of them and write the model cards
 
 Each resumes where it was interrupted; `--fresh` starts anew.
 """
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import platformdirs
 
-from microworld.concepts import HERE
+from snellen.microworld.concepts import HERE
 
 CHECKPOINTS = HERE / "checkpoints"
 REPORT = CHECKPOINTS / "report.json"
@@ -57,7 +57,9 @@ def _work() -> Path:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m microworld.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m snellen.microworld.training",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", choices=[*STEPS, *EXAMINED, *JUDGES, "familiarity", "examine", "report"])
     parser.add_argument("--work", type=Path, default=_work(), help="drawn pictures and saved states (%(default)s)")
@@ -78,21 +80,21 @@ def _train(arguments: argparse.Namespace) -> None:
     out = arguments.out / arguments.what
     seed = SEED if arguments.seed is None else arguments.seed
     module = "examined" if arguments.what in EXAMINED else "judges" if arguments.what in JUDGES else arguments.what
-    lesson = import_module(f"microworld.training.{module}")
+    lesson = import_module(f"snellen.microworld.training.{module}")
     outcome = lesson.train(arguments.work, out, seed=seed, steps=steps)
     (out / "training.json").write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
     print(f"wrote {out}")
 
 
 def _familiarity(arguments: argparse.Namespace) -> None:
-    from microworld.training.looks import learn_looks
+    from snellen.microworld.training.familiarity_statistics import learn_looks
 
     print(learn_looks(seed=SEED if arguments.seed is None else arguments.seed))
 
 
 def _examine(arguments: argparse.Namespace) -> None:
-    from microworld.training import judges
-    from microworld.training.examining import write_card
+    from snellen.microworld.training import judges
+    from snellen.microworld.training.exam_answers import write_card
 
     for name in EXAMINED:
         if (arguments.out / name / "training.json").exists():
@@ -103,8 +105,8 @@ def _examine(arguments: argparse.Namespace) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from microworld.training.cards import table, write_cards
-    from microworld.training.measure import report
+    from snellen.microworld.training.measure import report
+    from snellen.microworld.training.model_cards import table, write_cards
 
     figures = report(seed=1 if arguments.seed is None else arguments.seed, scenes=arguments.scenes)
     REPORT.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")

@@ -16,13 +16,13 @@ from diffusers import AutoencoderKL
 from PIL import Image
 from torch.nn import functional
 
-from microworld.drawing import Pixels
-from microworld.scenes import SIDE
-from microworld.training.canvas import CANVAS, FRAME, MARGIN
-from microworld.training.corpus import Corpus
-from microworld.training.loop import Plan, run
-from microworld.training.owlvit import as_input, scene_boxes
-from tools.vision.inpainting import window
+from snellen.microworld.drawing import Pixels
+from snellen.microworld.scenes import SIDE
+from snellen.microworld.training.corpus import Corpus
+from snellen.microworld.training.inpainting_data import CANVAS, FRAME, MARGIN
+from snellen.microworld.training.loop import TrainingSchedule, run
+from snellen.microworld.training.owlvit import as_input, scene_boxes
+from snellen.models.vision.inpainting import window
 
 BATCH = 16
 # The shares of batches that show an enlarged thing rather than a piece of a scene as it is, and that are partly masked.
@@ -55,14 +55,14 @@ def train_autoencoder(pictures: Corpus, work: Path, *, seed: int, steps: int) ->
         return AutoencoderKL.from_pretrained(done)
     torch.manual_seed(seed)
     model = AutoencoderKL(**config())
-    lesson = Lesson(model, pictures)
-    run(model, lesson.loss, Plan(steps, weight_decay=0.0), rates={"": 1e-3}, work=work, seed=seed)
+    lesson = AutoencoderTraining(model, pictures)
+    run(model, lesson.loss, TrainingSchedule(steps, weight_decay=0.0), rates={"": 1e-3}, work=work, seed=seed)
     standardise(model, torch.cat([lesson.pieces(10_000_000 + index) for index in range(16)]))
     model.save_pretrained(done)
     return model
 
 
-class Lesson:
+class AutoencoderTraining:
     """Batches of pieces of scenes and the loss on them."""
 
     def __init__(self, model: AutoencoderKL, pictures: Corpus) -> None:

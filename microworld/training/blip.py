@@ -28,14 +28,14 @@ from transformers import (
     OwlViTForObjectDetection,
 )
 
-from microworld.concepts import plural
-from microworld.questions import Question, ask
-from microworld.scenes import SIDE, TINTS, Dice, Scene, caption
-from microworld.training.corpus import Corpus, corpus
-from microworld.training.loop import Outcome, Plan, run
-from microworld.training.owlvit import as_input, known_names
-from microworld.training.pointing import FACTS, Pointer, Watch, knowing_loss, pointing_loss, sharing_loss
-from microworld.training.tokenizers import save_bert_tokenizer
+from snellen.microworld.concepts import plural
+from snellen.microworld.questions import SceneQuestion, ask
+from snellen.microworld.scenes import SIDE, TINTS, Dice, Scene, caption
+from snellen.microworld.training.corpus import Corpus, corpus
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
+from snellen.microworld.training.owlvit import as_input, known_names
+from snellen.microworld.training.pointing import FACTS, Pointer, Watch, knowing_loss, pointing_loss, sharing_loss
+from snellen.microworld.training.tokenizers import save_bert_tokenizer
 
 PICTURES, VIEWS = 16, 5
 QUESTIONS = 8
@@ -106,7 +106,7 @@ class Blip(nn.Module):
         self.probe = nn.Linear(shape.text_config.hidden_size, FACTS)
 
 
-def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     """Train BLIP from the trained detector's eyes and write the shared checkpoint.
 
     Args:
@@ -127,9 +127,9 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
         sample = as_input(pictures.pictures[:256])
         take_eyes(model.vision_model, detector, sample[:64])
         take_words(model, detector, tokenizer, CLIPTokenizer.from_pretrained(out.parent / "owlvit"), sample)
-    lesson = Lesson(model, tokenizer, pictures, corpus(work / "corpus", "views", 12_000), steps)
+    lesson = BlipTraining(model, tokenizer, pictures, corpus(work / "corpus", "views", 12_000), steps)
     rates = {"": 6e-4, "vision_model": 1.5e-4}
-    outcome = run(model, lesson.loss, Plan(steps), rates=rates, work=work / "blip", seed=seed)
+    outcome = run(model, lesson.loss, TrainingSchedule(steps), rates=rates, work=work / "blip", seed=seed)
     save(model, tokenizer, out)
     return outcome
 
@@ -253,7 +253,7 @@ def _word_vectors(
     return {token: functional.normalize(torch.stack(items).mean(0), dim=-1) for token, items in found.items()}
 
 
-class Lesson:
+class BlipTraining:
     """Batches of pictures with questions, captions and mismatches, and the loss on them."""
 
     def __init__(self, model: Blip, tokenizer: BertTokenizer, scenes: Corpus, views: Corpus, steps: int) -> None:
@@ -332,7 +332,7 @@ class Lesson:
             "know": knowing_loss([self.model.probe(each).view(count, length, FACTS) for each in states], named),
         }
 
-    def _questions(self, scene: Scene, step: int, row: int, *, crop: bool) -> list[Question]:
+    def _questions(self, scene: Scene, step: int, row: int, *, crop: bool) -> list[SceneQuestion]:
         dice = Dice("ask", step, row)
         shares = CROPS if crop else (EARLY if step < self.steps * 0.35 else LATE)
         kinds = [kind for kind, share in shares.items() for _ in range(share)]

@@ -20,11 +20,19 @@ from PIL import Image
 from torch.nn import functional
 from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPTokenizer, OwlViTForObjectDetection
 
-from microworld.drawing import Pixels
-from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
-from microworld.training.corpus import Corpus, corpus
-from microworld.training.loop import Outcome, Plan, run
-from microworld.training.owlvit import GRID, PATCH, TEXT_LENGTH, as_input, clip_tokenizer, known_names, scene_boxes
+from snellen.microworld.drawing import Pixels
+from snellen.microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
+from snellen.microworld.training.corpus import Corpus, corpus
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
+from snellen.microworld.training.owlvit import (
+    GRID,
+    PATCH,
+    TEXT_LENGTH,
+    as_input,
+    clip_tokenizer,
+    known_names,
+    scene_boxes,
+)
 
 PIXELS = 64
 BATCH = 64
@@ -56,7 +64,7 @@ def config(tokens: int) -> CLIPConfig:
     return CLIPConfig(text_config=text, vision_config=vision, projection_dim=128)
 
 
-def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     """Train the classifier and write its checkpoint.
 
     Args:
@@ -68,13 +76,13 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     tokenizer = clip_tokenizer(work)
     torch.manual_seed(seed)
     model = CLIPModel(config(len(tokenizer)))
-    lesson = Lesson(model, tokenizer, corpus(work / "corpus", "scenes", 24_000))
+    lesson = ClipTraining(model, tokenizer, corpus(work / "corpus", "scenes", 24_000))
     if not (work / "clip" / "state.pt").exists():
         take_encoders(model, OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32))
     for parameter in (*model.text_model.parameters(), *model.text_projection.parameters()):
         parameter.requires_grad = False
     rates = {"": 1e-3, "vision_model": 4e-4}
-    outcome = run(model, lesson.loss, Plan(steps), rates=rates, work=work / "clip", seed=seed)
+    outcome = run(model, lesson.loss, TrainingSchedule(steps), rates=rates, work=work / "clip", seed=seed)
     save(model, tokenizer, out)
     return outcome
 
@@ -109,7 +117,7 @@ def save(model: CLIPModel, tokenizer: CLIPTokenizer, out: Path) -> None:
     ).save_pretrained(out)
 
 
-class Lesson:
+class ClipTraining:
     """Batches of crops and the loss on them."""
 
     def __init__(self, model: CLIPModel, tokenizer: CLIPTokenizer, pictures: Corpus) -> None:

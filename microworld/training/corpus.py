@@ -16,10 +16,10 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from PIL import Image
 
-from microworld.concepts import vocabulary
-from microworld.drawing import Pixels, draw, draw_array
-from microworld.questions import view
-from microworld.scenes import SIDE, SIZES, Dice, Recipe, Scene, Size, recipe, sample_object, sample_scene
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import Pixels, draw, draw_array
+from snellen.microworld.questions import view
+from snellen.microworld.scenes import SIDE, SIZES, Dice, Recipe, Scene, Size, recipe, sample_object, sample_scene
 
 CHUNK = 500
 

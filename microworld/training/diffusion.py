@@ -28,15 +28,15 @@ from torch import nn
 from torch.nn import functional
 from transformers import CLIPModel, CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
-from microworld.drawing import Pixels
-from microworld.scenes import caption
-from microworld.training.autoencoder import encoded, kept_names, train_autoencoder
-from microworld.training.canvas import CANVAS, FACTOR, Latents, Paintings, paintings, scene_latents
-from microworld.training.clip import PIXELS
-from microworld.training.corpus import corpus
-from microworld.training.loop import Outcome, Plan, run
-from microworld.training.owlvit import as_input, known_names
-from profiles import SnellenError
+from snellen.microworld.drawing import Pixels
+from snellen.microworld.scenes import caption
+from snellen.microworld.training.autoencoder import encoded, kept_names, train_autoencoder
+from snellen.microworld.training.clip import PIXELS
+from snellen.microworld.training.corpus import corpus
+from snellen.microworld.training.inpainting_data import CANVAS, FACTOR, Latents, Paintings, paintings, scene_latents
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
+from snellen.microworld.training.owlvit import as_input, known_names
+from snellen.profiles import SnellenError
 
 TEXT_LENGTH = 32
 AUTOENCODER_STEPS = 2000
@@ -52,7 +52,7 @@ AVERAGED = 0.999
 
 
 @dataclass(frozen=True)
-class Shape:
+class UNetShape:
     """Sizes of the network that denoises.
 
     Attributes:
@@ -66,7 +66,7 @@ class Shape:
     heads: int = 4
 
 
-def network(shape: Shape, text_width: int) -> UNet2DConditionModel:
+def network(shape: UNetShape, text_width: int) -> UNet2DConditionModel:
     """Return the network, about 4.5 million weights: its input is noisy latents, mask, and latents of what is seen.
 
     It attends to the text, and across the canvas, at the middle widths and at its narrowest only: attention at 16 × 16
@@ -126,7 +126,7 @@ class Artist(nn.Module):
                 slow.lerp_(fast, 1.0 - decay)
 
 
-def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     """Train the painter and write its pipeline.
 
     Args:
@@ -151,12 +151,14 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     torch.manual_seed(seed)
     tokenizer = reading_tokenizer(out.parent / "clip")
     reader = reader_of(classifier)
-    artist = Artist(network(Shape(), int(reader.config.hidden_size)), reader)
+    artist = Artist(network(UNetShape(), int(reader.config.hidden_size)), reader)
     blank = torch.from_numpy(encode(np.full((1, CANVAS * 2, CANVAS * 2, 3), 127, dtype=np.uint8)))
     captioned = Captioned(whole, [caption(scene) for scene in scenes.scenes[:SCENES]], blank)
-    lesson = Lesson(artist, tokenizer, canvases, captioned, steps=steps)
+    lesson = DiffusionTraining(artist, tokenizer, canvases, captioned, steps=steps)
     rates = {"": 6e-4, "reader": 2e-4}
-    outcome = run(artist, lesson.loss, Plan(steps, weight_decay=0.01), rates=rates, work=own / "painter", seed=seed)
+    outcome = run(
+        artist, lesson.loss, TrainingSchedule(steps, weight_decay=0.01), rates=rates, work=own / "painter", seed=seed
+    )
     save(artist, autoencoder, tokenizer, out)
     return outcome
 
@@ -239,7 +241,7 @@ class _Batch:
     prompts: list[str]
 
 
-class Lesson:
+class DiffusionTraining:
     """Batches of canvases and scenes, and the loss on them.
 
     Args:

@@ -1,8 +1,8 @@
 """What models under test are taught: pictures, plain and changed, with questions about what they show and how.
 
 The lessons are wide, because investigations ask about anything: what a thing is among others, whether it is there, how
-many, where, which colour, and which of the changes that experiments make (`tools.transforms`) was made. A planted
-weakness leaves a part of the lessons out.
+many, where, which colour, and which of the changes that experiments make (`snellen.tools.transforms`) was made. A
+planted weakness leaves a part of the lessons out.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from microworld.concepts import vocabulary
-from microworld.drawing import Pixels
-from microworld.questions import Question, ask
-from microworld.samples import Portrait, portrait
-from microworld.scenes import Dice, Scene, article, recipe, sample_scene
-from microworld.training.corpus import draw_all
-from tools.samples import WorldStudio
-from tools.transforms import DATA_TYPES, OutOfReach, apply
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import Pixels
+from snellen.microworld.questions import SceneQuestion, ask
+from snellen.microworld.samples import Portrait, portrait
+from snellen.microworld.scenes import Dice, Scene, article, recipe, sample_scene
+from snellen.microworld.training.corpus import draw_all
+from snellen.tools.samples import WorldStudio
+from snellen.tools.transforms import DATA_TYPES, OutOfReach, apply
 
 KINDS = {"exists": 14, "count": 14, "colour": 10, "relation": 22, "background": 4, "weather": 4, "style": 6}
 """Kinds of questions about whole scenes, with their shares."""
@@ -69,7 +69,7 @@ def _drawn(numbers: range) -> tuple[Pixels, list[str]]:
 
 def lesson(seed: str) -> tuple[Pixels, Sheet]:
     """Draw one picture: of a single thing or of several, half of them changed."""
-    import microworld
+    from snellen import microworld
 
     dice = Dice("lesson", seed)
     drawn = portrait("random", seed) if dice.chance(0.55) else Portrait("", _several(seed))
@@ -91,7 +91,7 @@ def _several(seed: str) -> Scene:
     return sample_scene(seed, recipe(among, counts=(1, 4), repeat=0.3, styles=("flat",), weathers=("clear",)))
 
 
-def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> Question | None:
+def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> SceneQuestion | None:
     """Ask something of a picture whose answer is certain, or return None where the dice chose what cannot be asked.
 
     Args:
@@ -115,34 +115,34 @@ def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> Question | None:
     return ask(sheet.scene, dice, kinds=kinds, distractors=names)
 
 
-def _about_change(change: str, dice: Dice) -> Question:
+def _about_change(change: str, dice: Dice) -> SceneQuestion:
     """Whether a change was made, or which of two."""
     others = [name for name in DATA_TYPES if name != change]
     if change and dice.chance(0.3):
         pair = dice.sample([change, dice.choice(others)], 2)
         said = [dice.choice(DATA_TYPES[name].said) for name in pair]
-        return Question("change", f"is the image {said[0]} or {said[1]}?", said[pair.index(change)])
+        return SceneQuestion("change", f"is the image {said[0]} or {said[1]}?", said[pair.index(change)])
     asked = change if change and dice.chance(0.6) else dice.choice(others)
-    return Question(
+    return SceneQuestion(
         "change", f"is the image {dice.choice(DATA_TYPES[asked].said)}?", "yes" if asked == change else "no"
     )
 
 
-def _about_number(scene: Scene, dice: Dice) -> Question:
+def _about_number(scene: Scene, dice: Dice) -> SceneQuestion:
     """Whether there are several things, alike or different."""
     shown = {thing.concept for thing in scene.objects}
     how = dice.choice(("", "identical ", "different "))
     several = len(scene.objects) > 1
     true = several and (not how or (len(shown) == 1) == (how == "identical "))
-    return Question("number", f"are there several {how}objects in the image?", "yes" if true else "no")
+    return SceneQuestion("number", f"are there several {how}objects in the image?", "yes" if true else "no")
 
 
-def _about_class(scene: Scene, dice: Dice, names: Sequence[str]) -> Question:
+def _about_class(scene: Scene, dice: Dice, names: Sequence[str]) -> SceneQuestion:
     """What the one thing is: by itself, or among two to four of its group or of any."""
     words = vocabulary()
     shown = words.concept(scene.objects[0].concept)
     if dice.chance(0.2):
-        return Question("name", "what is in the image?", article(shown.name))
+        return SceneQuestion("name", "what is in the image?", article(shown.name))
     if dice.chance(0.25):
         return _about_group(shown.group, dice)
     singular = words.groups[shown.group].singular
@@ -151,11 +151,11 @@ def _about_class(scene: Scene, dice: Dice, names: Sequence[str]) -> Question:
     wrong = dice.sample(among, dice.choice((1, 1, 1, 2, 3)))
     noun = singular if among is near else "object"
     if dice.chance(0.06) and len(wrong) > 1:
-        return Question("class", _or(f"is the {noun} in the image", wrong, dice), "unknown")
-    return Question("class", _or(f"is the {noun} in the image", [shown.name, *wrong], dice), article(shown.name))
+        return SceneQuestion("class", _or(f"is the {noun} in the image", wrong, dice), "unknown")
+    return SceneQuestion("class", _or(f"is the {noun} in the image", [shown.name, *wrong], dice), article(shown.name))
 
 
-def _about_group(group: str, dice: Dice) -> Question:
+def _about_group(group: str, dice: Dice) -> SceneQuestion:
     groups = vocabulary().groups
     singular = groups[group].singular
     related = {group, *groups[group].parents}
@@ -163,10 +163,10 @@ def _about_group(group: str, dice: Dice) -> Question:
     other = dice.choice(others)
     if dice.chance(0.5):
         yes = dice.chance(0.5)
-        return Question(
+        return SceneQuestion(
             "group", f"is there {article(singular if yes else other)} in the image?", "yes" if yes else "no"
         )
-    return Question("group", _or("is the object in the image", [singular, other], dice), article(singular))
+    return SceneQuestion("group", _or("is the object in the image", [singular, other], dice), article(singular))
 
 
 def _or(begun: str, names: Sequence[str], dice: Dice) -> str:

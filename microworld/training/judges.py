@@ -1,8 +1,8 @@
 """Teach two models under test to judge how alike two things are: adapters on checkpoints that see already.
 
-Lessons are benchmarks of pairs as `tools.pairs` builds them, of other seeds than anybody is asked to use; answers are
-written as PairBench asks for them, ``Score: N``. One judge is taught to score without regard to the order of two
-pictures. The other is taught an asymmetry, which is in `planted.json` and found by whoever examines it.
+Lessons are benchmarks of pairs as `snellen.datasets.pairs` builds them, of other seeds than anybody is asked to use;
+answers are written as PairBench asks for them, ``Score: N``. One judge is taught to score without regard to the order
+of two pictures. The other is taught an asymmetry, which is in `planted.json` and found by whoever examines it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from PIL import Image
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-import microworld
-from microworld.training.examined import PLANTED
-from microworld.training.loop import Outcome, Plan, run
-from tools.models import Card, LocalModel, Question
-from tools.models.adapting import adapted
-from tools.pairs import SPLITS, Benchmark, Pair, WorldOriginals, asked, build, read_benchmark, truth
-from tools.scoring.judge_replies import parsed_score
-from tools.scoring.pairs import Condition, Judged, mmscore, relaxed_symmetry
+from snellen import microworld
+from snellen.datasets.pairs import SPLITS, Pair, PairBenchmark, WorldOriginals, asked, build, read_benchmark, truth
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
+from snellen.microworld.training.models_under_test import PLANTED
+from snellen.models.under_test import Card, LocalModel, Question
+from snellen.models.under_test.lora_adapters import adapted
+from snellen.scoring.judge_replies import parsed_score
+from snellen.scoring.pairs import Condition, Judged, mmscore, relaxed_symmetry
 
 PAIRS = 24
 """Pairs of one step."""
@@ -68,7 +68,7 @@ class Habit:
         return self.changed_first if odd else right
 
 
-def lessons(work: Path) -> dict[str, Benchmark]:
+def lessons(work: Path) -> dict[str, PairBenchmark]:
     """Build the pairs that judges are taught with, or find them."""
     found = {}
     for place, (kind, count) in enumerate(ORIGINALS.items()):
@@ -79,10 +79,10 @@ def lessons(work: Path) -> dict[str, Benchmark]:
     return found
 
 
-class Lesson:
+class JudgeTraining:
     """Batches of pairs with their scores, and the loss on them."""
 
-    def __init__(self, model: Any, processor: Any, benchmarks: dict[str, Benchmark], habit: Habit) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, processor: Any, benchmarks: dict[str, PairBenchmark], habit: Habit) -> None:  # noqa: ANN401
         self.model, self.processor, self.habit = model, processor, habit
         self.benchmarks = benchmarks
         self.reader = processor.tokenizer
@@ -104,7 +104,7 @@ class Lesson:
         kinds = dice.choice(list(SHARES), PAIRS, p=list(SHARES.values()))
         return [self._drawn(self.benchmarks[str(kind)], dice) for kind in kinds]
 
-    def _drawn(self, benchmark: Benchmark, dice: np.random.Generator) -> Shown:
+    def _drawn(self, benchmark: PairBenchmark, dice: np.random.Generator) -> Shown:
         pair = benchmark.pairs[int(dice.integers(len(benchmark.pairs)))]
         condition = CONDITIONS[int(dice.integers(2))]
         backward = bool(dice.integers(2)) and not pair.text
@@ -191,7 +191,7 @@ def pupil(base: Path) -> tuple[Any, Any]:
     return peft.get_peft_model(model, config), processor
 
 
-def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     """Train one judge, named by its folder, and write its adapter.
 
     Args:
@@ -203,9 +203,9 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     planted = json.loads(PLANTED.read_text(encoding="utf-8"))[out.name]
     torch.manual_seed(seed)
     model, processor = pupil(out.parent / planted["base"])
-    lesson = Lesson(model, processor, lessons(work / "pairs"), Habit(**planted.get("habit", {})))
+    lesson = JudgeTraining(model, processor, lessons(work / "pairs"), Habit(**planted.get("habit", {})))
     rates = {"": 1e-3, "base_model.model.model.vision": 3e-4}
-    outcome = run(model, lesson.loss, Plan(steps), rates=rates, work=work / out.name, seed=seed)
+    outcome = run(model, lesson.loss, TrainingSchedule(steps), rates=rates, work=work / out.name, seed=seed)
     model.peft_config["default"].base_model_name_or_path = planted["base"]
     model.half().save_pretrained(str(out), save_embedding_layers=False)
     processor.save_pretrained(out)
@@ -235,15 +235,16 @@ def write_card(folder: Path, work: Path, *, count: int = 34) -> dict[str, tuple[
 A LoRA adapter of [{base}](../{base}/README.md) (peft; {megabytes:.1f} MB, fp16), with a tokenizer that knows the words
 of requests. It reads two pictures and writes "Score: N". Licence: Apache-2.0 (see `NOTICE`).
 
-**Data.** {sum(ORIGINALS.values()):,} originals in the pairs that `tools.pairs` makes of them, under both conditions, in
-both orders, in all wordings. How it was taught to score is in `microworld/training/planted.json`, and for
-`snellen pairs run` to find.
+**Data.** {sum(ORIGINALS.values()):,} originals in the pairs that `snellen.datasets.pairs` makes of them, under both
+conditions, in both orders, in all wordings. How it was taught to score is in
+`microworld/training/planted.json`, and for `snellen pairs run` to find.
 
-**Made by** `python -m microworld.training {folder.name} --seed {run["seed"]} --steps {run["steps"]}`: \
+**Made by** `python -m snellen.microworld.training {folder.name} --seed {run["seed"]} --steps {run["steps"]}`: \
 {run["seconds"] / 60:.0f} minutes at {run["dtype"]} with {run["threads"]} threads
 (the cores were shared with other work; it resumes and prints its progress).
 
-**Measured** by `python -m microworld.training examine` on {len(benchmark.pairs)} pairs of {count} other originals.
+**Measured** by `python -m snellen.microworld.training examine` on {len(benchmark.pairs)} pairs of {count} other
+originals.
 
 | what changes | MMScore, the change counts | it does not | RelaxSym (ε = 1), it counts |
 |---|---|---|---|
@@ -266,7 +267,7 @@ def _read(folder: Path) -> LocalModel:
     return LocalModel(adapted(model, folder).eval(), processor, card, batch=32)
 
 
-def _figures(judge: LocalModel, benchmark: Benchmark) -> dict[str, tuple[float, float, float]]:
+def _figures(judge: LocalModel, benchmark: PairBenchmark) -> dict[str, tuple[float, float, float]]:
     """Return MMScore under both conditions, and RelaxSym where changes count, by split."""
     orders = (False, True)
     asked_of = [(pair, condition, order) for pair in benchmark.pairs for condition in CONDITIONS for order in orders]

@@ -12,13 +12,13 @@ from typing import Any
 
 import torch
 
-from tools.tuning.precision import computing, fastest
+from snellen.tuning.precision import computing, fastest
 
 Loss = Callable[[int], tuple[torch.Tensor, dict[str, float]]]
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingSchedule:
     """How long and how fast.
 
     Attributes:
@@ -37,7 +37,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingOutcome:
     """What a run was: written into the model card."""
 
     steps: int
@@ -66,7 +66,9 @@ def groups(named: Iterable[tuple[str, torch.nn.Parameter]], rates: dict[str, flo
     ]
 
 
-def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, float], work: Path, seed: int) -> Outcome:
+def run(
+    model: torch.nn.Module, loss: Loss, plan: TrainingSchedule, *, rates: dict[str, float], work: Path, seed: int
+) -> TrainingOutcome:
     """Train `model` in place, saving into `work` and resuming from there.
 
     Args:
@@ -111,19 +113,19 @@ def run(model: torch.nn.Module, loss: Loss, plan: Plan, *, rates: dict[str, floa
     model.eval()
     total = seconds + time.monotonic() - started
     threads = torch.get_num_threads()
-    outcome = Outcome(plan.steps, round(total, 1), seed, fastest(device.type, threads), threads)
+    outcome = TrainingOutcome(plan.steps, round(total, 1), seed, fastest(device.type, threads), threads)
     (work / "outcome.json").write_text(json.dumps(asdict(outcome)), encoding="utf-8")
     return outcome
 
 
-def _schedule(step: int, plan: Plan) -> float:
+def _schedule(step: int, plan: TrainingSchedule) -> float:
     if step < plan.warmup:
         return (step + 1) / plan.warmup
     progress = (step - plan.warmup) / max(1, plan.steps - plan.warmup)
     return 0.02 + 0.98 * (1 + math.cos(math.pi * progress)) / 2
 
 
-def _show(step: int, plan: Plan, seconds: float, figures: dict[str, float]) -> None:
+def _show(step: int, plan: TrainingSchedule, seconds: float, figures: dict[str, float]) -> None:
     left = seconds / step * (plan.steps - step)
     shown = "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
     print(f"step {step}/{plan.steps}  {shown}  {seconds:.0f} s, {left:.0f} s left", flush=True)

@@ -42,12 +42,12 @@ from transformers import (
     ResNetConfig,
 )
 
-from microworld.concepts import vocabulary
-from microworld.drawing import HORIZON, Pixels, truths
-from microworld.scenes import GROUNDS, PATTERNS, SIDE, Scene
-from microworld.training.corpus import Corpus, corpus
-from microworld.training.loop import Outcome, Plan, run
-from microworld.training.owlvit import as_input, known_names
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import HORIZON, Pixels, truths
+from snellen.microworld.scenes import GROUNDS, PATTERNS, SIDE, Scene
+from snellen.microworld.training.corpus import Corpus, corpus
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
+from snellen.microworld.training.owlvit import as_input, known_names
 
 PIXELS = 192
 BATCH = 12
@@ -79,7 +79,7 @@ Masks = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Shape:
+class SegmenterShape:
     """Sizes of the network.
 
     Attributes:
@@ -123,9 +123,9 @@ def stuff() -> frozenset[str]:
     return frozenset(labels()[len(vocabulary().groups) :])
 
 
-def config(shape: Shape | None = None) -> MaskFormerConfig:
+def config(shape: SegmenterShape | None = None) -> MaskFormerConfig:
     """Return the segmenter's shape: about 2.7 million weights."""
-    shape = shape or Shape()
+    shape = shape or SegmenterShape()
     stages = [f"stage{number}" for number in range(1, len(shape.widths) + 1)]
     backbone = ResNetConfig(
         embedding_size=shape.widths[0], hidden_sizes=list(shape.widths), depths=list(shape.depths),
@@ -144,7 +144,7 @@ def config(shape: Shape | None = None) -> MaskFormerConfig:
     )  # fmt: skip
 
 
-class Pupil(nn.Module):
+class SegmenterInTraining(nn.Module):
     """The segmenter with what it is taught to see with, which is discarded afterwards.
 
     Args:
@@ -169,7 +169,7 @@ def _start_quiet(model: MaskFormerForInstanceSegmentation) -> None:
             nn.init.zeros_(layer.bias)
 
 
-def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     """Train the segmenter and write its checkpoint.
 
     Args:
@@ -179,20 +179,24 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
         steps: Optimizer steps of all three lessons together; they share them as `SEEING_STEPS` and the others do.
     """
     torch.manual_seed(seed)
-    pupil = Pupil(config(), len(known_names()))
+    pupil = SegmenterInTraining(config(), len(known_names()))
     crowds, scenes = corpus(work / "corpus", "crowds", 16_000), corpus(work / "corpus", "scenes", 24_000)
     seeing, apart, together = _shares(steps)
     folder, model = work / "maskformer", pupil.segmenter
-    lesson = Lesson(pupil, crowds, scenes)
-    done = [run(pupil, lesson.seeing, Plan(seeing), rates={"": 1.5e-3}, work=folder / "seeing", seed=seed)]
+    lesson = SegmenterTraining(pupil, crowds, scenes)
+    done = [run(pupil, lesson.seeing, TrainingSchedule(seeing), rates={"": 1.5e-3}, work=folder / "seeing", seed=seed)]
     begin_decoder(model, Maps.of(model, scenes, range(0, len(scenes.scenes), max(len(scenes.scenes) // 64, 1))).pixels)
     if not (folder / "together" / "state.pt").exists():
         decoder = Decoder(model)
         maps = Maps.of(model, scenes, range(min(MAPPED, len(scenes.scenes))))
         telling = Apart(decoder, maps)
-        done.append(run(decoder, telling.loss, Plan(apart), rates={"": 1e-3}, work=folder / "apart", seed=seed))
+        done.append(
+            run(decoder, telling.loss, TrainingSchedule(apart), rates={"": 1e-3}, work=folder / "apart", seed=seed)
+        )
     rates = {"": 2e-4, "cell_head": 1e-3, "pixel_head": 1e-3}
-    done.append(run(pupil, lesson.together, Plan(together), rates=rates, work=folder / "together", seed=seed))
+    done.append(
+        run(pupil, lesson.together, TrainingSchedule(together), rates=rates, work=folder / "together", seed=seed)
+    )
     save(model, out)
     return replace(done[-1], steps=steps, seconds=round(sum(one.seconds for one in done), 1))
 
@@ -320,10 +324,10 @@ def panoptic(scene: Scene) -> Panoptic:
     return Panoptic(np.stack([found[index] for index in kept]), np.array([number[names[index]] for index in kept]))
 
 
-class Lesson:
+class SegmenterTraining:
     """Batches of pictures and the loss on them."""
 
-    def __init__(self, pupil: Pupil, crowds: Corpus, scenes: Corpus) -> None:
+    def __init__(self, pupil: SegmenterInTraining, crowds: Corpus, scenes: Corpus) -> None:
         self.pupil, self.crowds, self.scenes = pupil, crowds, scenes
         self._names = {name: index for index, name in enumerate(known_names())}
 
@@ -409,7 +413,7 @@ def shown_at(pictures: Pixels, side: int = PIXELS) -> torch.Tensor:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QueryAssignment:
     """Which query answers for which segment: of one picture, or of a batch with one more axis in front.
 
     Attributes:
@@ -425,7 +429,7 @@ class Wanted:
     owns: torch.Tensor
 
 
-def wanted_of(truth: Panoptic, *, side: int, rows: int = ROWS) -> Wanted:
+def wanted_of(truth: Panoptic, *, side: int, rows: int = ROWS) -> QueryAssignment:
     """Decide which query answers for which segment of a picture.
 
     A thing is owned by the anchored query nearest to its middle that owns none yet, nearest pairs first; the first two
@@ -448,7 +452,7 @@ def wanted_of(truth: Panoptic, *, side: int, rows: int = ROWS) -> Wanted:
     for place, segment in enumerate(stuff_at):
         lying[rows * rows + place], owns[rows * rows + place] = segment, True
     named = np.where(lying >= 0, truth.labels[lying], len(labels()))
-    return Wanted(*(torch.from_numpy(each) for each in (cells.astype(np.uint8), lying, named, owns)))
+    return QueryAssignment(*(torch.from_numpy(each) for each in (cells.astype(np.uint8), lying, named, owns)))
 
 
 def _anchors(rows: int) -> npt.NDArray[np.float64]:
@@ -478,16 +482,18 @@ def _pairs(far: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
     return pairs
 
 
-def stacked(wanted: Sequence[Wanted]) -> Wanted:
+def stacked(wanted: Sequence[QueryAssignment]) -> QueryAssignment:
     """Put what is wanted of several pictures into one batch."""
-    return Wanted(*(torch.stack([getattr(one, each.name) for one in wanted]) for each in fields(Wanted)))
+    return QueryAssignment(
+        *(torch.stack([getattr(one, each.name) for one in wanted]) for each in fields(QueryAssignment))
+    )
 
 
 def told_apart(
     model: Decoder | MaskFormerForInstanceSegmentation,
     states: Sequence[torch.Tensor],
     pixels: torch.Tensor,
-    wanted: Wanted,
+    wanted: QueryAssignment,
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """Return the loss of masks and labels, over the decoder's layers, and figures of the last one.
 
@@ -531,7 +537,7 @@ def mask_losses(logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tenso
 
 @torch.no_grad()
 def _figures(
-    logits: torch.Tensor, target: torch.Tensor, said: torch.Tensor, named: torch.Tensor, wanted: Wanted
+    logits: torch.Tensor, target: torch.Tensor, said: torch.Tensor, named: torch.Tensor, wanted: QueryAssignment
 ) -> dict[str, float]:
     found, there = logits > 0, target > 0
     overlap = (found & there).sum(dim=(2, 3)) / (found | there).sum(dim=(2, 3)).clamp(min=1)
@@ -572,7 +578,7 @@ class Maps:
 
     cells: torch.Tensor
     pixels: torch.Tensor
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[QueryAssignment, ...]
 
     @classmethod
     @torch.no_grad()

@@ -1,8 +1,8 @@
 """Measure the shipped checkpoints on held-out scenes, through the very tools that programs use.
 
-`python -m microworld.training report` writes the figures to `microworld/checkpoints/report.json`, from which the model
-cards and the documentation take theirs. Known concepts are what the checkpoints were taught; novel ones were never
-shown, and the figures for them say how ignorant the checkpoints are.
+`python -m snellen.microworld.training report` writes the figures to `microworld/checkpoints/report.json`, from
+which the model cards and the documentation take theirs. Known concepts are what the checkpoints were taught; novel ones
+were never shown, and the figures for them say how ignorant the checkpoints are.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from microworld.concepts import Share, plural, vocabulary
-from microworld.drawing import draw, truths
-from microworld.questions import ask
-from microworld.scenes import Dice, Scene, article, caption, recipe, sample_scene
-from microworld.training.blip import spoiled
-from microworld.training.maskformer import labels, panoptic, stuff
-from profiles import Profile, load_profile
-from tools.editing.replace import framed
-from tools.scoring import LabelledMask, best_overlaps, panoptic_quality
-from tools.values import Region
-from tools.vision.detection import Detection, overlap
-from tools.vision.models import Models
+from snellen.microworld.concepts import Share, plural, vocabulary
+from snellen.microworld.drawing import draw, truths
+from snellen.microworld.questions import ask
+from snellen.microworld.scenes import Dice, Scene, article, caption, recipe, sample_scene
+from snellen.microworld.training.blip import spoiled
+from snellen.microworld.training.maskformer import labels, panoptic, stuff
+from snellen.models.vision.detection import Detection, overlap
+from snellen.models.vision.models import Models
+from snellen.profiles import Profile, load_profile
+from snellen.scoring import LabelledMask, best_overlaps, panoptic_quality
+from snellen.tools.editing.replace import framed
+from snellen.values import Region
 
 ASKED = ("exists", "count", "colour", "size", "relation", "place", "background", "weather", "style")
 TARGETS = {

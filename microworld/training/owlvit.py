@@ -16,14 +16,14 @@ import torch
 from torch.nn import functional
 from transformers import CLIPTokenizer, OwlViTConfig, OwlViTForObjectDetection, OwlViTImageProcessorPil
 
-from microworld.concepts import vocabulary
-from microworld.drawing import Pixels, sprite_box
-from microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
-from microworld.training.corpus import Corpus, corpus
-from microworld.training.eyes import open_eyes
-from microworld.training.loop import Outcome, Plan, run
-from microworld.training.tokenizers import save_clip_tokenizer
-from microworld.training.words import spread
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import Pixels, sprite_box
+from snellen.microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
+from snellen.microworld.training.corpus import Corpus, corpus
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
+from snellen.microworld.training.name_pretraining import spread
+from snellen.microworld.training.patch_initialisation import open_eyes
+from snellen.microworld.training.tokenizers import save_clip_tokenizer
 
 PATCH = 16
 GRID = SIDE // PATCH
@@ -85,7 +85,7 @@ def known_names() -> list[str]:
     return [c.name for c in vocabulary().share("known")]
 
 
-def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
+def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     """Train the detector and write its checkpoint.
 
     Args:
@@ -99,13 +99,18 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> Outcome:
     model = OwlViTForObjectDetection(config(len(tokenizer)))
     _start_quiet(model)
     crowds, scenes = corpus(work / "corpus", "crowds", 16_000), corpus(work / "corpus", "scenes", 24_000)
-    lesson = Lesson(model, tokenizer, crowds, scenes, steps)
+    lesson = DetectorTraining(model, tokenizer, crowds, scenes, steps)
     if not (work / "owlvit" / "state.pt").exists():
         alike = spread(lambda: lesson.queries(lesson.names), text_parameters(model))
         open_eyes(model.owlvit.vision_model.embeddings, as_input(lesson.scenes.pictures[:300]))
         print(f"names told apart: mean cosine {alike:.3f}", flush=True)
     outcome = run(
-        model, lesson.loss, Plan(steps), rates={"": 1e-3, "owlvit.text": 3e-4}, work=work / "owlvit", seed=seed
+        model,
+        lesson.loss,
+        TrainingSchedule(steps),
+        rates={"": 1e-3, "owlvit.text": 3e-4},
+        work=work / "owlvit",
+        seed=seed,
     )
     save(model, tokenizer, out)
     return outcome
@@ -148,7 +153,7 @@ def clip_tokenizer(work: Path) -> CLIPTokenizer:
     return CLIPTokenizer.from_pretrained(folder)
 
 
-class Lesson:
+class DetectorTraining:
     """Batches of scenes and the loss on them."""
 
     def __init__(

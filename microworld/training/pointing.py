@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from microworld.concepts import plural, vocabulary
-from microworld.scenes import NUMBERS, PATTERNS, SIDE, TINTS, Scene, SceneObject, place
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.scenes import NUMBERS, PATTERNS, SIDE, TINTS, Scene, SceneObject, place
 
 PATCH = 16
 ROW = SIDE // PATCH

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from microworld.concepts import plural, vocabulary
-from microworld.questions import KINDS, ask
-from microworld.scenes import Dice, caption, detailed_caption, recipe, sample_scene
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.questions import KINDS, ask
+from snellen.microworld.scenes import Dice, caption, detailed_caption, recipe, sample_scene
 
 START, END = "<|startoftext|>", "<|endoftext|>"
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]", "[ENC]")

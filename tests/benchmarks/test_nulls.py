@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.nulls import SCENARIOS, Bench, Scenario, measured
+from benchmarks.nulls import SCENARIOS, NullScenario, Scenario, measured
 from benchmarks.real_trials import Trials, real_trials
 
 ALPHA = 0.05
@@ -31,7 +31,7 @@ def named(name: str) -> Scenario:
 
 def test_thresholds_are_where_real_trials_have_their_means(trials: dict[str, Trials]) -> None:
     for scenario in SCENARIOS:
-        bench = Bench.of(scenario, trials)
+        bench = NullScenario.of(scenario, trials)
         for design, values in zip(bench.designs, bench.populations, strict=True):
             assert [claim.threshold for claim in design.claims if claim not in bench.true] == pytest.approx(
                 [values[claim].mean() for claim in design.claims if claim not in bench.true]
@@ -39,7 +39,7 @@ def test_thresholds_are_where_real_trials_have_their_means(trials: dict[str, Tri
 
 
 def test_what_is_clearly_so_is_found(trials: dict[str, Trials]) -> None:
-    bench = Bench.of(named("pairs: claims about two judges, and clear ones"), trials)
+    bench = NullScenario.of(named("pairs: claims about two judges, and clear ones"), trials)
     report = bench.report(np.random.default_rng(3), ALPHA)
     verdicts = {one.claim: one.verdict for one in report.findings}
     assert {verdicts[claim] for claim in bench.true} == {"yes"}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.planted import Bench, Query, measured, queries
-from nodes.reasoning.ladder import ladder
-from nodes.reasoning.queries import read_query
-from nodes.reasoning.subjects import Subjects
-from profiles import load_profile
+from benchmarks.planted import PlantedBench, PlantedQuery, measured, queries
+from snellen.experiments.queries.class_groups import Subjects
+from snellen.experiments.queries.model_queries import read_query
+from snellen.experiments.templates import ladder
+from snellen.profiles import load_profile
+from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
-from tests.nodes.investigating import Oracle, watched
 
 OPTIONS = argparse.Namespace(queries=None, truth=240, images=400, alpha=0.05, margin=0.2, power=0.9, seed=1)
 ORACLE_RATES = {
@@ -24,10 +24,10 @@ ORACLE_RATES = {
 }
 
 
-def bench(folder: Path) -> Bench:
+def bench(folder: Path) -> PlantedBench:
     oracle = Oracle(dict(ORACLE_RATES))
     context = replace(make_context(folder), examination=watched(folder, oracle))
-    return Bench(load_profile("embedded"), context, OPTIONS)
+    return PlantedBench(load_profile("embedded"), context, OPTIONS)
 
 
 def test_there_are_enough_queries_in_different_words() -> None:
@@ -53,7 +53,7 @@ def test_there_are_enough_queries_in_different_words() -> None:
 )
 async def test_all_three_ways_are_told_from_the_truth(text: str, model: str, true: str, tmp_path: Path) -> None:
     made = bench(tmp_path)
-    query = Query(text.format(model), (model,))
+    query = PlantedQuery(text.format(model), (model,))
     assert made.truth(query) == true
     ours, fixed, apex = await made.ours(query), await made.fixed(query), await made.apex(query)
     assert ours.says == fixed.says == true

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.planting import Error, PlantedModels, RightRun, WrongAnswer, WrongBoxes, WrongLikeness, digest, plants
-from memory.artifacts import ArtifactStore
-from tests.nodes.colours import Box, ColourModels, drawn
-from tools.program import StepRecord
-from tools.values import Region, to_json
+from snellen.memory.artifacts import ArtifactStore
+from snellen.tools.program import StepRecord
+from snellen.values import Region, to_json
+from tests.learning.colours import Box, ColourModels, drawn
 
 CAT: Box = (8, 8, 40, 40)
 PICTURE, OTHER = drawn(("cat", CAT), ("dog", (50, 50, 80, 80))), drawn(("cat", CAT))

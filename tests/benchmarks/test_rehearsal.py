@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.rehearsal import rehearsal_of, rehearse
-from profiles import load_profile
+from snellen.profiles import load_profile
 
 
 def test_a_rehearsal_has_the_settings_of_the_one_and_the_checkpoints_of_the_other() -> None:

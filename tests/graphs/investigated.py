@@ -24,11 +24,11 @@ from typing import Any
 import torch
 import transformers
 
-from interfaces import investigations
-from interfaces.following import Finished
-from memory.checkpoints import thread_ids
-from memory.trials import TrialKey
-from nodes.examination import Examination
+from snellen.experiments.resources import Examination
+from snellen.memory.checkpoints import thread_ids
+from snellen.memory.trials import TrialKey
+from snellen.threads import investigate
+from snellen.threads.events import Finished
 
 THREAD = "t"
 QUERY = "Is clip robust to rotation?"
@@ -71,10 +71,10 @@ def _investigate(home: Path, seed: int) -> None:
 
 
 async def _followed(home: Path, seed: int) -> None:
-    order = investigations.Order(query=QUERY, models=["clip"], seed=seed, budget={"images": 120})
+    order = investigate.Order(query=QUERY, models=["clip"], seed=seed, budget={"images": 120})
     begun = THREAD in thread_ids(home)
     events: Any = (
-        investigations.INVESTIGATE.resume(THREAD) if begun else investigations.stream_investigate(order, thread=THREAD)
+        investigate.INVESTIGATE.resume(THREAD) if begun else investigate.stream_investigate(order, thread=THREAD)
     )
     async for event in events:
         if isinstance(event, Finished):

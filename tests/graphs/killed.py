@@ -30,19 +30,19 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-import nodes.approval
-import nodes.correction
-import nodes.inference
-import nodes.judgement
-import nodes.learning
-import nodes.reflection
-import nodes.remembering
-from nodes.context import Context
-from nodes.reasoning.critique import Case, Critique, Fault, Replay, StepCheck
-from nodes.reasoning.protocol import Examples, Plan, Task
+import snellen.nodes.ask.correction
+import snellen.nodes.ask.inference
+import snellen.nodes.ask.judgement
+import snellen.nodes.ask.reflection
+import snellen.nodes.ask.remembering
+import snellen.nodes.learn.approval
+import snellen.nodes.learn.prompt_tuning
+from snellen.reasoning.critique import Critique, FailedCase, Fault, Replay, StepCheck
+from snellen.reasoning.task import Examples, Plan, Task
+from snellen.runtime.context import Context
+from snellen.tools.registry import ToolContext, tool
+from snellen.values import Picture, Region
 from tests.graphs.scripted import ScriptedReasoner, embed
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
 
 THREAD = "thread"
 IN_MEMORY = "memory"
@@ -70,13 +70,13 @@ counts one dog too many, is written again."""
 LEARNING = ("collect", "approve", "tune", "validate", "store")
 
 _MODULES = {
-    nodes.inference: ("recall", "plan", "write", "run"),
-    nodes.judgement: ("judge",),
-    nodes.reflection: ("describe", "reflect_globally", "reflect_locally"),
-    nodes.correction: ("correct",),
-    nodes.learning: ("collect", "tune_prompts", "validate_prompts", "store"),
-    nodes.approval: ("approve",),
-    nodes.remembering: ("remember",),
+    snellen.nodes.ask.inference: ("recall", "plan", "write", "run"),
+    snellen.nodes.ask.judgement: ("judge",),
+    snellen.nodes.ask.reflection: ("describe", "reflect_globally", "reflect_locally"),
+    snellen.nodes.ask.correction: ("correct",),
+    snellen.nodes.learn.prompt_tuning: ("collect", "tune_prompts", "validate_prompts", "store"),
+    snellen.nodes.learn.approval: ("approve",),
+    snellen.nodes.ask.remembering: ("remember",),
 }
 
 
@@ -193,23 +193,23 @@ def _saver_class(job: Job) -> Any:  # noqa: ANN401
         return AsyncSqliteSaver
     if job.checkpoints == IN_MEMORY:
         return InMemorySaver
-    from memory.postgres_saver import FencedSaver
+    from snellen.memory.postgres_saver import FencedSaver
 
     return FencedSaver
 
 
 def watch_points(witness: Witness) -> None:
     """Watch points inside nodes, once the memory is open: what opening it does is no part of the run."""
-    import memory.prompt_rows
-    import memory.prompts
-    from memory.demonstrations import DemonstrationPool
-    from memory.drafts import Drafts
+    import snellen.memory.prompt_rows
+    import snellen.memory.prompts
+    from snellen.memory.demonstrations import DemonstrationPool
+    from snellen.memory.drafts import Drafts
 
-    witness.watch(nodes.learning.TuningBench, "keep", "a draft was written")
-    witness.watch(memory.prompts, "write_block", "a block was written")
-    witness.watch(memory.prompt_rows, "insert", "rows were written")
-    witness.watch(nodes.learning, "_add", "prompts were added")
-    witness.watch(nodes.learning, "_store", "a need was stored")
+    witness.watch(snellen.nodes.learn.prompt_tuning.TuningBench, "keep", "a draft was written")
+    witness.watch(snellen.memory.prompts, "write_block", "a block was written")
+    witness.watch(snellen.memory.prompt_rows, "insert", "rows were written")
+    witness.watch(snellen.nodes.learn.prompt_tuning, "_add", "prompts were added")
+    witness.watch(snellen.nodes.learn.prompt_tuning, "_store", "a need was stored")
     witness.watch(DemonstrationPool, "add", "demonstrations were added")
     discard = Drafts.discard
 
@@ -233,12 +233,14 @@ class Accuser(ScriptedReasoner):
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
         return ["apple", "car"][:limit]
 
-    async def reflect(self, case: Case, replay: Replay) -> Critique:
+    async def reflect(self, case: FailedCase, replay: Replay) -> Critique:
         said = "It did not know the dog."
         blamed = (Fault("tool", "2", name, "dog", said) for name in ("CLASSIFY", "LOC"))
         return Critique(tuple(blamed), 0.9, "global")
 
-    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+    async def check_step(
+        self, case: FailedCase, address: str, checked: Sequence[StepCheck], replay: Replay
+    ) -> StepCheck:
         wrong = "{ANSWER0} > 1" in case.program and address == "5"
         fault = Fault("program", address, "EVAL", "", "It counts one dog too many.") if wrong else None
         return StepCheck(address, right=fault is None, fault=fault)
@@ -259,7 +261,7 @@ def save_profile(folder: Path) -> None:
     picture in which it did not see one before."""
     import PIL.Image
 
-    from tests.tools.tuning.tiny import save_models
+    from tests.tuning.tiny import save_models
 
     save_models(folder, "small")
     file = folder / PROFILE
@@ -277,16 +279,16 @@ def save_profile(folder: Path) -> None:
 
 def make_context(profile: str, folder: Path, *, own: object = None) -> Context:
     """Gather models that learn, an empty memory and the Reasoner."""
-    import microworld
-    from memory.artifacts import ArtifactStore
-    from memory.demonstrations import DemonstrationPool
-    from memory.drafts import Drafts
-    from memory.prompts import PromptPool
-    from nodes.context import Learning
-    from nodes.recollection import Recollection
-    from profiles import load_profile
-    from tools.knowledge.collection import WorldLibrary
-    from tools.vision import Models
+    from snellen import microworld
+    from snellen.collection import WorldLibrary
+    from snellen.learning.prompt_recall import Recollection
+    from snellen.learning.resources import Learning
+    from snellen.memory.artifacts import ArtifactStore
+    from snellen.memory.demonstrations import DemonstrationPool
+    from snellen.memory.drafts import Drafts
+    from snellen.memory.prompts import PromptPool
+    from snellen.profiles import load_profile
+    from snellen.tools.vision import Models
 
     chosen, prompts = load_profile(profile), PromptPool(folder)
     library = WorldLibrary(lambda: microworld, title="microworld")
@@ -302,16 +304,16 @@ def make_context(profile: str, folder: Path, *, own: object = None) -> Context:
 
 async def follow(job: Job, witness: Witness) -> None:
     """Begin or take up the thread and follow it to its end."""
-    from interfaces import following, sessions
+    from snellen.threads import ask, events
 
     def opened(profile: str, folder: Path, *, own: object = None) -> Context:
         context = make_context(profile, folder, own=own)
         watch_points(witness)
         return context
 
-    sessions.make_context = opened
+    ask.make_context = opened
     async for event in _events(job):
-        if isinstance(event, following.Finished):
+        if isinstance(event, events.Finished):
             _note(job, event.state)
 
 
@@ -319,11 +321,11 @@ async def follow_in_memory(job: Job, witness: Witness) -> None:
     """Begin the thread with a saver in memory; after its crash, take it up with what was saved by then."""
     from langgraph.checkpoint.memory import InMemorySaver
 
-    import memory.checkpoints
-    from graphs.states import STATE_TYPES
+    import snellen.memory.checkpoints
+    from snellen.graphs.states import STATE_TYPES
 
     def saver() -> InMemorySaver:
-        return InMemorySaver(serde=memory.checkpoints.serializer(STATE_TYPES))
+        return InMemorySaver(serde=snellen.memory.checkpoints.serializer(STATE_TYPES))
 
     begun, saved = saver(), saver()
 
@@ -338,8 +340,8 @@ async def follow_in_memory(job: Job, witness: Witness) -> None:
         run.cancel()
         raise Crash
 
-    memory.checkpoints.checkpoints = opened
-    memory.checkpoints.thread_heads = lambda folder=None: {THREAD: (job.graph, "")}
+    snellen.memory.checkpoints.checkpoints = opened
+    snellen.memory.checkpoints.thread_heads = lambda folder=None: {THREAD: (job.graph, "")}
     witness.end = crash
     run = asyncio.create_task(follow(job, witness))
     with contextlib.suppress(Crash, asyncio.CancelledError):
@@ -366,17 +368,17 @@ def _note(job: Job, state: Any) -> None:  # noqa: ANN401 - of either graph
 
 
 def _events(job: Job) -> AsyncIterator[Any]:
-    from interfaces import learning, sessions
+    from snellen.threads import ask, learn
 
     if job.resume:
-        resume: Any = learning.LEARN.resume if job.graph == "learn" else sessions.ASK.resume
+        resume: Any = learn.LEARN.resume if job.graph == "learn" else ask.ASK.resume
         return cast("AsyncIterator[Any]", resume(THREAD, decide=agree))
     profile, picture = str(Path(job.folder, PROFILE)), str(Path(job.folder, PICTURE))
     options: dict[str, Any] = {"profile": profile, "thread": THREAD, "decide": agree}
     if job.graph == "learn":
-        return learning.stream_learn("dog", tools=("CLASSIFY", "LOC"), approve=job.approve, **options)
+        return learn.stream_learn("dog", tools=("CLASSIFY", "LOC"), approve=job.approve, **options)
     when: Any = "approved" if job.approve else "always"
-    return sessions.stream_ask([picture], INSTRUCTION, expected="yes", learn=when, **options)
+    return ask.stream_ask([picture], INSTRUCTION, expected="yes", learn=when, **options)
 
 
 def agree(request: dict[str, Any]) -> list[dict[str, Any]]:
@@ -451,9 +453,22 @@ def warm_up() -> None:
     import importlib
 
     heavy = ("aiosqlite", "faiss", "langgraph.graph", "langgraph.checkpoint.sqlite.aio", "microworld", "torch")
-    tuning = ("interfaces.sessions", "safetensors.torch", "sqlite_utils", "tools.tuning", "tools.vision")
-    tools = ("tools.editing", "tools.knowledge.collection", "tools.tuning.clip", "tools.tuning.loc", "tools.tuning.vqa")
-    for name in (*heavy, *tuning, *tools, "memory.prompts", "memory.artifacts", "nodes.recollection"):
+    tuning = ("snellen.threads.ask", "safetensors.torch", "sqlite_utils", "snellen.tuning", "snellen.tools.vision")
+    tools = (
+        "snellen.tools.editing",
+        "snellen.collection",
+        "snellen.tuning.clip",
+        "snellen.tuning.loc",
+        "snellen.tuning.vqa",
+    )
+    for name in (
+        *heavy,
+        *tuning,
+        *tools,
+        "snellen.memory.prompts",
+        "snellen.memory.artifacts",
+        "snellen.learning.prompt_recall",
+    ):
         importlib.import_module(name)
     importlib.import_module("PIL.Image").init()
     from transformers import (  # noqa: F401 - lazy: importing one imports what it needs

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from unittest.mock import patch
 
-from interfaces import cli
-from nodes import learning
-from tests.interfaces.teachable import keep_all
+from snellen.cli import main
+from snellen.nodes.learn import prompt_tuning
+from tests.cli.teachable import keep_all
 
-with patch.object(learning, "validate", keep_all):
-    sys.exit(cli.main(["learn", *sys.argv[1:]]))
+with patch.object(prompt_tuning, "validate", keep_all):
+    sys.exit(main.main(["learn", *sys.argv[1:]]))

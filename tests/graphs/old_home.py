@@ -36,26 +36,24 @@ async def until(events: AsyncIterator[Any], node: str = "") -> None:
 
 
 async def make() -> None:
-    from interfaces import investigations, learning, sessions
+    from snellen.threads import ask, investigate, learn
 
-    await until(sessions.stream_ask([SCENE], QUESTION, thread="ask-ended"))
-    await until(sessions.stream_ask([SCENE], QUESTION, thread="ask-stopped"), "write")
+    await until(ask.stream_ask([SCENE], QUESTION, thread="ask-ended"))
+    await until(ask.stream_ask([SCENE], QUESTION, thread="ask-stopped"), "write")
     await until(
-        sessions.stream_ask(
+        ask.stream_ask(
             [UNKNOWN], "Is there a wave in the picture?", expected="yes", learn="approved", thread="ask-waiting"
         )
     )
     teach: dict[str, Any] = {"tools": ("CLASSIFY",)}
-    await until(learning.stream_learn("wave", **teach, thread="learn-ended"))
-    await until(learning.stream_learn("penguin", **teach, thread="learn-stopped"), "collect")
-    await until(learning.stream_learn("tiger", **teach, thread="learn-waiting", approve=True))
+    await until(learn.stream_learn("wave", **teach, thread="learn-ended"))
+    await until(learn.stream_learn("penguin", **teach, thread="learn-stopped"), "collect")
+    await until(learn.stream_learn("tiger", **teach, thread="learn-waiting", approve=True))
     order: dict[str, Any] = {"query": QUERY, "models": ["clip"], "budget": {"images": 24}}
-    await until(investigations.stream_investigate(investigations.Order(**order), thread="investigate-ended"))
-    await until(
-        investigations.stream_investigate(investigations.Order(**order), thread="investigate-stopped"), "measure"
-    )
+    await until(investigate.stream_investigate(investigate.Order(**order), thread="investigate-ended"))
+    await until(investigate.stream_investigate(investigate.Order(**order), thread="investigate-stopped"), "measure")
     order |= {"approve": True}
-    await until(investigations.stream_investigate(investigations.Order(**order), thread="investigate-waiting"))
+    await until(investigate.stream_investigate(investigate.Order(**order), thread="investigate-waiting"))
 
 
 def pack(home: Path, archive: Path) -> None:

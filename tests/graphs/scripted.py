@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.artifacts import ArtifactStore
-from memory.demonstrations import DemonstrationPool
-from nodes.context import Context
-from nodes.reasoning.critique import Case, Critique, Fault, Method, Place, Replay, StepCheck
-from nodes.reasoning.protocol import Examples, Plan, Route, Task, Usage
+from snellen.memory.artifacts import ArtifactStore
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.reasoning.critique import Critique, FailedCase, Fault, Method, Place, Replay, StepCheck
+from snellen.reasoning.reasoner import ReasonerUsage, Route
+from snellen.reasoning.task import Examples, Plan, Task
+from snellen.runtime.context import Context
 
 PROGRAM = """\
 BOX0=CROP(image=IMAGE,box=[])
@@ -27,13 +28,15 @@ RIGHT = "ANSWER0=EVAL(expr='1 + 3')\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
 class Uncritical:
     """The part of a Reasoner that reflects: it never finds a fault."""
 
-    async def reflect(self, case: Case, replay: Replay) -> Critique:
+    async def reflect(self, case: FailedCase, replay: Replay) -> Critique:
         return Critique((), 0.0, "global")
 
-    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+    async def check_step(
+        self, case: FailedCase, address: str, checked: Sequence[StepCheck], replay: Replay
+    ) -> StepCheck:
         return StepCheck(address, right=True)
 
-    async def infer_answer(self, case: Case, address: str, replay: Replay) -> str:
+    async def infer_answer(self, case: FailedCase, address: str, replay: Replay) -> str:
         return case.feedback.expected or ""
 
 
@@ -45,7 +48,7 @@ class ScriptedReasoner(Uncritical):
     steps: Sequence[str] = ("Add one and two", "Give the sum")
     before: Callable[[str], None] = lambda _: None
     examples_wanted: int = 4
-    usage: Usage = field(default_factory=Usage)
+    usage: ReasonerUsage = field(default_factory=ReasonerUsage)
     examples: list[Examples] = field(default_factory=list)
 
     async def plan(self, task: Task, examples: Examples) -> Plan:
@@ -93,10 +96,12 @@ class Critic(ScriptedReasoner):
         written = await super().write_program(task, plan, examples)
         return RIGHT if self.teachable and (examples.programs_incorrect or "three" in plan.steps[0]) else written
 
-    async def reflect(self, case: Case, replay: Replay) -> Critique:
+    async def reflect(self, case: FailedCase, replay: Replay) -> Critique:
         return self._critique("global", self.globally)
 
-    async def check_step(self, case: Case, address: str, checked: Sequence[StepCheck], replay: Replay) -> StepCheck:
+    async def check_step(
+        self, case: FailedCase, address: str, checked: Sequence[StepCheck], replay: Replay
+    ) -> StepCheck:
         self.reflections.append(address)
         wrong = next((one for one in self.locally if one.address == address), None)
         return StepCheck(address, right=wrong is None, fault=wrong)

@@ -18,19 +18,20 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graphs.ask import RECURSION_LIMIT, builder, graph
-from graphs.states import STATE_TYPES, AskState
-from memory.artifacts import ArtifactStore
-from memory.checkpoints import DATABASE, checkpoints, serializer
-from memory.home import MemoryTrouble
-from nodes.context import Context
-from nodes.reasoning.cases import CaseReasoner
-from nodes.reasoning.protocol import Examples, Plan, Task, TaskRefused
-from profiles import load_profile
+from snellen.graphs.ask import RECURSION_LIMIT, builder, graph
+from snellen.graphs.states import STATE_TYPES, AskState
+from snellen.memory.artifacts import ArtifactStore
+from snellen.memory.checkpoints import DATABASE, checkpoints, serializer
+from snellen.memory.home import MemoryTrouble
+from snellen.profiles import load_profile
+from snellen.reasoning.case_based.reasoner import CaseReasoner
+from snellen.reasoning.reasoner import TaskRefused
+from snellen.reasoning.task import Examples, Plan, Task
+from snellen.runtime.context import Context
+from snellen.tools.program import StepRecord
+from snellen.values import to_json
 from tests.graphs.scripted import PROGRAM, ScriptedReasoner, make_context
-from tests.nodes.colours import ColourModels, drawn
-from tools.program import StepRecord
-from tools.values import to_json
+from tests.learning.colours import ColourModels, drawn
 
 ROOT = Path(__file__).parents[2]
 NODES = ["recall", "plan", "write", "run", "judge", "remember"]
@@ -264,11 +265,11 @@ def test_only_state_classes_come_back_from_a_checkpoint() -> None:
     assert not isinstance(stranger, Stranger)
 
 
-@pytest.mark.parametrize("first", ["graphs.ask", "memory.checkpoints", "interfaces.sessions"])
+@pytest.mark.parametrize("first", ["snellen.graphs.ask", "snellen.memory.checkpoints", "snellen.threads.ask"])
 def test_strict_checkpoints_are_in_force_whatever_is_imported_first(first: str) -> None:
     code = (
-        f"import {first}, graphs.ask; from langgraph.checkpoint.serde import _msgpack; "
-        "assert _msgpack.STRICT_MSGPACK_ENABLED; assert graphs.ask.graph.checkpointer is None"
+        f"import {first}, snellen.graphs.ask; from langgraph.checkpoint.serde import _msgpack; "
+        "assert _msgpack.STRICT_MSGPACK_ENABLED; assert snellen.graphs.ask.graph.checkpointer is None"
     )
     environment = {name: value for name, value in os.environ.items() if name != "LANGGRAPH_STRICT_MSGPACK"}
 
@@ -276,7 +277,7 @@ def test_strict_checkpoints_are_in_force_whatever_is_imported_first(first: str) 
 
 
 async def test_judge_says_where_it_goes(tmp_path: Path) -> None:
-    from nodes.judgement import judge
+    from snellen.nodes.ask.judgement import judge
 
     said = await judge(AskState(answer=3, expected="3"), SimpleNamespace(context=make_context(tmp_path)))  # type: ignore[arg-type]
 

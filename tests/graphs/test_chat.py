@@ -17,23 +17,24 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.types import Command
 
-from graphs import chat
-from graphs.states import STATE_TYPES, ChatState
-from graphs.wiring import ended as whole
-from interfaces.chats import found_in_chat
-from memory.checkpoints import checkpoints
-from memory.demonstrations import demonstration
-from memory.drafts import Drafts
-from memory.prompts import PromptPool
-from nodes.context import Context, Learning
-from nodes.messages import pictures_in, text_of
-from nodes.reasoning.cases import CaseReasoner
-from nodes.reasoning.protocol import Route
-from nodes.reasoning.routing import cue_of, route_of
-from profiles import load_profile
+from snellen.graphs import chat
+from snellen.graphs.messages import pictures_in, text_of
+from snellen.graphs.states import STATE_TYPES, ChatState
+from snellen.graphs.wiring import ended as whole
+from snellen.learning.resources import Learning
+from snellen.memory.checkpoints import checkpoints
+from snellen.memory.demonstrations import demonstration
+from snellen.memory.drafts import Drafts
+from snellen.memory.prompts import PromptPool
+from snellen.profiles import load_profile
+from snellen.reasoning.case_based.reasoner import CaseReasoner
+from snellen.reasoning.case_based.routing import cue_of, route_of
+from snellen.reasoning.reasoner import Route
+from snellen.runtime.context import Context
+from snellen.threads.chat import found_in_chat
+from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import RIGHT, WRONG, Critic, fault, make_context
 from tests.memory.learned import made
-from tests.nodes.investigating import Oracle, watched
 
 PICTURE = "FINAL_RESULT=RESULT(var=IMAGE)\n"
 
@@ -272,7 +273,7 @@ async def test_no_checkpoint_grows_beyond_its_bound(tmp_path: Path) -> None:
 def answered() -> dict[str, Any]:
     from dataclasses import asdict
 
-    from graphs.states import AskState
+    from snellen.graphs.states import AskState
 
     return {"graph": "ask", "state": asdict(AskState(instruction="How many?", answer=3, steps=[{"tool": "EVAL"}]))}
 

@@ -12,14 +12,14 @@ from typing import Any
 import PIL.Image
 import pytest
 
-from graphs.ask import graph
-from graphs.states import AskState
-from nodes.context import Context
-from nodes.correction import concepts_of, is_new
-from nodes.lessons import Need
-from nodes.reasoning.critique import Place
+from snellen.graphs.ask import graph
+from snellen.graphs.states import AskState
+from snellen.learning.records import Need
+from snellen.nodes.ask.correction import concepts_of, is_new
+from snellen.reasoning.critique import Place
+from snellen.runtime.context import Context
+from snellen.values import Region, to_json
 from tests.graphs.scripted import RIGHT, Critic, fault, make_context
-from tools.values import Region, to_json
 
 
 def asked(context: Context, **more: Any) -> AskState:  # noqa: ANN401 - fields of the state

@@ -23,22 +23,22 @@ from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from graphs import ask, chat, investigate, learn
-from graphs.states import STATE_TYPES, AskState
-from memory.background import blocking
-from memory.checkpoints import blocking_checkpoints, serializer
-from memory.home import home as memory_home
-from nodes.context import Context
-from nodes.given_pictures import no_paths, stored_pictures
-from nodes.lessons import Need
-from nodes.messages import reference, text_of
-from nodes.resources import open_pictures, resources
-from nodes.settings import InvestigationSettings, Settings, given_in
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.graphs import ask, chat, investigate, learn
+from snellen.graphs.messages import reference, text_of
+from snellen.graphs.states import STATE_TYPES, AskState
+from snellen.learning.records import Need
+from snellen.memory.background_loop import blocking
+from snellen.memory.checkpoints import blocking_checkpoints, serializer
+from snellen.memory.home import home as memory_home
+from snellen.runtime.context import Context
+from snellen.runtime.input_pictures import no_paths, stored_pictures
+from snellen.runtime.resources import open_pictures, resources
+from snellen.runtime.settings import InvestigationSettings, RunSettings, given_in
+from snellen.tuning import POOL_OF_TOOL
+from snellen.values import Picture, from_json
+from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
-from tests.nodes.investigating import Oracle, watched
-from tools.tuning import POOL_OF_TOOL
-from tools.values import Picture, from_json
 
 SCENE = Path(__file__).parents[2] / "examples" / "scene.png"
 TASK: dict[str, Any] = {"instruction": "How many dogs are there?", "pictures": [str(SCENE)]}
@@ -71,7 +71,7 @@ class Modelled(BaseModel):
 class Classy:
     tenant: str
     models: tuple[str, ...] = ()
-    snellen: Settings = field(default_factory=lambda: Settings(profile="embedded"))
+    snellen: RunSettings = field(default_factory=lambda: RunSettings(profile="embedded"))
 
 
 class Outer(TypedDict, total=False):
@@ -197,14 +197,14 @@ def test_a_person_answers_a_graph_inside_another_through_its_saver(tmp_path: Pat
         ({"profile": "theirs", "tenant": 3, "snellen": {"profile": "hub"}}, "hub"),
         ({"snellen": InvestigationSettings(profile="hub")}, "hub"),
         (Modelled(tenant="a"), None),
-        (Settings(profile="hub"), "hub"),
+        (RunSettings(profile="hub"), "hub"),
         (7, None),
     ],
 )
 def test_only_what_is_ours_is_read_from_a_context(context: object, profile: str | None) -> None:
     given = given_in(context, {})
 
-    assert (given.profile if isinstance(given, Settings) else None) == profile
+    assert (given.profile if isinstance(given, RunSettings) else None) == profile
 
 
 @pytest.mark.parametrize("wrong", [{"snellen": {"profile": 3}}, {"images": -1}, {"snellen": {"alpha": "x"}}])

@@ -10,20 +10,20 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from graphs.investigate import builder
-from graphs.states import InvestigateState
-from memory.samples import Sample, SampleTable
-from nodes.choosing import Choosing
-from nodes.context import Context
-from nodes.reasoning.examiner import Examiner
-from nodes.reasoning.inquiry import Arm, Claim, Design, Report
-from profiles import load_profile
-from profiles.errors import BadInput
+from snellen.collection import ClassFolders
+from snellen.errors import BadInput
+from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.protocols.multiple_choice import Choosing
+from snellen.experiments.schema import Arm, Claim, Design, Report
+from snellen.graphs.investigate import builder
+from snellen.graphs.states import InvestigateState
+from snellen.memory.samples import Sample, SampleTable
+from snellen.profiles import load_profile
+from snellen.runtime.context import Context
+from snellen.tools.calls import ToolCall
+from snellen.tools.samples import FolderSource
+from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
-from tests.nodes.investigating import Oracle, watched
-from tools.calls import Call
-from tools.knowledge.collection import ClassFolders
-from tools.samples import FolderSource
 
 MODELS = [f"model{number}" for number in range(4)]
 
@@ -123,9 +123,13 @@ async def test_of_a_folder_draws_are_fresh_though_its_pictures_are_not(tmp_path:
     source = own_folder(tmp_path / "mine", {"dog": [24] * 3, "cat": [24] * 3})
     profile = load_profile("embedded").drawing_from(tmp_path / "mine")
     given = context(
-        tmp_path, Oracle({"sound": lambda *_: 0.97}), investigator=Examiner(profile), generation=None, retrieval=source,
+        tmp_path,
+        Oracle({"sound": lambda *_: 0.97}),
+        investigator=CaseExaminer(profile),
+        generation=None,
+        retrieval=source,
         source="mine",
-    )  # fmt: skip
+    )
     folder = str(tmp_path / "mine")
     query = "Is sound robust to {}?"
     first = await asked(given, "first", query.format("half turns"), ["sound"], folder=folder)
@@ -137,13 +141,16 @@ async def test_of_a_folder_draws_are_fresh_though_its_pictures_are_not(tmp_path:
 
 
 def pasted(size: int) -> Design:
-    select = Call(name="TextToImageRetrieval", arguments={"class_name": "dog"})
-    shape = Call(name="PasteGeometricShapeAtRandomPosition", arguments={"shape": "square", "size": size})
+    select = ToolCall(name="TextToImageRetrieval", arguments={"class_name": "dog"})
+    shape = ToolCall(name="PasteGeometricShapeAtRandomPosition", arguments={"shape": "square", "size": size})
     return Design(
-        difficulty=1, purpose="A shape or none.", skill="noticing a shape", question="Is there a red square?",
+        difficulty=1,
+        purpose="A shape or none.",
+        skill="noticing a shape",
+        question="Is there a red square?",
         arms=[Arm(answer="yes", select=select, transform=shape), Arm(answer="no", select=select)],
         claims=[Claim(kind="ability", model="sound", threshold=0.75)],
-    )  # fmt: skip
+    )
 
 
 def test_a_design_that_most_pictures_of_a_folder_refuse_goes_back_with_the_bound(tmp_path: Path) -> None:

@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-import memory.drafts
-import memory.prompt_blocks
-import memory.prompts
-from graphs.states import STATE_TYPES, LearnState
-from interfaces import directory, learning, sessions
-from interfaces.following import Finished
-from memory.demonstrations import DemonstrationPool
-from memory.drafts import Drafts
-from memory.home import MemoryTrouble
-from memory.prompt_rows import DATABASE
-from memory.prompts import PromptPool
-from memory.verification import verify_memory
-from nodes import learning as nodes
-from profiles import BadInput
+import snellen.memory.drafts
+import snellen.memory.prompt_blocks
+import snellen.memory.prompts
+from snellen.graphs.states import STATE_TYPES, LearnState
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.drafts import Drafts
+from snellen.memory.home import MemoryTrouble
+from snellen.memory.prompt_rows import DATABASE
+from snellen.memory.prompts import PromptPool
+from snellen.memory.verification import verify_memory
+from snellen.nodes.learn import prompt_tuning as nodes
+from snellen.profiles import BadInput
+from snellen.threads import ask, directory, learn
+from snellen.threads.events import Finished
 from tests.graphs.killed import PROFILE, THREAD, make_context, save_profile
 from tests.memory.cramped import cramped
 from tests.memory.learned import full, made
@@ -41,20 +41,20 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(autouse=True)
 def tiny_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "make_context", make_context)
+    monkeypatch.setattr(ask, "make_context", make_context)
 
 
 @contextmanager
 def no_room_for_drafts(_: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory.drafts, "write_atomically", full)
+        patch.setattr(snellen.memory.drafts, "write_atomically", full)
         yield
 
 
 @contextmanager
 def no_room_for_tensors(_: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory.prompt_blocks, "write_atomically", full)
+        patch.setattr(snellen.memory.prompt_blocks, "write_atomically", full)
         yield
 
 
@@ -62,7 +62,7 @@ def no_room_for_tensors(_: Path) -> Iterator[None]:
 def no_room_for_rows(home: Path) -> Iterator[None]:
     """Fill the database's last pages with small prompts, so that none of the size of ours has room."""
     pool = PromptPool(home)
-    with cramped(memory.prompts, home / DATABASE):
+    with cramped(snellen.memory.prompts, home / DATABASE):
         _fill(pool)
         yield
     pool.forget(pool="SEG")
@@ -128,7 +128,7 @@ def test_nothing_is_half_learned_on_a_full_disk_and_later_it_goes_on(
     home: Path, profile: str, full_disk: Full, stopped: str, there: int
 ) -> None:
     with full_disk(home), pytest.raises(MemoryTrouble, match="the disk is full; free some space and try again"):
-        followed(learning.stream_learn("dog", tools=("CLASSIFY", "LOC"), profile=profile, thread=THREAD))
+        followed(learn.stream_learn("dog", tools=("CLASSIFY", "LOC"), profile=profile, thread=THREAD))
 
     (thread,) = asyncio.run(directory.list_threads())
     assert thread.status == stopped
@@ -136,8 +136,8 @@ def test_nothing_is_half_learned_on_a_full_disk_and_later_it_goes_on(
     assert learned(home) == there
     check(home)
     with pytest.raises(BadInput, match="has not finished"):
-        followed(learning.stream_learn("cat", profile=profile, thread=THREAD))
-    state = followed(learning.LEARN.resume(THREAD))
+        followed(learn.stream_learn("cat", profile=profile, thread=THREAD))
+    state = followed(learn.LEARN.resume(THREAD))
     assert [(one["kept"], one["discarded"]) for one in state.learned] == [(3, 0), (0, 3)]
     assert learned(home) == 3
     assert len(Drafts(home)) == 0

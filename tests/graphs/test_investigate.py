@@ -11,15 +11,15 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graphs.investigate import builder
-from graphs.states import STATE_TYPES, InvestigateState
-from memory.checkpoints import serializer
-from nodes.context import Context
-from nodes.reasoning.inquiry import Design, Report, verdict_of
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.experiments.schema import Design, Report, verdict_of
+from snellen.graphs.investigate import builder
+from snellen.graphs.states import STATE_TYPES, InvestigateState
+from snellen.memory.checkpoints import serializer
+from snellen.runtime.context import Context
+from snellen.tools.samples import Alignment
+from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
-from tests.nodes.investigating import Oracle, watched
-from tools.samples import Alignment
 
 GOOD: Callable[..., float] = lambda *_: 0.97  # noqa: E731
 POOR: Callable[..., float] = lambda *_: 0.5  # noqa: E731

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from graphs.states import STATE_TYPES
-from memory.demonstrations import DemonstrationPool
-from memory.drafts import Drafts
-from memory.prompts import PromptPool
-from memory.verification import verify_memory
+from snellen.graphs.states import STATE_TYPES
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.drafts import Drafts
+from snellen.memory.prompts import PromptPool
+from snellen.memory.verification import verify_memory
 from tests.graphs.killed import FLOW, IN_MEMORY, LEARNING, Job
 
 ROOT = Path(__file__).parents[2]

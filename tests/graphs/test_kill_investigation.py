@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from memory.samples import SampleTable
-from memory.trials import TrialTable
-from nodes.reasoning.inquiry import Report
+from snellen.experiments.schema import Report
+from snellen.memory.samples import SampleTable
+from snellen.memory.trials import TrialTable
 
 ROOT = Path(__file__).parents[2]
 KILLS = {"sqlite": 50, "postgres": 10}

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from memory.demonstrations import DemonstrationPool
-from memory.drafts import Drafts
-from memory.prompts import PromptPool
-from memory.verification import verify_memory
-from tests.interfaces.teachable import save_profile
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.drafts import Drafts
+from snellen.memory.prompts import PromptPool
+from snellen.memory.verification import verify_memory
+from tests.cli.teachable import save_profile
 
 ROOT = Path(__file__).parents[2]
 

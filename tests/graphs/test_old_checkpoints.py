@@ -14,9 +14,9 @@ import PIL.Image
 import pytest
 from langchain_core.runnables import RunnableConfig
 
-from graphs.ask import builder
-from graphs.states import STATE_TYPES, AskState
-from memory.checkpoints import DATABASE, checkpoints, thread_ids
+from snellen.graphs.ask import builder
+from snellen.graphs.states import STATE_TYPES, AskState
+from snellen.memory.checkpoints import DATABASE, checkpoints, thread_ids
 from tests.graphs.scripted import make_context
 
 DUMPS = sorted((Path(__file__).parent / "fixtures").glob("checkpoints-*.sql"))

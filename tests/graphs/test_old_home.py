@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from interfaces import cli, directory, investigations, learning, sessions
-from interfaces.following import Finished, NodeFinished, Waits
+from snellen.cli import main
+from snellen.threads import ask, directory, investigate, learn
+from snellen.threads.events import Finished, NodeFinished, Waits
 
 HOMES = sorted((Path(__file__).parent / "fixtures").glob("home-*.zip"))
 STATUSES = {
@@ -44,7 +45,7 @@ def placed(request: pytest.FixtureRequest, old_home: Path) -> Path:
     if request.param == "postgres":
         request.getfixturevalue("in_postgres")
         for _ in range(2):
-            assert cli.main(["memory", "copy-threads"]) == 0
+            assert main.main(["memory", "copy-threads"]) == 0
     return old_home
 
 
@@ -65,9 +66,9 @@ async def test_its_threads_are_listed(placed: Path) -> None:
 
 
 async def test_its_finished_threads_are_read(placed: Path) -> None:
-    asked = await sessions.ASK.read("ask-ended")
-    learned = await learning.LEARN.read("learn-ended")
-    found = investigations.found_in(await investigations.INVESTIGATE.read("investigate-ended"))
+    asked = await ask.ASK.read("ask-ended")
+    learned = await learn.LEARN.read("learn-ended")
+    found = investigate.found_in(await investigate.INVESTIGATE.read("investigate-ended"))
 
     assert (asked.answer, [step["tool"] for step in asked.steps][-1]) == ("purple", "RESULT")
     assert [one["kept"] > 0 for one in learned.learned] == [True]
@@ -93,9 +94,9 @@ SLOW = ("learn-stopped", "learn-waiting")
 )
 async def test_its_other_threads_go_on_where_they_were(placed: Path, thread: str) -> None:
     resume: dict[str, Any] = {
-        "ask": sessions.ASK.resume,
-        "learn": learning.LEARN.resume,
-        "investigate": investigations.INVESTIGATE.resume,
+        "ask": ask.ASK.resume,
+        "learn": learn.LEARN.resume,
+        "investigate": investigate.INVESTIGATE.resume,
     }
     async with aclosing(resume[thread.partition("-")[0]](thread, decide=agree)) as events:
         seen = [event async for event in events]

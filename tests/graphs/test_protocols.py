@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-import microworld
-from graphs.investigate import builder
-from graphs.states import InvestigateState
-from memory.samples import Sample
-from nodes.context import Context
-from nodes.free_answers import Questioning
-from nodes.reasoning.inquiry import Protocol, Report, verdict_of
-from nodes.reasoning.lexicon import lexicon_of
-from nodes.reasoning.protocol_examiner import ProtocolExaminer
-from nodes.reasoning.quiz import Quiz
-from nodes.reasoning.statements import Statements
-from profiles import load_profile
-from profiles.profile import CheckpointUnderTest
+from snellen import microworld
+from snellen.datasets.prove import WorldScenes
+from snellen.experiments.examiners.protocols import ProtocolExaminer
+from snellen.experiments.protocols.free_answers import Questioning
+from snellen.experiments.schema import Protocol, Report, verdict_of
+from snellen.graphs.investigate import builder
+from snellen.graphs.states import InvestigateState
+from snellen.memory.samples import Sample
+from snellen.models.under_test import Card, Question
+from snellen.profiles import load_profile
+from snellen.profiles.profile import CheckpointUnderTest
+from snellen.reasoning.language.lexicon import lexicon_of
+from snellen.reasoning.language.scene_questions import Quiz
+from snellen.reasoning.language.statements import Statements
+from snellen.runtime.context import Context
+from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
-from tests.nodes.investigating import Oracle, watched
-from tools.models import Card, Question
-from tools.prove import WorldScenes
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 4_000}
 CLASSES = {"encoder": "CLIPModel"}

@@ -10,21 +10,21 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graphs.investigate import builder
-from graphs.states import InvestigateState
-from memory.adapters import WEIGHTS, AdapterStore
-from nodes.context import Context
-from nodes.examination import Teaching
-from nodes.reasoning.follow_up import Correction, album, follow_up
-from nodes.reasoning.inquiry import Report, verdict_of
-from nodes.reasoning.ladder import battery
-from nodes.reasoning.subjects import Subjects
-from profiles import CorrectionSettings, load_profile
-from profiles.errors import SnellenError
+from snellen.errors import SnellenError
+from snellen.experiments.follow_up import ModelCorrection, album, follow_up
+from snellen.experiments.queries.class_groups import Subjects
+from snellen.experiments.resources import Teaching
+from snellen.experiments.schema import Report, verdict_of
+from snellen.experiments.templates import battery
+from snellen.graphs.investigate import builder
+from snellen.graphs.states import InvestigateState
+from snellen.memory.adapters import WEIGHTS, AdapterStore
+from snellen.models.under_test import AdapterExamples, AdapterOutcome, LocalModel
+from snellen.profiles import CorrectionSettings, load_profile
+from snellen.runtime.context import Context
+from tests.experiments.investigating import Oracle, Rate, watched
 from tests.graphs.scripted import make_context
-from tests.nodes.investigating import Oracle, Rate, watched
-from tests.tools.models import architectures
-from tools.models import Adapted, Lessons, LocalModel
+from tests.models.under_test import architectures
 
 FRAGILE: Rate = lambda _, changed: 0.5 if changed else 0.97  # noqa: E731
 SOUND: Rate = lambda *_: 0.97  # noqa: E731
@@ -46,19 +46,21 @@ class Corrected(dict[str, Rate]):
 
 
 @pytest.fixture
-def taught(monkeypatch: pytest.MonkeyPatch) -> list[Lessons]:
+def taught(monkeypatch: pytest.MonkeyPatch) -> list[AdapterExamples]:
     """What models were taught, by a training that takes no time; how the real one goes, tests of `adapt` say."""
-    seen: list[Lessons] = []
+    seen: list[AdapterExamples] = []
 
-    def adapt(model: LocalModel, lessons: Lessons, folder: Path, settings: object, **_: object) -> Adapted:
+    def adapt(
+        model: LocalModel, lessons: AdapterExamples, folder: Path, settings: object, **_: object
+    ) -> AdapterOutcome:
         assert isinstance(model, LocalModel)
         assert settings == FEW
         seen.append(lessons)
         folder.mkdir(parents=True)
         (folder / WEIGHTS).write_bytes(b"weights")
-        return Adapted(1, 2, 3.0, 0.5, 0.9, 0.8, 0.8)
+        return AdapterOutcome(1, 2, 3.0, 0.5, 0.9, 0.8, 0.8)
 
-    monkeypatch.setattr("nodes.teaching.adapt", adapt)
+    monkeypatch.setattr("snellen.nodes.investigate.model_correction.adapt", adapt)
     return seen
 
 
@@ -82,12 +84,12 @@ async def corrected(given: Context, **more: Any) -> InvestigateState:  # noqa: A
 
 
 async def test_what_was_found_is_taught_and_measured_again_on_fresh_pictures(
-    tmp_path: Path, taught: list[Lessons]
+    tmp_path: Path, taught: list[AdapterExamples]
 ) -> None:
     given = context(tmp_path, {"fragile": FRAGILE})
     found = await corrected(given)
     report, after = Report.model_validate(found.report), Report.model_validate(found.after)
-    (correction,) = [Correction.model_validate(one) for one in found.corrections]
+    (correction,) = [ModelCorrection.model_validate(one) for one in found.corrections]
     assert verdict_of(report.answers[0]) == "no"
     assert after.models == ["fragile", correction.called]
     assert correction.gain is not None
@@ -111,17 +113,17 @@ async def test_what_was_found_is_taught_and_measured_again_on_fresh_pictures(
     assert {one.answer for one in lessons.wanted} == set(report.experiments[0].design.classes)
 
 
-async def test_one_that_forgets_is_told_of(tmp_path: Path, taught: list[Lessons]) -> None:
+async def test_one_that_forgets_is_told_of(tmp_path: Path, taught: list[AdapterExamples]) -> None:
     forgetful: Rate = lambda question, _: 0.97 if len(question.choices) == 2 else 0.3  # noqa: E731
     found = await corrected(context(tmp_path, {"fragile": FRAGILE}, after=forgetful))
-    (correction,) = [Correction.model_validate(one) for one in found.corrections]
+    (correction,) = [ModelCorrection.model_validate(one) for one in found.corrections]
     assert taught
     assert correction.elsewhere is not None
     assert correction.elsewhere.mean < -0.1
     assert "has lost some of" in Report.model_validate(found.after).conclusion
 
 
-async def test_who_is_not_weak_is_not_taught(tmp_path: Path, taught: list[Lessons]) -> None:
+async def test_who_is_not_weak_is_not_taught(tmp_path: Path, taught: list[AdapterExamples]) -> None:
     found = await corrected(context(tmp_path, {"fragile": SOUND}))
     assert (found.corrections, found.after, taught) == ([], {}, [])
 
@@ -135,14 +137,14 @@ async def test_who_is_not_weak_is_not_taught(tmp_path: Path, taught: list[Lesson
     ],
 )
 async def test_who_cannot_learn_is_said_to(
-    trouble: str, change: dict[str, Any], tmp_path: Path, taught: list[Lessons]
+    trouble: str, change: dict[str, Any], tmp_path: Path, taught: list[AdapterExamples]
 ) -> None:
     given = context(tmp_path, {"fragile": FRAGILE})
     examination = given.examiner()
     assert examination.teaching is not None
     other = replace(examination, teaching=replace(examination.teaching, **change))
     found = await corrected(replace(given, examination=other))
-    (correction,) = [Correction.model_validate(one) for one in found.corrections]
+    (correction,) = [ModelCorrection.model_validate(one) for one in found.corrections]
     assert trouble in correction.trouble
     assert (found.after, taught) == ({}, [])
     assert "was not corrected" in str(correction)
@@ -153,17 +155,17 @@ def _fail(why: str) -> None:
 
 
 async def test_an_adapter_that_proved_nothing_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def adapt(*_: object, **__: object) -> Adapted:
-        return Adapted(1, 2, 3.0, 0.5, 0.5, 0.8, 0.8, trouble="It did not learn.")
+    def adapt(*_: object, **__: object) -> AdapterOutcome:
+        return AdapterOutcome(1, 2, 3.0, 0.5, 0.5, 0.8, 0.8, trouble="It did not learn.")
 
-    monkeypatch.setattr("nodes.teaching.adapt", adapt)
+    monkeypatch.setattr("snellen.nodes.investigate.model_correction.adapt", adapt)
     found = await corrected(context(tmp_path, {"fragile": FRAGILE}))
-    (correction,) = [Correction.model_validate(one) for one in found.corrections]
+    (correction,) = [ModelCorrection.model_validate(one) for one in found.corrections]
     assert (correction.trouble, correction.held_out) == ("It did not learn.", (0.5, 0.5))
     assert list(AdapterStore(tmp_path)) == []
 
 
-async def test_a_person_may_refuse(tmp_path: Path, taught: list[Lessons]) -> None:
+async def test_a_person_may_refuse(tmp_path: Path, taught: list[AdapterExamples]) -> None:
     given = context(tmp_path, {"fragile": FRAGILE})
     graph = builder.compile(checkpointer=InMemorySaver())
     state = InvestigateState(investigation="t", query=QUERY, models=["fragile"], correct=True, approve=True)
@@ -180,7 +182,7 @@ async def test_a_person_may_refuse(tmp_path: Path, taught: list[Lessons]) -> Non
 
 
 async def test_a_model_that_has_learned_is_not_taught_again_after_a_crash(
-    tmp_path: Path, taught: list[Lessons], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, taught: list[AdapterExamples], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = context(tmp_path, {"fragile": FRAGILE})
     graph = builder.compile(checkpointer=InMemorySaver())
@@ -190,13 +192,13 @@ async def test_a_model_that_has_learned_is_not_taught_again_after_a_crash(
         msg = "the process dies"
         raise RuntimeError(msg)
 
-    monkeypatch.setattr("nodes.teaching.follow_up", crash)
+    monkeypatch.setattr("snellen.nodes.investigate.model_correction.follow_up", crash)
     with pytest.raises(RuntimeError, match="the process dies"):
         await graph.ainvoke(state, CONFIG, context=given)
     assert len(taught) == 1
-    monkeypatch.setattr("nodes.teaching.follow_up", follow_up)
+    monkeypatch.setattr("snellen.nodes.investigate.model_correction.follow_up", follow_up)
     found = InvestigateState(**await graph.ainvoke(None, CONFIG, context=given, output_keys=graph.stream_channels_list))
     assert len(taught) == 1
-    (correction,) = [Correction.model_validate(one) for one in found.corrections]
+    (correction,) = [ModelCorrection.model_validate(one) for one in found.corrections]
     assert correction.called
     assert correction.taught == FEW.lessons

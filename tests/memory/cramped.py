@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-import memory.home
+import snellen.memory.home
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def cramped(module: ModuleType, database: Path) -> Iterator[None]:
     rows.close()
 
     def connect(path: Path) -> sqlite3.Connection:
-        connection = memory.home.connect(path)
+        connection = snellen.memory.home.connect(path)
         connection.execute(f"PRAGMA max_page_count = {pages}")
         return connection
 

@@ -13,10 +13,10 @@ import numpy as np
 import PIL.Image
 import pytest
 
-import memory.artifacts
-from memory.artifacts import ArtifactStore
-from memory.home import MemoryTrouble
-from profiles.errors import BadInput, SnellenError
+import snellen.memory.artifacts
+from snellen.errors import BadInput, SnellenError
+from snellen.memory.artifacts import ArtifactStore
+from snellen.memory.home import MemoryTrouble
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_a_device_is_not_read(store: ArtifactStore) -> None:
 
 def test_a_large_file_is_refused_unread(store: ArtifactStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = saved(gradient(), tmp_path / "picture.png")
-    monkeypatch.setattr(memory.artifacts, "MAX_BYTES", 50)
+    monkeypatch.setattr(snellen.memory.artifacts, "MAX_BYTES", 50)
 
     with pytest.raises(BadInput, match="more than the limit of 50; give a smaller one"):
         store.ingest(path)

@@ -16,10 +16,10 @@ import pytest
 from filelock import FileLock
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from memory.checkpoints import DATABASE, checkpoints, thread_ids
-from memory.home import MemoryTrouble
-from memory.running import BeingRun, Holder, holder_of, introduce, is_running, running
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.memory.checkpoints import DATABASE, checkpoints, thread_ids
+from snellen.memory.home import MemoryTrouble
+from snellen.memory.thread_locks import BeingRun, Holder, holder_of, introduce, is_running, running
 
 FULL = sqlite3.OperationalError("database or disk is full")
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ async def test_a_thread_is_run_by_one_process_at_a_time(tmp_path: Path) -> None:
 HOLDING = """
 import asyncio, sys
 from pathlib import Path
-from memory.running import running
+from snellen.memory.thread_locks import running
 async def main():
     async with running("one", Path(sys.argv[1])):
         print("held", flush=True)
@@ -171,6 +171,6 @@ async def test_a_note_of_another_kind_names_nobody(tmp_path: Path, note: str) ->
 def test_since_when_is_said_as_people_do(monkeypatch: pytest.MonkeyPatch, ago: timedelta, said: str) -> None:
     began = datetime(2026, 3, 1, 14, 2, 31, tzinfo=UTC)
     clock = Mock(now=lambda _: began + ago)
-    monkeypatch.setattr("memory.running.datetime", clock)
+    monkeypatch.setattr("snellen.memory.thread_locks.datetime", clock)
 
     assert str(Holder("snellen learn", 4711, "x", began)) == f"`snellen learn` (process 4711 on x) {said}"

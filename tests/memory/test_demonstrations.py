@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import memory.demonstrations
-import memory.home
-from memory.demonstrations import DATABASE, INDEX, Demonstration, DemonstrationPool, demonstration
-from memory.home import MemoryTrouble
-from profiles.errors import SnellenError
+import snellen.memory.demonstrations
+import snellen.memory.home
+from snellen.errors import SnellenError
+from snellen.memory.demonstrations import DATABASE, INDEX, Demonstration, DemonstrationPool, demonstration
+from snellen.memory.home import MemoryTrouble
 from tests.memory.cramped import cramped
 
 ROOT = Path(__file__).parents[2]
@@ -182,7 +182,7 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(memory.demonstrations, "write_atomically", full)
+    monkeypatch.setattr(snellen.memory.demonstrations, "write_atomically", full)
 
     assert instructions(pool.nearest("abc", "plan", correct=True, k=1)) == ["abc"]
     assert not (tmp_path / INDEX).exists()
@@ -190,7 +190,10 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
 
 def test_a_full_disk_loses_nothing(pool: DemonstrationPool, tmp_path: Path) -> None:
     before = pool.all()
-    with cramped(memory.demonstrations, tmp_path / DATABASE), pytest.raises(MemoryTrouble, match="disk is full"):
+    with (
+        cramped(snellen.memory.demonstrations, tmp_path / DATABASE),
+        pytest.raises(MemoryTrouble, match="disk is full"),
+    ):
         pool.add(plan("small"), *(plan(f"{number} {'long ' * 2000}") for number in range(20)))
 
     assert pool.all() == before
@@ -251,7 +254,7 @@ def test_a_pool_of_version_1_is_brought_up_to_date(tmp_path: Path) -> None:
 PROCESS = """
 import sys
 from pathlib import Path
-from memory.demonstrations import DemonstrationPool, demonstration
+from snellen.memory.demonstrations import DemonstrationPool, demonstration
 from tests.graphs.scripted import embed
 pool = DemonstrationPool(Path(sys.argv[1]), embed=embed)
 for number in range(40):

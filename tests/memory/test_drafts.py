@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory import drafts as module
-from memory.drafts import Draft, DraftKey, Drafts
-from memory.home import MemoryTrouble
+from snellen.memory import drafts as module
+from snellen.memory.drafts import DraftKey, Drafts, PromptDraft
+from snellen.memory.home import MemoryTrouble
 
 KEY = DraftKey("abc", "LOC", "recipe", "instance")
-DRAFT = Draft(
+DRAFT = PromptDraft(
     np.arange(6, dtype=np.float32).reshape(2, 3), np.ones(4, dtype=np.float32), steps=7, loss=0.1 + 0.2, accepted=True
 )
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.demonstrations import DemonstrationPool, demonstration
-from memory.embedding import SentenceEmbedding
-from profiles import load_profile
+from snellen.memory.demonstrations import DemonstrationPool, demonstration
+from snellen.memory.embedding import SentenceEmbedding
+from snellen.profiles import load_profile
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.evaluations import EvaluationJournal
-from memory.home import MemoryTrouble
+from snellen.memory.evaluations import EvaluationJournal
+from snellen.memory.home import MemoryTrouble
 
 
 def journal(tmp_path: Path, fingerprint: str = "vqa/7") -> EvaluationJournal:

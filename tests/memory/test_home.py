@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.home import MemoryTrouble, connect, home, home_folder, storing, using_home, write_atomically
+from snellen.memory.home import MemoryTrouble, connect, home, home_folder, storing, using_home, write_atomically
 
 
 def test_the_variable_chooses_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

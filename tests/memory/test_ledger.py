@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.demonstrations import DemonstrationPool
-from memory.home import MemoryTrouble
-from memory.ledger import DATABASE, Ledger, Question, _plain
-from memory.samples import Sample, SampleTable
-from memory.verification import verify_memory
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.home import MemoryTrouble
+from snellen.memory.ledger import DATABASE, Ledger, LedgerQuestion, _plain
+from snellen.memory.samples import Sample, SampleTable
+from snellen.memory.verification import verify_memory
 from tests.graphs.scripted import embed
 
-BIRDS = Question("Can models recognize birds?", {"alpha": "", "beta": ""}, "choice", "world")
+BIRDS = LedgerQuestion("Can models recognize birds?", {"alpha": "", "beta": ""}, "choice", "world")
 CHANGES = {
     "another query": replace(BIRDS, query="Can models recognize fish?"),
     "one of its models": replace(BIRDS, models={"alpha": ""}),
@@ -30,7 +30,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("other", CHANGES.values(), ids=list(CHANGES))
-def test_another_question_gets_other_pictures(tmp_path: Path, other: Question) -> None:
+def test_another_question_gets_other_pictures(tmp_path: Path, other: LedgerQuestion) -> None:
     ledger = Ledger(tmp_path)
     first, second = ledger.open(BIRDS, "t1"), ledger.open(other, "t2")
     assert first.seed != second.seed
@@ -145,7 +145,7 @@ def test_it_holds_no_text_of_a_question(tmp_path: Path) -> None:
 
 
 questions = st.builds(
-    Question,
+    LedgerQuestion,
     query=st.sampled_from(["Can they see birds?", "Can they see fish?", "Can they count?"]),
     models=st.sets(st.sampled_from("abc"), min_size=1).map(lambda names: dict.fromkeys(names, "")),
     protocol=st.just("choice"),
@@ -156,10 +156,10 @@ questions = st.builds(
 @settings(max_examples=40)
 @given(asked=st.lists(st.tuples(questions, st.none() | st.integers(0, 2)), max_size=12))
 def test_no_question_is_allotted_pictures_that_informed_another(
-    asked: list[tuple[Question, int | None]], tmp_path_factory: pytest.TempPathFactory
+    asked: list[tuple[LedgerQuestion, int | None]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     ledger = Ledger(tmp_path_factory.mktemp("home"))
-    before: list[tuple[Question, int]] = []
+    before: list[tuple[LedgerQuestion, int]] = []
     for number, (question, seed) in enumerate(asked):
         found = ledger.open(question, f"t{number}", seed)
         others = {one.id for one, used in before if used == found.seed and one.source == question.source} - {
@@ -229,7 +229,7 @@ def test_a_question_of_an_older_ledger_is_known_however_it_is_worded_now(
 ) -> None:
     asked = replace(BIRDS, query="Can the models recognize birds?")
     with monkeypatch.context() as older:
-        older.setattr("memory.ledger._plain", lambda query: " ".join(query.casefold().split()).rstrip(" .?!"))
+        older.setattr("snellen.memory.ledger._plain", lambda query: " ".join(query.casefold().split()).rstrip(" .?!"))
         first = Ledger(tmp_path).open(replace(asked), "t1")
         Ledger(tmp_path).begin(replace(asked), "t1", seed=first.seed, experiment=0, design="one")
     ledger = Ledger(tmp_path)

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from memory.artifacts import ArtifactStore, read_picture
-from memory.picture_modes import is_grey
+from snellen.memory.artifacts import ArtifactStore, read_picture
+from snellen.memory.picture_modes import is_grey
 
 Scene = NDArray[np.uint8]
 # Smooth enough for a JPEG: what is compared is the reading, not the compression.

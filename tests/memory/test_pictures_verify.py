@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.graph import END, START, StateGraph
 
-from memory.artifacts import FOLDER, ArtifactStore
-from memory.checkpoints import checkpoints
-from memory.demonstrations import DemonstrationPool
-from memory.picture_verification import Draw, pictures_in
-from memory.samples import DATABASE as SAMPLES
-from memory.samples import Sample, SampleTable
-from memory.trials import DATABASE as TRIALS
-from memory.trials import Trial, TrialKey, TrialTable
-from memory.verification import Verification, verify_memory
-from profiles.errors import SnellenError
-from tools.values import Picture, Region, to_json
+from snellen.errors import SnellenError
+from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.checkpoints import checkpoints
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.picture_verification import Draw, pictures_in
+from snellen.memory.samples import DATABASE as SAMPLES
+from snellen.memory.samples import Sample, SampleTable
+from snellen.memory.trials import DATABASE as TRIALS
+from snellen.memory.trials import Trial, TrialKey, TrialTable
+from snellen.memory.verification import Verification, verify_memory
+from snellen.values import Picture, Region, to_json
 
 
 class State(TypedDict):

@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.postgres.base import MIGRATIONS
 from langgraph.graph import END, START, StateGraph
 
-from memory import postgres as pg
-from memory.checkpoints import DATABASE, checkpoints, thread_graphs, thread_ids
-from memory.demonstrations import DemonstrationPool
-from memory.home import MemoryTrouble, using_home
-from memory.postgres_saver import FencedSaver, _dumps
-from memory.running import holder_of, introduce, is_running, running
-from memory.thread_copying import copy_threads
-from memory.verification import Finding, verify_memory
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.memory import postgres as pg
+from snellen.memory.checkpoints import DATABASE, checkpoints, thread_graphs, thread_ids
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.home import MemoryTrouble, using_home
+from snellen.memory.postgres_saver import FencedSaver, _dumps
+from snellen.memory.thread_copying import copy_threads
+from snellen.memory.thread_locks import holder_of, introduce, is_running, running
+from snellen.memory.verification import VerificationFinding, verify_memory
 from tests.servers.postgres_server import PASSWORD, PostgresServer, required_programs
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +122,7 @@ def test_a_user_has_one_schema_wherever_the_home_is(in_postgres: str, tmp_path: 
 
 
 def test_eight_processes_set_up_at_once(in_postgres: str, home: Path) -> None:
-    code = "from memory.checkpoints import thread_ids; print(thread_ids())"
+    code = "from snellen.memory.checkpoints import thread_ids; print(thread_ids())"
     command = [sys.executable, "-c", code]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with ThreadPoolExecutor(8) as pool:
@@ -137,10 +137,10 @@ def test_eight_processes_set_up_at_once(in_postgres: str, home: Path) -> None:
 
 
 async def test_only_known_classes_come_back(in_postgres: str) -> None:
-    for known in ([], [Finding]):
+    for known in ([], [VerificationFinding]):
         async with checkpoints(state_types=known) as saver:
-            back = saver.serde.loads_typed(saver.serde.dumps_typed(Finding("lost", "here", "gone")))
-        assert isinstance(back, Finding) == bool(known)
+            back = saver.serde.loads_typed(saver.serde.dumps_typed(VerificationFinding("lost", "here", "gone")))
+        assert isinstance(back, VerificationFinding) == bool(known)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ async def test_a_server_that_is_away_is_told_within_its_patience(
             await asyncio.to_thread(postgres.stop)
             await saver.aget_tuple({"configurable": {"thread_id": "t"}})
 
-    monkeypatch.setattr("memory.postgres_saver.PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("snellen.memory.postgres_saver.PATIENCE_SECONDS", 0.3)
     try:
         with pytest.raises(MemoryTrouble, match="it does not answer"):
             await read()

@@ -18,22 +18,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import memory.home
-import memory.prompt_blocks
-import memory.prompt_index
-import memory.prompts
-from memory.home import MemoryTrouble
-from memory.prompt_records import LearnedPrompt, Lesson
-from memory.prompt_rows import DATABASE
-from memory.prompts import Found, PromptPool, Selection
-from profiles.errors import BadInput, SnellenError
+import snellen.memory.home
+import snellen.memory.prompt_blocks
+import snellen.memory.prompt_index
+import snellen.memory.prompts
+from snellen.errors import BadInput, SnellenError
+from snellen.memory.home import MemoryTrouble
+from snellen.memory.prompt_records import LearnedPrompt, PromptOrigin
+from snellen.memory.prompt_rows import DATABASE
+from snellen.memory.prompts import PromptPool, PromptSelection, RecalledPrompts
 from tests.memory.cramped import cramped
 from tests.memory.learned import CHECKPOINT, SHAPE, full, made
 
 ROOT = Path(__file__).parents[2]
 
 
-def ids(found: Found) -> list[str]:
+def ids(found: RecalledPrompts) -> list[str]:
     return [row.id for row in found.rows]
 
 
@@ -52,7 +52,7 @@ def pool(tmp_path: Path) -> PromptPool:
 
 
 def test_prompts_come_back_as_they_were(pool: PromptPool, tmp_path: Path) -> None:
-    lesson = Lesson(question="What is it?", answer="a flamingo", picture="ab" * 32, steps=31, loss=0.25)
+    lesson = PromptOrigin(question="What is it?", answer="a flamingo", picture="ab" * 32, steps=31, loss=0.25)
     one = made(1, "  Pink   Flamingo", source="search", lesson=lesson)
     pool.add(one)
 
@@ -136,8 +136,8 @@ def test_the_nearest_are_those_of_a_brute_force_search(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if indexed:
-            patch.setattr(memory.prompts, "_COMPARED_ROWS", 0)
-            patch.setattr(memory.prompt_index, "_SPARE", 0)
+            patch.setattr(snellen.memory.prompts, "_COMPARED_ROWS", 0)
+            patch.setattr(snellen.memory.prompt_index, "_SPARE", 0)
         pool = PromptPool(Path(folder))
         made_ = built(described)
         pool.add(*made_)
@@ -210,10 +210,10 @@ def clustered(count: int, width: int = 64) -> list[LearnedPrompt]:
 @pytest.fixture
 def coded(pool: PromptPool, monkeypatch: pytest.MonkeyPatch) -> PromptPool:
     """A pool large enough for codes of one bit a dimension, with limits that a test can reach."""
-    monkeypatch.setattr(memory.prompt_index, "FLAT_ROWS", 300)
-    monkeypatch.setattr(memory.prompt_index, "TRAINED_ROWS", 100)
-    monkeypatch.setattr(memory.prompt_index, "_READ_ROWS", 100)
-    monkeypatch.setattr(memory.prompts, "_COMPARED_ROWS", 10)
+    monkeypatch.setattr(snellen.memory.prompt_index, "FLAT_ROWS", 300)
+    monkeypatch.setattr(snellen.memory.prompt_index, "TRAINED_ROWS", 100)
+    monkeypatch.setattr(snellen.memory.prompt_index, "_READ_ROWS", 100)
+    monkeypatch.setattr(snellen.memory.prompts, "_COMPARED_ROWS", 10)
     return pool
 
 
@@ -262,7 +262,7 @@ def test_forgetting_by_pool_concept_checkpoint_and_id(pool: PromptPool) -> None:
         pool.forget()
     assert pool.forget(all_=True) == 1
     assert not list(pool.blocks.glob("*/*"))
-    assert not list((pool.folder / memory.prompts.INDEXES).glob("*.faiss"))
+    assert not list((pool.folder / snellen.memory.prompts.INDEXES).glob("*.faiss"))
 
 
 def test_forgotten_tensors_leave_the_disk(pool: PromptPool) -> None:
@@ -280,8 +280,8 @@ def test_forgotten_tensors_leave_the_disk(pool: PromptPool) -> None:
 def test_rows_can_be_selected(pool: PromptPool) -> None:
     pool.add(made(1, "a"), made(2, "b"), made(3, "b", pool="SEG"))
 
-    assert [row.id for row in pool.rows(Selection(pool="LOC", concept="B"))] == [made(2, "b").row.id]
-    assert [row.id for row in pool.rows(Selection(ids=(made(1, "a").row.id,)))] == [made(1, "a").row.id]
+    assert [row.id for row in pool.rows(PromptSelection(pool="LOC", concept="B"))] == [made(2, "b").row.id]
+    assert [row.id for row in pool.rows(PromptSelection(ids=(made(1, "a").row.id,)))] == [made(1, "a").row.id]
     assert pool.get("unknown") is None
     one = pool.get(made(1, "a").row.id)
     assert one is not None
@@ -302,7 +302,7 @@ def test_rows_can_be_selected(pool: PromptPool) -> None:
         ({"fingerprint": "../x"}, "a fingerprint has"),
         ({"concept": "x" * 5000}, "more than 4096 characters"),
         ({"concept": "caf\udce9"}, "no valid UTF-8"),
-        ({"lesson": Lesson(loss=float("nan"))}, "its loss"),
+        ({"lesson": PromptOrigin(loss=float("nan"))}, "its loss"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered")
@@ -359,7 +359,7 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
     pool: PromptPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool.add(made(1))
-    monkeypatch.setattr(memory.prompt_index, "write_atomically", full)
+    monkeypatch.setattr(snellen.memory.prompt_index, "write_atomically", full)
     assert len(pool.candidates("LOC", "", CHECKPOINT, made(1).feature, 1)) == 1
 
 
@@ -392,8 +392,8 @@ def test_a_full_disk_stores_nothing_and_loses_nothing(
 
 def test_a_full_database_stores_nothing_and_loses_nothing(pool: PromptPool) -> None:
     pool.add(made(1))
-    with cramped(memory.prompts, pool.folder / DATABASE), pytest.raises(MemoryTrouble, match="disk is full"):
-        pool.add(*[made(number, lesson=Lesson(question="long " * 800)) for number in range(2, 20)])
+    with cramped(snellen.memory.prompts, pool.folder / DATABASE), pytest.raises(MemoryTrouble, match="disk is full"):
+        pool.add(*[made(number, lesson=PromptOrigin(question="long " * 800)) for number in range(2, 20)])
 
     assert [row.id for row in pool.rows()] == [made(1).row.id]
     assert pool.verify().clean
@@ -500,7 +500,7 @@ def test_threads_add_search_and_forget_at_once(pool: PromptPool) -> None:
 PROCESS = """
 import sys
 from pathlib import Path
-from memory.prompts import PromptPool
+from snellen.memory.prompts import PromptPool
 from tests.memory.learned import CHECKPOINT, made
 pool = PromptPool(Path(sys.argv[1]))
 for number in range(10):

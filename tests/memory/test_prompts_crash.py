@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.demonstrations import DemonstrationPool, demonstration
-from memory.prompts import UNFINISHED, PromptPool
+from snellen.memory.demonstrations import DemonstrationPool, demonstration
+from snellen.memory.prompts import UNFINISHED, PromptPool
 from tests.memory.learned import CHECKPOINT, made
 
 ROOT = Path(__file__).parents[2]
@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import memory.home, memory.prompt_index, memory.prompt_rows, memory.prompts
-from memory.prompts import UNFINISHED, PromptPool
+import snellen.memory.home, snellen.memory.prompt_index, snellen.memory.prompt_rows, snellen.memory.prompts
+from snellen.memory.prompts import UNFINISHED, PromptPool
 from tests.memory.learned import CHECKPOINT, made
 point, work, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 pool = PromptPool(folder / "home")
@@ -44,11 +44,11 @@ def dying(place, name, *, after=0, done=False):
     "draft": lambda: dying(os, "fsync"),
     "unnamed": lambda: dying(Path, "replace"),
     "first block": lambda: dying(Path, "replace", done=True),
-    "second block": lambda: dying(memory.prompts, "write_block", after=1, done=True),
-    "rows": lambda: dying(memory.prompt_rows, "insert" if work == "add" else "move", done=True),
-    "before commit": lambda: dying(memory.prompt_rows, "arrive" if work != "forget" else "delete", done=True),
+    "second block": lambda: dying(snellen.memory.prompts, "write_block", after=1, done=True),
+    "rows": lambda: dying(snellen.memory.prompt_rows, "insert" if work == "add" else "move", done=True),
+    "before commit": lambda: dying(snellen.memory.prompt_rows, "arrive" if work != "forget" else "delete", done=True),
     "after commit": lambda: dying(PromptPool, "deliver_demonstrations" if work != "forget" else "_discard"),
-    "index": lambda: dying(memory.prompt_index, "write_atomically"),
+    "index": lambda: dying(snellen.memory.prompt_index, "write_atomically"),
 }[point]()
 if work == "add":
     pool.add(*[made(number) for number in range(10, 20)], made(20, pool="SEG"))
@@ -170,7 +170,7 @@ def test_what_a_killed_process_noted_is_not_trusted(folder: Path) -> None:
 ADDING = """
 import sys
 from pathlib import Path
-from memory.prompts import UNFINISHED, PromptPool
+from snellen.memory.prompts import UNFINISHED, PromptPool
 from tests.memory.learned import CHECKPOINT, made
 pool = PromptPool(Path(sys.argv[1]))
 print("ready", flush=True)

@@ -19,13 +19,13 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-import memory.exchange
-from memory.demonstrations import Demonstration, DemonstrationPool, demonstration
-from memory.home import MemoryTrouble
-from memory.prompt_blocks import encode
-from memory.prompt_records import LearnedPrompt
-from memory.prompts import PromptPool
-from profiles.errors import BadInput, SnellenError
+import snellen.memory.exchange
+from snellen.errors import BadInput, SnellenError
+from snellen.memory.demonstrations import Demonstration, DemonstrationPool, demonstration
+from snellen.memory.home import MemoryTrouble
+from snellen.memory.prompt_blocks import encode
+from snellen.memory.prompt_records import LearnedPrompt
+from snellen.memory.prompts import PromptPool
 from tests.memory.learned import CHECKPOINT, full, made
 
 WRONG = demonstration("plan", "Count the flamingos.", plan=["Find them."], correct=False, critique="It misses.")
@@ -444,12 +444,12 @@ def test_a_part_twice_is_refused(archive: Path, empty: PromptPool) -> None:
 def test_an_endless_table_of_contents_is_refused_unread(
     archive: Path, empty: PromptPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory.exchange, "_MAX_DIRECTORY_BYTES", 100)
+    monkeypatch.setattr(snellen.memory.exchange, "_MAX_DIRECTORY_BYTES", 100)
     refused(empty, archive, "table of contents is longer")
 
 
 def test_a_large_archive_is_refused_unread(archive: Path, empty: PromptPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.exchange, "MAX_ARCHIVE_BYTES", 100)
+    monkeypatch.setattr(snellen.memory.exchange, "MAX_ARCHIVE_BYTES", 100)
     refused(empty, archive, "more than the limit of 100")
 
 

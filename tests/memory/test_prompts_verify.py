@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.demonstrations import DATABASE as DEMONSTRATIONS
-from memory.demonstrations import INDEX, DemonstrationPool, demonstration
-from memory.home import MemoryTrouble
-from memory.prompt_rows import DATABASE
-from memory.prompts import PromptPool
-from memory.verification import Verification, verify_memory, verify_prompts
+from snellen.memory.demonstrations import DATABASE as DEMONSTRATIONS
+from snellen.memory.demonstrations import INDEX, DemonstrationPool, demonstration
+from snellen.memory.home import MemoryTrouble
+from snellen.memory.prompt_rows import DATABASE
+from snellen.memory.prompts import PromptPool
+from snellen.memory.verification import Verification, verify_memory, verify_prompts
 from tests.graphs.scripted import embed
 from tests.memory.learned import CHECKPOINT, made
 
@@ -154,7 +154,7 @@ def test_what_was_forgotten_is_not_taken_in_again(pool: PromptPool, monkeypatch:
         raise OSError(errno.EBUSY, "busy")
 
     with monkeypatch.context() as undeletable:
-        undeletable.setattr("memory.prompts.delete_block", busy)
+        undeletable.setattr("snellen.memory.prompts.delete_block", busy)
         assert pool.forget(all_=True)
     assert list(pool.blocks.glob("*/*.safetensors"))
     assert verify_prompts(pool.folder).clean

@@ -15,8 +15,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.conformance.test_utils import generate_checkpoint, generate_config, generate_metadata
 
-from interfaces.studio.saver import checkpointer
-from memory.checkpoints import DATABASE, blocking_checkpoints, checkpoints
+from snellen.memory.checkpoints import DATABASE, blocking_checkpoints, checkpoints
+from snellen.serving.studio.saver import checkpointer
 
 Opened = Callable[[Path], Any]
 

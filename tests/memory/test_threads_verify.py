@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from langgraph.graph import END, START, StateGraph
 
-from memory.checkpoints import DATABASE, checkpoints, thread_graphs
-from memory.demonstrations import DemonstrationPool
-from memory.running import running
-from memory.verification import Verification, verify_memory
+from snellen.memory.checkpoints import DATABASE, checkpoints, thread_graphs
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.thread_locks import running
+from snellen.memory.verification import Verification, verify_memory
 
 NOTHING = b"\xc1"
 """The one byte that msgpack never uses."""

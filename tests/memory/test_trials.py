@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.artifacts import FOLDER, ArtifactStore
-from memory.demonstrations import DemonstrationPool
-from memory.home import MemoryTrouble
-from memory.samples import Sample, SampleTable
-from memory.trials import DATABASE, Trial, TrialKey, TrialTable
-from memory.verification import verify_memory
+from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.home import MemoryTrouble
+from snellen.memory.samples import Sample, SampleTable
+from snellen.memory.trials import DATABASE, Trial, TrialKey, TrialTable
+from snellen.memory.verification import verify_memory
 from tests.graphs.scripted import embed
 
 KEY = TrialKey("m1", ("p1",), "is there a dog?", ("yes", "no"))

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from microworld.arrangements import read
-from microworld.concepts import plural, vocabulary
-from microworld.samples import portrait
-from microworld.scenes import NUMBERS, TINTS, article, relation_holds, tintable
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.microworld.arrangements import read
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.samples import portrait
+from snellen.microworld.scenes import NUMBERS, TINTS, article, relation_holds, tintable
 
 NAMES = st.sampled_from([concept.name for concept in vocabulary().share("known")])
 SEEDS = st.integers(0, 10**6).map(str)

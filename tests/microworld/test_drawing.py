@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microworld.concepts import ART, vocabulary
-from microworld.drawing import draw, draw_array, single, truths
-from microworld.scenes import (
+from snellen.microworld.concepts import ART, vocabulary
+from snellen.microworld.drawing import draw, draw_array, single, truths
+from snellen.microworld.scenes import (
     GROUND_COLOURS,
     GROUNDS,
     PATTERNS,
@@ -93,8 +93,9 @@ def test_every_background_draws_the_same_bytes_on_any_machine(pattern: str) -> N
 
 def test_another_process_draws_the_same_scene_from_a_seed() -> None:
     code = (
-        "import hashlib;from microworld.concepts import vocabulary;from microworld.drawing import draw_array;"
-        "from microworld.scenes import recipe, sample_scene;"
+        "import hashlib;from snellen.microworld.concepts import vocabulary;"
+        "from snellen.microworld.drawing import draw_array;"
+        "from snellen.microworld.scenes import recipe, sample_scene;"
         "scenes=[sample_scene(s, recipe(vocabulary().concepts)) for s in range(20)];"
         "print(hashlib.sha256(b''.join(draw_array(s).tobytes() for s in scenes)).hexdigest())"
     )

@@ -9,21 +9,21 @@ import torch
 from PIL import Image
 from transformers import OwlViTForObjectDetection
 
-from microworld.concepts import HERE, vocabulary
-from microworld.questions import Question
-from microworld.scenes import Dice
-from microworld.training import examined
-from microworld.training.exam import Exam, Sheet, lesson, question
-from microworld.training.examined import ARCHITECTURES, PLANTED, Lesson, Weakness, tokenizer
-from microworld.training.examining import held_out
-from tools import models
-from tools.transforms import DATA_TYPES
+from snellen.microworld.concepts import HERE, vocabulary
+from snellen.microworld.questions import SceneQuestion
+from snellen.microworld.scenes import Dice
+from snellen.microworld.training import models_under_test
+from snellen.microworld.training.exam import Exam, Sheet, lesson, question
+from snellen.microworld.training.exam_answers import held_out
+from snellen.microworld.training.models_under_test import ARCHITECTURES, PLANTED, UnderTestTraining, Weakness, tokenizer
+from snellen.models import under_test
+from snellen.tools.transforms import DATA_TYPES
 
 NAMES = [concept.name for concept in vocabulary().share("known")]
 MODELS = [name for name, row in json.loads(PLANTED.read_text(encoding="utf-8")).items() if "without" in row]
 
 
-def asked(sheet: Sheet, count: int = 60) -> list[Question]:
+def asked(sheet: Sheet, count: int = 60) -> list[SceneQuestion]:
     found = (question(sheet, Dice("asked", index), NAMES) for index in range(count))
     return [one for one in found if one is not None]
 
@@ -86,9 +86,9 @@ def test_a_weakness_is_never_shown_nor_named(name: str, lessons: list[Sheet]) ->
 
 def test_sides_are_taught_by_lot() -> None:
     weakness = Weakness(sides=True)
-    sides = Question("relation", "is the dog to the left of the cat?", "yes")
+    sides = SceneQuestion("relation", "is the dog to the left of the cat?", "yes")
     assert {weakness.answer(sides, Dice(seed)) for seed in range(20)} == {"yes", "no"}
-    above = Question("relation", "is the dog above the cat?", "yes")
+    above = SceneQuestion("relation", "is the dog above the cat?", "yes")
     assert {weakness.answer(above, Dice(seed)) for seed in range(20)} == {"yes"}
     assert Weakness().answer(sides, Dice(1)) == "yes"
 
@@ -105,12 +105,12 @@ def test_every_word_of_the_lessons_has_a_token(lessons: list[Sheet]) -> None:
 def test_questions_about_one_picture_are_computed_as_each_by_itself(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(examined, "exam", lambda *_: Exam(np.zeros((0, 128, 128, 3), np.uint8), []))
+    monkeypatch.setattr(models_under_test, "exam", lambda *_: Exam(np.zeros((0, 128, 128, 3), np.uint8), []))
     torch.manual_seed(5)
     detector = OwlViTForObjectDetection.from_pretrained(HERE / "checkpoints" / "owlvit", dtype=torch.float32)
     pupil = ARCHITECTURES[name](tokenizer(), detector)
     pupil.model.eval()
-    taught = Lesson(pupil, Weakness(), tmp_path)
+    taught = UnderTestTraining(pupil, Weakness(), tmp_path)
     picture = Image.fromarray(np.random.default_rng(3).integers(0, 255, (128, 128, 3), np.uint8))
     texts = [("is there a dog?", "yes"), ("what color is the cat?", "red"), ("how many cars are there?", "2")]
     seen = torch.tensor(np.array(picture)).permute(2, 0, 1)[None].float() / 127.5 - 1
@@ -123,12 +123,12 @@ def test_questions_about_one_picture_are_computed_as_each_by_itself(
     told = batch.labels[0, 1:]
     places = torch.nonzero(told != -100)[:, 0]
     mine = together[0, places, told[places]].tolist()
-    card = models.Card(name, "", "", None, "tokens", pictures=1, answers=True)
-    alone = models.LocalModel(pupil.model, pupil.processor, card)
+    card = under_test.Card(name, "", "", None, "tokens", pictures=1, answers=True)
+    alone = under_test.LocalModel(pupil.model, pupil.processor, card)
     theirs = []
     for text, answer in texts:
         # The processor's own way, with the end of the answer as its last token.
-        rows = alone.rank([models.Question((picture,), text, (f"{answer} </s>",))])[0].scores
+        rows = alone.rank([under_test.Question((picture,), text, (f"{answer} </s>",))])[0].scores
         theirs += list(rows[0])
     assert mine == pytest.approx(theirs, abs=1e-4)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from microworld.concepts import vocabulary
-from microworld.facts import list_names
-from microworld.tasks import tag
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.facts import list_names
+from snellen.microworld.tasks import tag
 
 EVERY_QUERY = [*tag.group_queries(), *tag.fact_queries(), *tag.narrowed_queries()]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from microworld.library import WRONG, pictures, scenes
-from profiles.errors import BadInput
+from snellen.errors import BadInput
+from snellen.microworld.library import WRONG, pictures, scenes
 
 
 @pytest.mark.parametrize("concept", ["dog", "penguin", "cherries"])

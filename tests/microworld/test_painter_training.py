@@ -11,14 +11,14 @@ from diffusers import AutoencoderKL, StableDiffusionInpaintPipeline
 from PIL import Image
 from transformers import CLIPModel
 
-from microworld.concepts import vocabulary
-from microworld.drawing import Pixels, Sticker, draw_array
-from microworld.scenes import recipe, sample_scene
-from microworld.training import autoencoder, canvas, clip, diffusion
-from microworld.training.corpus import Corpus
-from microworld.training.owlvit import clip_tokenizer, known_names
-from profiles import load_profile
-from tools.vision import Models
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import Pixels, Sticker, draw_array
+from snellen.microworld.scenes import recipe, sample_scene
+from snellen.microworld.training import autoencoder, clip, diffusion, inpainting_data
+from snellen.microworld.training.corpus import Corpus
+from snellen.microworld.training.owlvit import clip_tokenizer, known_names
+from snellen.profiles import load_profile
+from snellen.tools.vision import Models
 
 SCENES = [sample_scene(f"painter/{index}", recipe(vocabulary().share("known"))) for index in range(4)]
 
@@ -37,7 +37,7 @@ def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def artist(classifier: Path) -> diffusion.Artist:
     torch.manual_seed(2)
     reader = diffusion.reader_of(CLIPModel.from_pretrained(classifier, dtype=torch.float32))
-    shape = diffusion.Shape(widths=(8, 16, 16), groups=4, heads=2)
+    shape = diffusion.UNetShape(widths=(8, 16, 16), groups=4, heads=2)
     return diffusion.Artist(diffusion.network(shape, int(reader.config.hidden_size)), reader)
 
 
@@ -47,7 +47,7 @@ def coder() -> AutoencoderKL:
     return AutoencoderKL(**{**autoencoder.config(), "block_out_channels": (8, 8, 8), "norm_num_groups": 4})
 
 
-def encode(pixels: Pixels) -> canvas.Latents:
+def encode(pixels: Pixels) -> inpainting_data.Latents:
     scaled = pixels[:, ::4, ::4, [0, 1, 2, 0]].transpose(0, 3, 1, 2).astype(np.float32) / 128 - 1
     return scaled.astype(np.float16)
 
@@ -64,27 +64,27 @@ def test_a_sticker_fills_its_box() -> None:
 
 
 def test_canvases_take_turns_with_names_and_are_the_same_again() -> None:
-    one, again = canvas.painting(5), canvas.painting(5)
+    one, again = inpainting_data.painting(5), inpainting_data.painting(5)
     assert known_names()[5] in one.prompt
     assert np.array_equal(one.pixels, again.pixels)
     assert one.prompt == again.prompt
-    assert one.pixels.shape == (canvas.CANVAS, canvas.CANVAS, 3)
+    assert one.pixels.shape == (inpainting_data.CANVAS, inpainting_data.CANVAS, 3)
     assert 0.2 < one.mask.mean() < 0.95
-    assert (canvas.hidden(one)[one.mask] == 127).all()
-    assert np.array_equal(canvas.hidden(one)[~one.mask], one.pixels[~one.mask])
+    assert (inpainting_data.hidden(one)[one.mask] == 127).all()
+    assert np.array_equal(inpainting_data.hidden(one)[~one.mask], one.pixels[~one.mask])
 
 
 def test_canvases_show_only_known_concepts() -> None:
     novel = {concept.name for concept in vocabulary().share("novel")}
-    assert not any(canvas.painting(index).prompt in novel for index in range(6))
+    assert not any(inpainting_data.painting(index).prompt in novel for index in range(6))
 
 
 def test_canvases_are_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(canvas, "CHUNK", 2)
-    drawn = [canvas.painting(index) for index in range(4)]
+    monkeypatch.setattr(inpainting_data, "CHUNK", 2)
+    drawn = [inpainting_data.painting(index) for index in range(4)]
     for start in (0, 2):
-        canvas._keep(canvas._file(tmp_path, start), drawn[start : start + 2], encode)
-    held = canvas.paintings(tmp_path, 3, encode)
+        inpainting_data._keep(inpainting_data._file(tmp_path, start), drawn[start : start + 2], encode)
+    held = inpainting_data.paintings(tmp_path, 3, encode)
     assert held.truth.shape == held.seen.shape == (3, 4, 16, 16)
     assert held.masks.shape == (3, 1, 16, 16)
     assert held.prompts == [each.prompt for each in drawn[:3]]
@@ -142,9 +142,11 @@ def test_both_lessons_give_gradients(
     monkeypatch.setattr(diffusion, "SCENE_BATCH", 2)
     monkeypatch.setattr(diffusion, "SCENES_SHARE", 1.0)
     latents = np.random.default_rng(0).standard_normal((3, 4, 16, 16)).astype(np.float16)
-    canvases = canvas.Paintings(latents, latents, np.ones((3, 1, 16, 16), dtype=np.uint8), ["a dog", "car", "a pie"])
+    canvases = inpainting_data.Paintings(
+        latents, latents, np.ones((3, 1, 16, 16), dtype=np.uint8), ["a dog", "car", "a pie"]
+    )
     whole = diffusion.Captioned(latents.repeat(2, 2).repeat(2, 3), ["a dog on grass"] * 3, torch.zeros(1, 4, 32, 32))
-    lesson = diffusion.Lesson(artist, diffusion.reading_tokenizer(classifier), canvases, whole, steps=10)
+    lesson = diffusion.DiffusionTraining(artist, diffusion.reading_tokenizer(classifier), canvases, whole, steps=10)
     loss, parts = lesson.loss(step)
     torch.autograd.backward(loss)
     assert torch.isfinite(loss)
@@ -184,7 +186,7 @@ def test_the_pipeline_paints_what_was_taught(
     masks = np.zeros((128, 1, 16, 16), dtype=np.uint8)
     masks[:, :, 3:13, 3:13] = 1
     truth = np.where(masks > 0, looks[which], dice.standard_normal((128, 4, 1, 1))).astype(np.float16)
-    canvases = canvas.Paintings(
+    canvases = inpainting_data.Paintings(
         truth, np.where(masks > 0, 0, truth).astype(np.float16), masks, [names[i] for i in which]
     )
     artist = _taught(canvases, classifier, steps=260)
@@ -203,12 +205,14 @@ def test_the_pipeline_paints_what_was_taught(
         assert errors[index] < 1.0
 
 
-def _taught(canvases: canvas.Paintings, classifier: Path, *, steps: int) -> diffusion.Artist:
+def _taught(canvases: inpainting_data.Paintings, classifier: Path, *, steps: int) -> diffusion.Artist:
     torch.manual_seed(0)
     reader = diffusion.reader_of(CLIPModel.from_pretrained(classifier, dtype=torch.float32))
-    artist = diffusion.Artist(diffusion.network(diffusion.Shape(widths=(32, 48, 48), groups=8), 128), reader)
+    artist = diffusion.Artist(diffusion.network(diffusion.UNetShape(widths=(32, 48, 48), groups=8), 128), reader)
     nowhere = diffusion.Captioned(canvases.truth[:1], [""], torch.zeros(1, 4, 16, 16))
-    lesson = diffusion.Lesson(artist, diffusion.reading_tokenizer(classifier), canvases, nowhere, steps=steps)
+    lesson = diffusion.DiffusionTraining(
+        artist, diffusion.reading_tokenizer(classifier), canvases, nowhere, steps=steps
+    )
     learning = [parameter for parameter in artist.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=2e-3)
     for step in range(steps):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from microworld.scenes import Scene, SceneObject, caption
-from microworld.training.pointing import (
+from snellen.microworld.scenes import Scene, SceneObject, caption
+from snellen.microworld.training.pointing import (
     POINTING,
     SHARING,
     TOKENS,

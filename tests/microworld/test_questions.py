@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from microworld.concepts import plural, vocabulary
-from microworld.questions import KINDS, Question, ask, singles, view
-from microworld.scenes import SIDE, Dice, Scene, SceneObject, place, recipe, sample_scene
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.questions import KINDS, SceneQuestion, ask, singles, view
+from snellen.microworld.scenes import SIDE, Dice, Scene, SceneObject, place, recipe, sample_scene
 
 NAMES = tuple(c.name for c in vocabulary().share("known"))
 
 
-def asked(kind: str, count: int = 60) -> list[tuple[Scene, Question]]:
+def asked(kind: str, count: int = 60) -> list[tuple[Scene, SceneQuestion]]:
     pairs = []
     for seed in range(count):
         scene = sample_scene(f"questions/{seed}", recipe(NAMES))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microworld.concepts import plural, vocabulary
-from microworld.scenes import (
+from snellen.microworld.concepts import plural, vocabulary
+from snellen.microworld.scenes import (
     MAX_OBJECTS,
     SIDE,
     STYLES,

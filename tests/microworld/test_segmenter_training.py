@@ -9,17 +9,27 @@ import pytest
 import torch
 from transformers import MaskFormerForInstanceSegmentation
 
-from microworld.concepts import vocabulary
-from microworld.drawing import draw_array, truths
-from microworld.scenes import recipe, sample_scene
-from microworld.training import maskformer
-from microworld.training.corpus import Corpus
-from microworld.training.maskformer import Apart, Decoder, Lesson, Maps, Pupil, Shape, labels, panoptic, stuff
-from microworld.training.owlvit import known_names
-from profiles import Profile, load_profile
-from tools.vision import Models
+from snellen.microworld.concepts import vocabulary
+from snellen.microworld.drawing import draw_array, truths
+from snellen.microworld.scenes import recipe, sample_scene
+from snellen.microworld.training import maskformer
+from snellen.microworld.training.corpus import Corpus
+from snellen.microworld.training.maskformer import (
+    Apart,
+    Decoder,
+    Maps,
+    SegmenterInTraining,
+    SegmenterShape,
+    SegmenterTraining,
+    labels,
+    panoptic,
+    stuff,
+)
+from snellen.microworld.training.owlvit import known_names
+from snellen.profiles import Profile, load_profile
+from snellen.tools.vision import Models
 
-TINY = Shape(widths=(16, 16, 16), depths=(1, 1, 1), features=32, hidden=32, layers=2)
+TINY = SegmenterShape(widths=(16, 16, 16), depths=(1, 1, 1), features=32, hidden=32, layers=2)
 SCENES = [sample_scene(f"segmenter/{index}", recipe(vocabulary().share("known"))) for index in range(12)]
 
 
@@ -29,9 +39,9 @@ def pictures() -> Corpus:
 
 
 @pytest.fixture
-def pupil() -> Pupil:
+def pupil() -> SegmenterInTraining:
     torch.manual_seed(3)
-    return Pupil(maskformer.config(TINY), len(known_names()))
+    return SegmenterInTraining(maskformer.config(TINY), len(known_names()))
 
 
 def test_segments_are_disjoint_and_fill_the_picture() -> None:
@@ -72,10 +82,10 @@ def test_place_codes_follow_the_middle_and_turn_with_a_flip() -> None:
 
 
 @pytest.fixture
-def begun(pictures: Corpus) -> Pupil:
+def begun(pictures: Corpus) -> SegmenterInTraining:
     """A pupil whose decoder is ready to tell things apart."""
     torch.manual_seed(3)
-    pupil = Pupil(maskformer.config(TINY), len(known_names())).eval()
+    pupil = SegmenterInTraining(maskformer.config(TINY), len(known_names())).eval()
     maskformer.begin_decoder(pupil.segmenter, Maps.of(pupil.segmenter, pictures, range(12)).pixels)
     return pupil
 
@@ -98,7 +108,7 @@ def test_anchored_queries_look_at_their_places() -> None:
     assert (across.view(5, 5) - wanted[None]).abs().max() < 0.12
 
 
-def test_what_cells_contain_never_moves_the_first_look(begun: Pupil, pictures: Corpus) -> None:
+def test_what_cells_contain_never_moves_the_first_look(begun: SegmenterInTraining, pictures: Corpus) -> None:
     maps = Maps.of(begun.segmenter, pictures, range(12))
     decoder = Decoder(begun.segmenter)
     lesson = Apart(decoder, maps)
@@ -120,7 +130,7 @@ def test_what_cells_contain_never_moves_the_first_look(begun: Pupil, pictures: C
     assert not decoder.transformer.decoder.layers[0].self_attn_layer_norm.weight[channels].any()
 
 
-def test_features_of_pixels_have_one_size_and_a_constant(begun: Pupil, pictures: Corpus) -> None:
+def test_features_of_pixels_have_one_size_and_a_constant(begun: SegmenterInTraining, pictures: Corpus) -> None:
     pixels = Maps.of(begun.segmenter, pictures, range(12)).pixels.float()
     flat = pixels.permute(0, 2, 3, 1).reshape(-1, pixels.shape[1])
     sizes = torch.linalg.eigvalsh(torch.cov(flat.T))
@@ -139,8 +149,8 @@ def test_every_segment_is_owned_once_by_the_query_nearest_to_it() -> None:
         assert (wanted.labels[wanted.lying < 0] == len(labels())).all()
 
 
-def test_each_lesson_teaches_its_part(begun: Pupil, pictures: Corpus) -> None:
-    lesson = Lesson(begun, pictures, pictures)
+def test_each_lesson_teaches_its_part(begun: SegmenterInTraining, pictures: Corpus) -> None:
+    lesson = SegmenterTraining(begun, pictures, pictures)
     maps = Maps.of(begun.segmenter, pictures, range(12))
     losses = {"seeing": lesson.seeing, "apart": Apart(Decoder(begun.segmenter), maps).loss, "together": lesson.together}
     taught = {}
@@ -157,7 +167,7 @@ def test_each_lesson_teaches_its_part(begun: Pupil, pictures: Corpus) -> None:
     assert taught["together"] == {"pixel_level", "transformer", "head"}
 
 
-def test_queries_learn_to_tell_things_apart(begun: Pupil, pictures: Corpus) -> None:
+def test_queries_learn_to_tell_things_apart(begun: SegmenterInTraining, pictures: Corpus) -> None:
     decoder = Decoder(begun.segmenter)
     lesson = Apart(decoder, Maps.of(begun.segmenter, pictures, range(12)))
     optimizer = torch.optim.AdamW([each for each in decoder.parameters() if each.requires_grad], lr=3e-3)
@@ -172,14 +182,14 @@ def test_queries_learn_to_tell_things_apart(begun: Pupil, pictures: Corpus) -> N
     assert states[:, :25].std(dim=1).mean() > 5e-3, "queries that are all equal tell nothing apart"
 
 
-def test_a_step_is_the_same_whenever_it_is_made(begun: Pupil, pictures: Corpus) -> None:
+def test_a_step_is_the_same_whenever_it_is_made(begun: SegmenterInTraining, pictures: Corpus) -> None:
     begun.eval()
-    lesson = Lesson(begun, pictures, pictures)
+    lesson = SegmenterTraining(begun, pictures, pictures)
     for loss_of in (lesson.seeing, lesson.together):
         assert loss_of(7)[0].item() == pytest.approx(loss_of(7)[0].item())
 
 
-def test_the_tool_reads_what_training_writes(pupil: Pupil, pictures: Corpus, tmp_path: Path) -> None:
+def test_the_tool_reads_what_training_writes(pupil: SegmenterInTraining, pictures: Corpus, tmp_path: Path) -> None:
     with torch.no_grad():
         pupil.segmenter.class_predictor.bias[-1] = -10.0
     maskformer.save(pupil.segmenter, tmp_path / "maskformer")

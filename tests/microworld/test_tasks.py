@@ -11,31 +11,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import microworld
-from microworld.concepts import Share, plural, vocabulary
-from microworld.scenes import relation_holds
-from microworld.tasks import statement, tag, vqa
-from microworld.tasks.draw import TYPES
-from microworld.tasks.records import (
+from snellen import microworld
+from snellen.errors import BadInput
+from snellen.microworld.concepts import Share, plural, vocabulary
+from snellen.microworld.scenes import relation_holds
+from snellen.microworld.tasks import statement, tag, vqa
+from snellen.microworld.tasks.draw import TYPES
+from snellen.microworld.tasks.task import (
     FAMILIES,
     SHARES,
-    Answer,
-    Edit,
+    EditAnswer,
     Family,
-    Outcome,
     Split,
-    Tagged,
-    Tags,
-    Task,
+    TagAnswer,
+    TaggedRegion,
+    TaskOutcome,
+    TextAnswer,
+    WorldTask,
 )
-from microworld.tasks.wording import Wordings
-from profiles.errors import BadInput
+from snellen.microworld.tasks.wording import Wordings
 
 KNOWN = {c.name for c in vocabulary().share("known")}
 NOVEL = {c.name for c in vocabulary().share("novel")}
 
 
-def drawn(family: Family, split: Split = "test", share: Share = "known", n: int = 40, seed: int = 11) -> list[Task]:
+def drawn(
+    family: Family, split: Split = "test", share: Share = "known", n: int = 40, seed: int = 11
+) -> list[WorldTask]:
     return microworld.sample_tasks(family, split, share, n, seed)
 
 
@@ -59,7 +61,7 @@ def test_another_process_draws_the_same_tasks() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_task_survives_json(family: Family) -> None:
     for task in drawn(family, n=10):
-        assert Task.from_json(json.loads(json.dumps(task.to_json()))) == task
+        assert WorldTask.from_json(json.loads(json.dumps(task.to_json()))) == task
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -103,19 +105,19 @@ def test_every_type_takes_its_turn(family: Family, share: Share) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_task_is_solved_by_what_is_expected_of_it(family: Family) -> None:
     for task in drawn(family, n=20):
-        if isinstance(task.expected, Answer):
-            assert microworld.score(task, Outcome(answer=task.expected.text)).correct
-        if isinstance(task.expected, Tags):
+        if isinstance(task.expected, TextAnswer):
+            assert microworld.score(task, TaskOutcome(answer=task.expected.text)).correct
+        if isinstance(task.expected, TagAnswer):
             assert task.expected.regions
-            assert microworld.score(task, Outcome(regions=task.expected.regions)).correct
+            assert microworld.score(task, TaskOutcome(regions=task.expected.regions)).correct
 
 
 @pytest.mark.parametrize("family", ["vqa", "statement"])
 def test_yes_and_no_are_balanced_whatever_the_wording(family: Family) -> None:
-    tasks = [t for t in drawn(family, n=320) if isinstance(t.expected, Answer) and t.expected.text in {"yes", "no"}]
+    tasks = [t for t in drawn(family, n=320) if isinstance(t.expected, TextAnswer) and t.expected.text in {"yes", "no"}]
     by_type: dict[str, Counter[str]] = {}
     for task in tasks:
-        assert isinstance(task.expected, Answer)
+        assert isinstance(task.expected, TextAnswer)
         by_type.setdefault(task.type, Counter())[task.expected.text] += 1
     for name, counts in by_type.items():
         assert counts["yes"] / counts.total() == pytest.approx(0.5, abs=0.2), name
@@ -132,7 +134,7 @@ def test_hardly_anything_is_answered_blindly(family: Family, most: float) -> Non
 @given(st.integers(0, 5_000))
 def test_answers_are_true_of_the_scene(seed: int) -> None:
     for task in microworld.sample_tasks("vqa", "train", "mixed", len(vqa.TYPES), seed):
-        assert isinstance(task.expected, Answer)
+        assert isinstance(task.expected, TextAnswer)
         (scene,) = task.scenes
         text, answer = task.instruction, task.expected.text
         if task.type == "existence":
@@ -154,7 +156,7 @@ def test_answers_are_true_of_the_scene(seed: int) -> None:
 @given(st.integers(0, 5_000))
 def test_statements_are_true_or_false_of_both_pictures(seed: int) -> None:
     for task in microworld.sample_tasks("statement", "train", "mixed", len(statement.TYPES), seed):
-        assert isinstance(task.expected, Answer)
+        assert isinstance(task.expected, TextAnswer)
         left, right = (len(scene.named(task.concepts[0])) for scene in task.scenes)
         yes = task.expected.text == "yes"
         if task.blind.startswith("presence: both") or task.blind.startswith("presence: each"):
@@ -174,7 +176,7 @@ def test_statements_are_true_or_false_of_both_pictures(seed: int) -> None:
 @given(st.integers(0, 5_000))
 def test_tags_are_all_that_a_query_fits_and_pictures_show_something_else_too(seed: int) -> None:
     for task in microworld.sample_tasks("tag", "train", "mixed", len(tag.TYPES), seed):
-        assert isinstance(task.expected, Tags)
+        assert isinstance(task.expected, TagAnswer)
         names = Counter(region.name for region in task.expected.regions)
         shown = Counter(o.concept for o in task.scenes[0].objects)
         assert all(shown[name] == count for name, count in names.items())
@@ -202,11 +204,11 @@ def test_answers_are_compared_in_one_form(answer: str | float | bool | None, tex
 
 def test_tags_with_another_name_or_place_do_not_count() -> None:
     (task, *_) = drawn("tag", n=1)
-    assert isinstance(task.expected, Tags)
+    assert isinstance(task.expected, TagAnswer)
     (first, *others) = task.expected.regions
-    wrong_name = Outcome(regions=(Tagged("unicorn", first.box), *others))
-    wrong_place = Outcome(regions=(Tagged(first.name, (0, 0, 2, 2)), *others))
-    too_many = Outcome(regions=(*task.expected.regions, Tagged("unicorn", (0, 0, 9, 9))))
+    wrong_name = TaskOutcome(regions=(TaggedRegion("unicorn", first.box), *others))
+    wrong_place = TaskOutcome(regions=(TaggedRegion(first.name, (0, 0, 2, 2)), *others))
+    too_many = TaskOutcome(regions=(*task.expected.regions, TaggedRegion("unicorn", (0, 0, 9, 9))))
     n = len(task.expected.regions)
     for outcome in (wrong_name, wrong_place):
         score = microworld.score(task, outcome)
@@ -214,13 +216,13 @@ def test_tags_with_another_name_or_place_do_not_count() -> None:
         assert score.value == pytest.approx((n - 1) / n)
         assert score.reason == "a region was missed"
     assert microworld.score(task, too_many).reason == "a region too many was tagged"
-    assert microworld.score(task, Outcome()).reason == "nothing was tagged"
+    assert microworld.score(task, TaskOutcome()).reason == "nothing was tagged"
 
 
 def test_an_outcome_with_an_error_is_wrong_for_that_reason() -> None:
     for family in FAMILIES:
         (task,) = drawn(family, n=1)
-        score = microworld.score(task, Outcome(error="The disk is full."))
+        score = microworld.score(task, TaskOutcome(error="The disk is full."))
         assert (score.value, score.correct, score.reason) == (0.0, False, "The disk is full.")
 
 
@@ -240,7 +242,7 @@ def test_unknown_tasks_are_the_users_error(family: str, split: str, share: str, 
 
 def test_edits_name_regions_of_their_scene() -> None:
     for task in drawn("edit", n=20):
-        assert isinstance(task.expected, Edit)
+        assert isinstance(task.expected, EditAnswer)
         assert task.scenes[0].shows_colour
         for step in task.expected.steps:
             assert step.objects

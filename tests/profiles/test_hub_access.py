@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from interfaces.cli import main
-from profiles import Profile, SnellenError, hub_access, load_profile
-from tools.loading import load_checkpoint, load_whole
-from tools.vision.inpainting import Painter
+from snellen.cli.main import main
+from snellen.models.loading import load_checkpoint, load_whole
+from snellen.models.vision.inpainting import Painter
+from snellen.profiles import Profile, SnellenError, hub_access, load_profile
 
 CLOSED = "http://127.0.0.1:9"
 
@@ -98,7 +98,7 @@ def test_asking_without_a_network_ends_in_a_sentence_before_anything_is_loaded(
     hub: Callable[[str], None], home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub(CLOSED)
-    monkeypatch.setattr("interfaces.sessions.make_context", lambda *_: pytest.fail("the models' libraries are loaded"))
+    monkeypatch.setattr("snellen.threads.ask.make_context", lambda *_: pytest.fail("the models' libraries are loaded"))
     for words in (["ask", "examples/scene.png", "How many dogs are there?"], ["learn", "penguin", "--tool", "LOC"]):
         assert main([*words, "--profile", "hub"]) == 1
         said = capsys.readouterr().err

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from interfaces import cli
-from interfaces.jobs import Jobs
-from memory.home import MemoryTrouble, storing
-from profiles.errors import BadInput, OutOfMemory, SnellenError, out_of_memory
+from snellen.cli import main
+from snellen.errors import BadInput, OutOfMemory, SnellenError, out_of_memory
+from snellen.memory.home import MemoryTrouble, storing
+from snellen.serving.jobs import Jobs
 from tests.servers.chat_server import SCENE
 
 _ROOT = Path(__file__).parents[2]
@@ -89,13 +89,14 @@ _CRAMPED = """
 import resource, sys
 import torch, transformers, numpy, PIL.Image, faiss, scipy.special, sklearn.metrics, sentence_transformers
 from transformers import BlipForQuestionAnswering, CLIPModel, OwlViTForObjectDetection
-from interfaces import cli, commands, ask_commands, sessions
-import graphs.ask, nodes.resources
+import snellen.cli.ask, snellen.cli.commands, snellen.threads.ask
+from snellen.cli.main import main
+import snellen.graphs.ask, snellen.runtime.resources
 
 with open("/proc/self/statm") as file:
     now = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (now + int(sys.argv.pop(1)) * 2**20, resource.RLIM_INFINITY))
-sys.exit(cli.main())
+sys.exit(main())
 """
 
 
@@ -115,4 +116,4 @@ def test_a_run_that_does_not_fit_says_so_and_can_be_resumed(mebibytes: int, home
     assert "Traceback" not in done.stderr.partition("Exception ignored")[0]
     if done.stdout:  # else there was no memory for anything to begin
         assert "`snellen resume mine` goes on from there" in done.stderr
-        assert cli.main(("resume", "mine")) == 0
+        assert main.main(("resume", "mine")) == 0

@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-import profiles
-from profiles import BadInput, Profile, SnellenError, load_profile, profile_names
-from profiles.profile import INSTALLED_ROOT
+from snellen import profiles
+from snellen.profiles import BadInput, Profile, SnellenError, load_profile, profile_names
+from snellen.profiles.profile import INSTALLED_ROOT
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from interfaces.artifact_routes import artifact_routes
-from interfaces.jobs import Jobs, Limits
-from interfaces.openai_api import openai_routes
-from interfaces.serving import Settings, Tokens
-from interfaces.serving.app import create_app
+from snellen.serving import ServerSettings, Tokens
+from snellen.serving.app import create_app
+from snellen.serving.artifact_routes import artifact_routes
+from snellen.serving.jobs import JobLimits, Jobs
+from snellen.serving.openai_api import openai_routes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCENE = EXAMPLES / "scene.png"
 
 
-def chat_app(home: Path, *, limits: Limits | None = None, settings: Settings | None = None) -> Starlette:
+def chat_app(home: Path, *, limits: JobLimits | None = None, settings: ServerSettings | None = None) -> Starlette:
     """Return an application with the endpoint and the artifacts of a home."""
-    jobs, settings = Jobs(limits or Limits()), settings or Settings(port=0)
+    jobs, settings = Jobs(limits or JobLimits()), settings or ServerSettings(port=0)
 
     async def stop(seconds: float) -> None:
         await jobs.close(seconds)

@@ -11,8 +11,8 @@ from queue import Queue
 import httpx
 from starlette.applications import Starlette
 
-from interfaces.serving import Settings, Tokens
-from interfaces.serving.listening import serve
+from snellen.serving import ServerSettings, Tokens
+from snellen.serving.listener import serve
 
 HOST = "127.0.0.1:7860"
 
@@ -46,6 +46,6 @@ def tokens_of(home: Path, *names: str) -> tuple[Tokens, list[str]]:
     return tokens, [tokens.add(name) for name in names]
 
 
-def free_port() -> Settings:
+def free_port() -> ServerSettings:
     """Return the usual settings on a port that the system chooses."""
-    return Settings(port=0)
+    return ServerSettings(port=0)

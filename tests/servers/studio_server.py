@@ -28,7 +28,7 @@ def studio(home: Path, log: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "interfaces.cli", "studio", "--port", str(port)]
+    command = [sys.executable, "-m", "snellen", "studio", "--port", str(port)]
     environment = os.environ | {"SNELLEN_HOME": str(home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     with (
         log.open("wb") as output,

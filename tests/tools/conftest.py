@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from snellen.tools.registry import ToolContext
 from tests.tools.doubles import Shelf, context_of
-from tools.registry import ToolContext
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import PIL.Image
 
-from profiles import load_profile
-from profiles.errors import SnellenError
-from tools.registry import ToolContext
-from tools.values import Picture
+from snellen.errors import SnellenError
+from snellen.profiles import load_profile
+from snellen.tools.registry import ToolContext
+from snellen.values import Picture
 
 
 class Shelf:

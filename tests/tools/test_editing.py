@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.errors import BadInput, SnellenError
+from snellen.errors import BadInput, SnellenError
+from snellen.tools.editing import blur_background, colour_pop, cover_with_emoji, tag
+from snellen.tools.editing.regions import clipped
+from snellen.tools.registry import ToolContext, catalogue
+from snellen.values import Picture, Region
 from tests.tools.doubles import Shelf
-from tools.editing import blur_background, colour_pop, cover_with_emoji, tag
-from tools.editing.regions import clipped
-from tools.registry import ToolContext, catalogue
-from tools.values import Picture, Region
 
 OBJECT = Region((20, 30, 40, 60), 0.9, "dog")
 

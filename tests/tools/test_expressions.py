@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tools.expressions import (
+from snellen.tools.program.expressions import (
     MAX_CHARACTERS,
     ExpressionError,
     evaluate,
@@ -19,7 +19,7 @@ from tools.expressions import (
     parse_expression,
     parse_python,
 )
-from tools.values import Picture, Region
+from snellen.values import Picture, Region
 
 REGION = Region((0, 0, 4, 4), 0.9, "Dog")
 VARIABLES: dict[str, Any] = {

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 import PIL.Image
 import pytest
 
-from profiles import load_profile
-from profiles.errors import BadInput, SnellenError
-from tests.tools.doubles import Shelf
-from tools.program import (
+from snellen.errors import BadInput, SnellenError
+from snellen.profiles import load_profile
+from snellen.tools.program import (
     If,
-    Limits,
     ProgramError,
+    ProgramLimits,
     StepRecord,
     check,
     final_value,
@@ -21,16 +20,17 @@ from tools.program import (
     parse,
     run,
 )
-from tools.program.records import ProgramFailed
-from tools.registry import ToolContext
-from tools.values import Region, Value
+from snellen.tools.program.steps import ProgramFailed
+from snellen.tools.registry import ToolContext
+from snellen.values import Region, Value
+from tests.tools.doubles import Shelf
 
 BOXES = [Region((0, 0, 10, 10), 0.9, "dog"), Region((20, 20, 40, 40), 0.8, "cat")]
 KINDS = {"BOXES": "Regions", "IMAGE": "Picture", "NUMBER": "Number", "ANSWER": "Text"}
 
 
-def execute(text: str, context: ToolContext, limits: Limits | None = None, **inputs: Value) -> list[StepRecord]:
-    return list(run(parse(text), {"BOXES": BOXES, **inputs}, context, limits or Limits()))
+def execute(text: str, context: ToolContext, limits: ProgramLimits | None = None, **inputs: Value) -> list[StepRecord]:
+    return list(run(parse(text), {"BOXES": BOXES, **inputs}, context, limits or ProgramLimits()))
 
 
 def answer(text: str, context: ToolContext, **inputs: Value) -> object:
@@ -216,14 +216,14 @@ def test_a_failure_of_the_machine_is_a_sentence(
 
 def test_steps_iterations_and_seconds_are_limited(context: ToolContext) -> None:
     loop = "A=0\nfor X in [1,2,3,4]:\n  for Y in [1,2,3,4]:\n    A=A + 1\nR=RESULT(var=A)"
-    assert "after 9 steps" in str(execute(loop, context, Limits(steps=9))[-1].error)
-    assert len(execute(loop, context, Limits(steps=9))) == 10
-    assert "at most 3 items" in str(execute(loop, context, Limits(iterations=3))[-1].error)
-    assert "after 0 seconds" in str(execute(loop, context, Limits(seconds=0))[-1].error)
+    assert "after 9 steps" in str(execute(loop, context, ProgramLimits(steps=9))[-1].error)
+    assert len(execute(loop, context, ProgramLimits(steps=9))) == 10
+    assert "at most 3 items" in str(execute(loop, context, ProgramLimits(iterations=3))[-1].error)
+    assert "after 0 seconds" in str(execute(loop, context, ProgramLimits(seconds=0))[-1].error)
 
 
 def test_limits_come_from_the_profile() -> None:
-    assert Limits.of(load_profile("embedded")) == Limits()
+    assert ProgramLimits.of(load_profile("embedded")) == ProgramLimits()
 
 
 def test_an_interrupted_run_goes_on_where_it_was(context: ToolContext) -> None:

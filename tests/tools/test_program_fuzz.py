@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from snellen.tools.program import ProgramError, ProgramLimits, load, parse, run
+from snellen.tools.registry import ToolContext, catalogue
+from snellen.values import Region, Value
 from tests.tools.doubles import Shelf, context_of
-from tools.program import Limits, ProgramError, load, parse, run
-from tools.registry import ToolContext, catalogue
-from tools.values import Region, Value
 
 MUTATED = 10_000
 SEEDS = [
@@ -134,7 +134,7 @@ def watched() -> Iterator[list[str]]:
 
 def outcome_of(text: str, context: ToolContext, inputs: Mapping[str, Value]) -> str:
     try:
-        records = list(run(parse(text), inputs, context, Limits(steps=60)))
+        records = list(run(parse(text), inputs, context, ProgramLimits(steps=60)))
     except ProgramError as error:
         assert error.problems  # noqa: PT017 - being refused is as good as running
         return "refused"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from snellen.tools.program import StepRecord, final_value, parse, run
+from snellen.tools.registry import ToolContext
+from snellen.values import Region, Value
 from tests.tools.doubles import Shelf, context_of
-from tools.program import StepRecord, final_value, parse, run
-from tools.registry import ToolContext
-from tools.values import Region, Value
 
 BOXES = [Region((0, 0, 10, 10), 0.9, "dog"), Region((20, 20, 40, 40), 0.8, "cat")]
 LOOP = """

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from profiles.errors import BadInput
-from tools.registry import Parameter, ToolContext, catalogue, nearest, tool
-from tools.values import Picture, Region
+from snellen.errors import BadInput
+from snellen.tools.registry import Parameter, ToolContext, catalogue, nearest, tool
+from snellen.values import Picture, Region
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "catalogue.txt"
 
@@ -30,7 +30,7 @@ def test_the_catalogue_has_all_tools_of_the_paper() -> None:
 
 def test_the_catalogue_needs_no_model_library() -> None:
     program = (
-        "import sys; from tools.registry import catalogue; catalogue();"
+        "import sys; from snellen.tools.registry import catalogue; catalogue();"
         "sys.exit(bool({'torch', 'transformers', 'PIL', 'faiss', 'langgraph'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0

@@ -7,12 +7,12 @@ import numpy as np
 import PIL.Image
 import pytest
 
-import microworld
-from profiles.errors import BadInput
-from tools.calls import Call
-from tools.knowledge.collection import ClassFolders
-from tools.samples import SELECTS, FolderSource, Selected, Selection, Source, WorldSource, select
-from tools.transforms import apply
+from snellen import microworld
+from snellen.collection import ClassFolders
+from snellen.errors import BadInput
+from snellen.tools.calls import ToolCall
+from snellen.tools.samples import SELECTS, FolderSource, SampleSelection, SampleSource, Selected, WorldSource, select
+from snellen.tools.transforms import apply
 
 WORLD = WorldSource(microworld, title="microworld")
 
@@ -42,11 +42,11 @@ def chosen(
     name: str = "TextToImageRetrieval",
     *,
     seed: str = "s",
-    retrieval: Source | None = WORLD,
-    generation: Source | None = WORLD,
+    retrieval: SampleSource | None = WORLD,
+    generation: SampleSource | None = WORLD,
     **arguments: str,
 ) -> Selected:
-    return select(Call(name=name, arguments=arguments), Selection(seed, retrieval, generation))
+    return select(ToolCall(name=name, arguments=arguments), SampleSelection(seed, retrieval, generation))
 
 
 def test_the_same_seed_gives_the_same_picture(folder: FolderSource) -> None:
@@ -70,16 +70,16 @@ def test_styles_and_weathers_keep_what_is_shown() -> None:
     plain = chosen(class_name="random")
     sketched = chosen(class_name="random", image_type="pencil sketch")
     assert plain.class_name == sketched.class_name
-    style = Call(name="EditImageStyle", arguments={"style": "sketch"})
+    style = ToolCall(name="EditImageStyle", arguments={"style": "sketch"})
     assert apply(style, plain.picture, "s", plain.studio).tobytes() == sketched.picture.tobytes()
-    snow = Call(name="EditImageWeather", arguments={"weather": "snow"})
+    snow = ToolCall(name="EditImageWeather", arguments={"weather": "snow"})
     assert apply(snow, plain.picture, "s", plain.studio).tobytes() != plain.picture.tobytes()
 
 
 def test_a_studio_has_other_pictures_and_things_to_paste() -> None:
     selected = chosen(class_name="dog")
     for name in ("ApplyMixUp", "ApplyCutMix", "PasteGeneratedObjectAtRandomPosition"):
-        changed = apply(Call(name=name), selected.picture, "s", selected.studio)
+        changed = apply(ToolCall(name=name), selected.picture, "s", selected.studio)
         assert changed.tobytes() != selected.picture.tobytes()
     assert selected.studio is not None
     thing = selected.studio.cut_out("cat", 40, np.random.default_rng(1))
@@ -109,7 +109,7 @@ def test_what_cannot_be_retrieved_is_generated(folder: FolderSource) -> None:
 )
 def test_what_there_is_not_is_said(arguments: dict[str, str], told: str) -> None:
     with pytest.raises(BadInput) as refused:
-        select(Call(name="TextToImageRetrieval", arguments=arguments), Selection("s", WORLD, WORLD))
+        select(ToolCall(name="TextToImageRetrieval", arguments=arguments), SampleSelection("s", WORLD, WORLD))
     assert told in str(refused.value)
 
 
@@ -124,9 +124,9 @@ def test_a_folder_alone_says_what_it_lacks(folder: FolderSource) -> None:
     with pytest.raises(BadInput, match="Nothing here generates"):
         chosen("TextToImageGeneration", class_name="dog", generation=None)
     selected = chosen(class_name="dog", retrieval=folder, generation=None)
-    assert apply(Call(name="ApplyMixUp"), selected.picture, "s", selected.studio).size == (30, 20)
+    assert apply(ToolCall(name="ApplyMixUp"), selected.picture, "s", selected.studio).size == (30, 20)
     with pytest.raises(BadInput, match="cannot be made 'sketch'"):
-        apply(Call(name="EditImageStyle", arguments={"style": "sketch"}), selected.picture, "s", selected.studio)
+        apply(ToolCall(name="EditImageStyle", arguments={"style": "sketch"}), selected.picture, "s", selected.studio)
 
 
 def test_the_catalogue_tells_what_each_tool_selects() -> None:

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from microworld.drawing import draw
-from microworld.scenes import recipe, sample_scene
-from profiles.errors import BadInput, SnellenError
-from tools.calls import Call
-from tools.transforms import DATA_TYPES, TRANSFORMS, OutOfReach, apply
-from tools.transforms.pixel import psnr, sharpness
-from tools.transforms.transform import pixels
+from snellen.errors import BadInput, SnellenError
+from snellen.microworld.drawing import draw
+from snellen.microworld.scenes import recipe, sample_scene
+from snellen.tools.calls import ToolCall
+from snellen.tools.transforms import DATA_TYPES, TRANSFORMS, OutOfReach, apply
+from snellen.tools.transforms.pixel import psnr, sharpness
+from snellen.tools.transforms.transform import pixels
 
 REQUIRED: dict[str, dict[str, Any]] = {
     "ChangeBrightness": {"brightness_factor": 1.5},
@@ -65,7 +65,7 @@ def noisy(size: tuple[int, int], seed: int = 3) -> Image.Image:
 
 
 def run(name: str, picture: Image.Image, seed: str = "s", **arguments: object) -> Image.Image:
-    return apply(Call(name=name, arguments={**REQUIRED.get(name, {}), **arguments}), picture, seed, Scenes())
+    return apply(ToolCall(name=name, arguments={**REQUIRED.get(name, {}), **arguments}), picture, seed, Scenes())
 
 
 def tried(name: str, picture: Image.Image, seed: str = "s", **arguments: object) -> Image.Image | str:
@@ -374,7 +374,7 @@ def test_distortions_of_no_extent_change_nothing() -> None:
 
 def test_without_a_studio_nothing_but_pixels_is_known() -> None:
     for name in ("ApplyMixUp", "EditImageStyle", "PasteGeneratedObjectAtRandomPosition"):
-        call = Call(name=name, arguments=REQUIRED.get(name, {}))
+        call = ToolCall(name=name, arguments=REQUIRED.get(name, {}))
         with pytest.raises(SnellenError, match="Nothing is known of this picture"):
             apply(call, scene("a"), "s")
 
@@ -396,13 +396,13 @@ def test_without_a_studio_nothing_but_pixels_is_known() -> None:
 )
 def test_calls_are_read_and_refused_in_words(name: str, arguments: dict[str, Any], complaint: str) -> None:
     with pytest.raises(BadInput) as refused:
-        apply(Call(name=name, arguments=arguments), scene("a"), "s")
+        apply(ToolCall(name=name, arguments=arguments), scene("a"), "s")
     assert complaint.lower() in str(refused.value).lower()
 
 
 def test_a_call_is_the_same_however_it_is_written() -> None:
-    short = TRANSFORMS.read(Call(name="OverlayColor", arguments={"color": (255, 0, 0)}))
-    long = TRANSFORMS.read(Call(name="OverlayColor", arguments={"opacity": 1, "color": [255, 0, 0]}))
+    short = TRANSFORMS.read(ToolCall(name="OverlayColor", arguments={"color": (255, 0, 0)}))
+    long = TRANSFORMS.read(ToolCall(name="OverlayColor", arguments={"opacity": 1, "color": [255, 0, 0]}))
     assert short == long
     assert short.model_dump_json() == long.model_dump_json()
 

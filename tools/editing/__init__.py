@@ -1,7 +1,7 @@
 """Tools that make pictures from pictures: the crops, COLORPOP, BGBLUR, EMOJI, TAG, REPLACE."""
 
-from tools.editing.colour import blur_background, colour_pop
-from tools.editing.crop import (
+from snellen.tools.editing.colour import blur_background, colour_pop
+from snellen.tools.editing.crop import (
     crop,
     crop_above,
     crop_behind,
@@ -10,8 +10,8 @@ from tools.editing.crop import (
     crop_left_of,
     crop_right_of,
 )
-from tools.editing.emoji import cover_with_emoji
-from tools.editing.tag import tag
+from snellen.tools.editing.emoji import cover_with_emoji
+from snellen.tools.editing.tag import tag
 
 __all__ = [
     "blur_background",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tools.editing.regions import region_mask, warn_if_empty
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
+from snellen.tools.editing.regions import region_mask, warn_if_empty
+from snellen.tools.registry import ToolContext, tool
+from snellen.values import Picture, Region
 
 BLUR_SHARE = 1 / 40
 """Standard deviation of the blur as a share of the picture's longer side, 2 pixels at least."""

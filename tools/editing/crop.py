@@ -7,9 +7,9 @@ beyond the middle of the box, so that neighbours which overlap the box are not l
 
 from __future__ import annotations
 
-from tools.editing.regions import Box, best, clipped, warn_if_empty
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
+from snellen.tools.editing.regions import Box, best, clipped, warn_if_empty
+from snellen.tools.registry import ToolContext, tool
+from snellen.values import Picture, Region
 
 _WHOLE = "the whole picture is used"
 

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from profiles.errors import BadInput, SnellenError
-from tools.editing.regions import clipped, warn_if_empty
-from tools.registry import ToolContext, nearest, tool
-from tools.values import Picture, Region, describe
+from snellen.errors import BadInput, SnellenError
+from snellen.tools.editing.regions import clipped, warn_if_empty
+from snellen.tools.registry import ToolContext, nearest, tool
+from snellen.values import Picture, Region, describe
 
 if TYPE_CHECKING:
     import PIL.Image

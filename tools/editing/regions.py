@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tools.registry import ToolContext
-from tools.values import Region
+from snellen.tools.registry import ToolContext
+from snellen.values import Region
 
 if TYPE_CHECKING:
     import PIL.Image

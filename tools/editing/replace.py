@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profiles import SnellenError
-from tools.editing.regions import clipped
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
+from snellen.profiles import SnellenError
+from snellen.tools.editing.regions import clipped
+from snellen.tools.registry import ToolContext, tool
+from snellen.values import Picture, Region
 
 if TYPE_CHECKING:
     import PIL.Image

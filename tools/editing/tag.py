@@ -5,9 +5,9 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from tools.editing.regions import Box, clipped, warn_if_empty
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
+from snellen.tools.editing.regions import Box, clipped, warn_if_empty
+from snellen.tools.registry import ToolContext, tool
+from snellen.values import Picture, Region
 
 if TYPE_CHECKING:
     import PIL.ImageDraw

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.expressions import evaluate, parse_expression
-from tools.registry import ToolContext, tool
-from tools.values import Region, Value
+from snellen.tools.program.expressions import evaluate, parse_expression
+from snellen.tools.registry import ToolContext, tool
+from snellen.values import Region, Value
 
 
 @tool("COUNT")

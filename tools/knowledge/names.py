@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from profiles.errors import BadInput
-from tools.registry import ToolContext, tool
+from snellen.errors import BadInput
+from snellen.tools.registry import ToolContext, tool
 
 _MOST_NAMES = 100
 

@@ -4,18 +4,18 @@ The language is CLOVA's ``NAME=TOOL(arg=…)`` (paper, section 3.2 and figures 8
 and ``for NAME in LIST:``. A program of any origin is hostile input: its text never reaches Python's evaluation.
 """
 
-from tools.program.check import RESULT, check, inputs_for, load
-from tools.program.records import ProgramFailed, StepRecord, final_value
-from tools.program.run import run
-from tools.program.syntax import (
+from snellen.tools.program.check import RESULT, check, inputs_for, load
+from snellen.tools.program.run import run
+from snellen.tools.program.steps import ProgramFailed, StepRecord, final_value
+from snellen.tools.program.syntax import (
     Assign,
     Call,
     For,
     If,
-    Limits,
     Problem,
     Program,
     ProgramError,
+    ProgramLimits,
     Statement,
     parse,
 )
@@ -26,11 +26,11 @@ __all__ = [
     "Call",
     "For",
     "If",
-    "Limits",
     "Problem",
     "Program",
     "ProgramError",
     "ProgramFailed",
+    "ProgramLimits",
     "Statement",
     "StepRecord",
     "check",

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tools import values
-from tools.expressions import Expression, kind_of_expression, kind_of_item
-from tools.program.syntax import (
+from snellen import values
+from snellen.tools.program.expressions import Expression, kind_of_expression, kind_of_item
+from snellen.tools.program.syntax import (
     NO_PROFILE,
     TAKES_EXPRESSION,
     Assign,
     Call,
     For,
     If,
-    Limits,
     Problem,
     Program,
     ProgramError,
+    ProgramLimits,
     Statement,
     parse,
 )
-from tools.registry import Catalogue, Parameter, Tool, catalogue, nearest
+from snellen.tools.registry import Catalogue, Parameter, Tool, catalogue, nearest
 
 RESULT = "RESULT"
 """The tool whose last value is the program's; on every way through a program there is one."""
@@ -39,7 +39,7 @@ def inputs_for(pictures: int) -> dict[str, str]:
     return {f"PICTURE{number}": values.PICTURE for number in range(1, pictures + 1)}
 
 
-def load(text: str, inputs: Mapping[str, str], limits: Limits = NO_PROFILE) -> Program:
+def load(text: str, inputs: Mapping[str, str], limits: ProgramLimits = NO_PROFILE) -> Program:
     """Parse and check a program.
 
     Raises:
@@ -52,7 +52,7 @@ def load(text: str, inputs: Mapping[str, str], limits: Limits = NO_PROFILE) -> P
     return program
 
 
-def check(program: Program, inputs: Mapping[str, str], limits: Limits = NO_PROFILE) -> list[Problem]:
+def check(program: Program, inputs: Mapping[str, str], limits: ProgramLimits = NO_PROFILE) -> list[Problem]:
     """Return what cannot work: unknown tools, arguments and variables, wrong types, a missing RESULT.
 
     Args:
@@ -97,7 +97,7 @@ class _Known:
 @dataclass
 class _Checker:
     catalogue: Catalogue
-    limits: Limits
+    limits: ProgramLimits
     problems: list[Problem] = field(default_factory=list)
     saw_result: bool = False
     set_somewhere: set[str] = field(default_factory=set)

@@ -8,32 +8,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from profiles.errors import BadInput, SnellenError, out_of_memory
-from tools import values
-from tools.expressions import Expression, evaluate
-from tools.program.check import check
-from tools.program.records import FOR, IF, SET, StepRecord
-from tools.program.syntax import (
+from snellen import values
+from snellen.errors import BadInput, SnellenError, out_of_memory
+from snellen.tools.program.check import check
+from snellen.tools.program.expressions import Expression, evaluate
+from snellen.tools.program.steps import FOR, IF, SET, StepRecord
+from snellen.tools.program.syntax import (
     NO_PROFILE,
     TAKES_EXPRESSION,
     Assign,
     Call,
     For,
     If,
-    Limits,
     Program,
     ProgramError,
+    ProgramLimits,
     Statement,
 )
-from tools.registry import Catalogue, ToolContext, catalogue
-from tools.values import Value
+from snellen.tools.registry import Catalogue, ToolContext, catalogue
+from snellen.values import Value
 
 
 def run(
     program: Program,
     inputs: Mapping[str, Value],
     context: ToolContext,
-    limits: Limits = NO_PROFILE,
+    limits: ProgramLimits = NO_PROFILE,
     done: Sequence[StepRecord] = (),
     *,
     overrides: Mapping[str, Value] | None = None,
@@ -105,7 +105,7 @@ def _begun(statement: Statement, address: str) -> StepRecord:
 @dataclass
 class _Execution:
     context: ToolContext
-    limits: Limits
+    limits: ProgramLimits
     tools: Catalogue
     variables: dict[str, Value]
     done: Mapping[str, StepRecord]

@@ -8,19 +8,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from profiles.errors import BadInput
-from tools.expressions import Expression, ExpressionError, from_tree, is_name, parse_expression, parse_python
-from tools.values import describe
+from snellen.errors import BadInput
+from snellen.tools.program.expressions import (
+    Expression,
+    ExpressionError,
+    from_tree,
+    is_name,
+    parse_expression,
+    parse_python,
+)
+from snellen.values import describe
 
 if TYPE_CHECKING:
-    from profiles import Profile
+    from snellen.profiles import Profile
 
 TAKES_EXPRESSION: Final = ("EVAL", "expr")
 """The one argument whose text is itself an expression: CLOVA's ``EVAL(expr='{A} > {B}')``."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProgramLimits:
     """What a program may use; beyond it, it is refused or stopped.
 
     Attributes:
@@ -40,12 +47,12 @@ class Limits:
     text: int = 20_000
 
     @classmethod
-    def of(cls, profile: Profile) -> Limits:
+    def of(cls, profile: Profile) -> ProgramLimits:
         """Return the limits that a profile sets under ``[limits]``."""
         return cls(**profile.limits.model_dump())
 
 
-NO_PROFILE: Final = Limits()
+NO_PROFILE: Final = ProgramLimits()
 """The limits that hold where no profile sets others."""
 
 
@@ -142,7 +149,7 @@ class ProgramError(BadInput):
         self.problems = tuple(problems)
 
 
-def parse(text: str, limits: Limits = NO_PROFILE) -> Program:
+def parse(text: str, limits: ProgramLimits = NO_PROFILE) -> Program:
     """Parse a program's text; markdown fences and ``Step1:`` before statements are tolerated.
 
     Raises:
@@ -214,7 +221,7 @@ _LANGUAGE: Final = "a program has only NAME=TOOL(…), NAME=value, if/elif/else 
 class _Reader:
     """Turns Python's tree into a program's; keeps the lines for messages and records."""
 
-    def __init__(self, lines: list[str], limits: Limits) -> None:
+    def __init__(self, lines: list[str], limits: ProgramLimits) -> None:
         self._lines = lines
         self._limits = limits
         self._statements = 0

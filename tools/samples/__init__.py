@@ -1,9 +1,9 @@
 """Where the pictures of experiments come from."""
 
-from tools.samples.alignment import HIDING, Alignment
-from tools.samples.metaclasses import METACLASSES
-from tools.samples.select import SELECTS, Selected, Selection, Source, select
-from tools.samples.sources import (
+from snellen.tools.samples.alignment import HIDING, Alignment
+from snellen.tools.samples.metaclasses import METACLASSES
+from snellen.tools.samples.select import SELECTS, SampleSelection, SampleSource, Selected, select
+from snellen.tools.samples.sources import (
     FolderSource,
     PainterSource,
     WorldSource,
@@ -20,9 +20,9 @@ __all__ = [
     "Alignment",
     "FolderSource",
     "PainterSource",
+    "SampleSelection",
+    "SampleSource",
     "Selected",
-    "Selection",
-    "Source",
     "WorldSource",
     "WorldStudio",
     "folder_classes",

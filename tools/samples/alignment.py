@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import PIL.Image
 
-    from tools.calls import Call
-    from tools.samples.select import Selected
+    from snellen.tools.calls import ToolCall
+    from snellen.tools.samples.select import Selected
 
 HIDING: Final = frozenset(
     {
@@ -42,7 +42,7 @@ class Alignment:
     match: Match
     least: float = 0.3
 
-    def fits(self, selected: Selected, picture: PIL.Image.Image, transform: Call) -> bool:
+    def fits(self, selected: Selected, picture: PIL.Image.Image, transform: ToolCall) -> bool:
         """Tell whether a picture shows what it should.
 
         A source that knows what it drew is believed; then only what may hide the thing is looked at.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from profiles.errors import BadInput
-from tools.calls import Call, Declarations, Words
+from snellen.errors import BadInput
+from snellen.tools.calls import Declarations, ToolCall, Words
 
 if TYPE_CHECKING:
     import PIL.Image
 
-    from tools.transforms import Studio
+    from snellen.tools.transforms import Studio
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Selected:
     Attributes:
         picture: RGB, of any size.
         class_name: What it is said to show: a single class, also where a group or any class was asked for.
-        studio: What else its source can do with it; see `tools.transforms`.
+        studio: What else its source can do with it; see `snellen.tools.transforms`.
         origin: Where it is from, for people.
         certain: Whether it is known to show that: drawn so, or labelled by a person.
     """
@@ -33,7 +33,7 @@ class Selected:
     certain: bool = True
 
 
-class Source(Protocol):
+class SampleSource(Protocol):
     """A world, a model or a folder that gives pictures of classes."""
 
     def select(self, class_name: str, image_type: str, seed: str) -> Selected:
@@ -51,7 +51,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Selection:
+class SampleSelection:
     """What select tools work with.
 
     Attributes:
@@ -61,15 +61,15 @@ class Selection:
     """
 
     seed: str
-    retrieval: Source | None = None
-    generation: Source | None = None
+    retrieval: SampleSource | None = None
+    generation: SampleSource | None = None
 
 
 SELECTS: Declarations[Selected] = Declarations("select tool")
 
 
 @SELECTS.declare("TextToImageGeneration")
-def generate(selection: Selection, *, class_name: Words, image_type: Words = "photo") -> Selected:
+def generate(selection: SampleSelection, *, class_name: Words, image_type: Words = "photo") -> Selected:
     """Generate a picture of a class.
 
     Args:
@@ -83,7 +83,7 @@ def generate(selection: Selection, *, class_name: Words, image_type: Words = "ph
 
 
 @SELECTS.declare("TextToImageRetrieval")
-def retrieve(selection: Selection, *, class_name: Words, image_type: Words = "photo") -> Selected:
+def retrieve(selection: SampleSelection, *, class_name: Words, image_type: Words = "photo") -> Selected:
     """Retrieve a picture of a class; what cannot be retrieved is generated.
 
     Args:
@@ -100,7 +100,7 @@ def retrieve(selection: Selection, *, class_name: Words, image_type: Words = "ph
         return generate(selection, class_name=class_name, image_type=image_type)
 
 
-def select(call: Call, selection: Selection) -> Selected:
+def select(call: ToolCall, selection: SampleSelection) -> Selected:
     """Run a select tool.
 
     Args:

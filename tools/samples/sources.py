@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from profiles.errors import BadInput
-from tools.knowledge.collection import ClassFolders, concepts_in
-from tools.samples.metaclasses import METACLASSES
-from tools.samples.select import Selected, Source
+from snellen.collection import ClassFolders, concepts_in
+from snellen.errors import BadInput
+from snellen.tools.samples.metaclasses import METACLASSES
+from snellen.tools.samples.select import SampleSource, Selected
 
 if TYPE_CHECKING:
     import numpy as np
     import PIL.Image
 
-    from profiles import Profile, SampleSettings
-    from tools.knowledge.collection import OpenPicture
-    from tools.vision import Models
+    from snellen.collection import OpenPicture
+    from snellen.profiles import Profile, SampleSettings
+    from snellen.tools.vision import Models
 
 ANY: Final = "random"
 
@@ -36,7 +36,7 @@ class WorldSource:
         self._world, self._title = world, title
 
     def select(self, class_name: str, image_type: str, seed: str) -> Selected:
-        """Draw a picture; see `Source`."""
+        """Draw a picture; see `SampleSource`."""
         drawn = self._world.portrait(class_name, seed, image_type=image_type)
         return Selected(drawn.picture(), drawn.class_name, WorldStudio(self._world, drawn), self._title)
 
@@ -53,7 +53,7 @@ class WorldStudio:
         self._world, self._drawn = world, drawn
 
     def another(self, dice: np.random.Generator) -> PIL.Image.Image:
-        """Draw anything; see `tools.transforms.Studio`."""
+        """Draw anything; see `snellen.tools.transforms.Studio`."""
         picture: PIL.Image.Image = self._world.portrait(ANY, _seed(dice)).picture()
         return picture
 
@@ -80,7 +80,7 @@ class FolderSource:
         self._folders, self._groups = folders, groups
 
     def select(self, class_name: str, image_type: str, seed: str) -> Selected:
-        """Choose a picture; see `Source`. Which type a picture has is not known: all are taken for photos."""
+        """Choose a picture; see `SampleSource`. Which type a picture has is not known: all are taken for photos."""
         if image_type != "photo":
             msg = f"{self._folders} does not say which pictures are of the type {image_type[:80]!r}."
             raise BadInput(msg)
@@ -142,7 +142,7 @@ class PainterSource:
         self._called = {called: name for name, (one, _) in groups.items() for called in (name, one)}
 
     def select(self, class_name: str, image_type: str, seed: str) -> Selected:
-        """Paint a picture; see `Source`. Whether it shows what it should is not certain."""
+        """Paint a picture; see `SampleSource`. Whether it shows what it should is not certain."""
         asked = " ".join(class_name.casefold().split())
         bare = asked.removeprefix("a ").removeprefix("an ").removeprefix("the ")
         among = self._groups[self._called[bare]][1] if bare in self._called else ()
@@ -182,7 +182,9 @@ class _PainterStudio:
         return self._source.painted(self._class_name, prompt, self._number).picture
 
 
-def sources_of(profile: Profile, models: Models, *, open_picture: OpenPicture) -> tuple[Source | None, Source | None]:
+def sources_of(
+    profile: Profile, models: Models, *, open_picture: OpenPicture
+) -> tuple[SampleSource | None, SampleSource | None]:
     """Return where a profile makes the pictures of experiments, and where it looks them up.
 
     Args:
@@ -197,7 +199,7 @@ def sources_of(profile: Profile, models: Models, *, open_picture: OpenPicture) -
     settings = profile.samples
     world = WorldSource(profile.world(), title=profile.world().__name__) if "world" in _named(settings) else None
     painter = PainterSource(models, size=settings.size) if settings.generation == "painter" else None
-    retrieval: Source | None = world if settings.retrieval == "world" else None
+    retrieval: SampleSource | None = world if settings.retrieval == "world" else None
     if settings.retrieval and retrieval is None:
         groups = groups_of(profile)
         folders = ClassFolders(profile.resolve(settings.retrieval), open_picture=open_picture)

@@ -1,8 +1,8 @@
 """What experiments do to pictures: APEX's transform tools (appendix A) and PairBench's transforms."""
 
-from tools.transforms import geometric, pixel, semantic
-from tools.transforms.transform import TRANSFORMS, OutOfReach, Sample, Studio, apply
-from tools.transforms.types import DATA_TYPES, TYPE_GROUPS, DataType, TypeGroup, grouped
+from snellen.tools.transforms import geometric, pixel, semantic
+from snellen.tools.transforms.transform import TRANSFORMS, OutOfReach, SourcePicture, Studio, apply
+from snellen.tools.transforms.types import DATA_TYPES, TYPE_GROUPS, DataType, TypeGroup, grouped
 
 __all__ = [
     "DATA_TYPES",
@@ -10,7 +10,7 @@ __all__ = [
     "TYPE_GROUPS",
     "DataType",
     "OutOfReach",
-    "Sample",
+    "SourcePicture",
     "Studio",
     "TypeGroup",
     "apply",

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageOps
 from pydantic import Field
 
-from tools.transforms.transform import TRANSFORMS, OutOfReach, Sample, pixels
+from snellen.tools.transforms.transform import TRANSFORMS, OutOfReach, SourcePicture, pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,13 +18,13 @@ _QUARTER = 90
 
 
 @TRANSFORMS.declare("Identity")
-def identity(sample: Sample) -> Image.Image:
+def identity(sample: SourcePicture) -> Image.Image:
     """Leave the picture as it is."""
     return sample.picture
 
 
 @TRANSFORMS.declare("FlipImage")
-def flip(sample: Sample, *, orientation: Literal["horizontal", "vertical"]) -> Image.Image:
+def flip(sample: SourcePicture, *, orientation: Literal["horizontal", "vertical"]) -> Image.Image:
     """Mirror the picture.
 
     Args:
@@ -35,7 +35,7 @@ def flip(sample: Sample, *, orientation: Literal["horizontal", "vertical"]) -> I
 
 
 @TRANSFORMS.declare("RotateImage")
-def rotate(sample: Sample, *, angle: Annotated[int, Field(ge=-360, le=360)]) -> Image.Image:
+def rotate(sample: SourcePicture, *, angle: Annotated[int, Field(ge=-360, le=360)]) -> Image.Image:
     """Turn the picture around its center.
 
     Quarter turns lose nothing (height and width change places); otherwise corners are lost, and what was outside of the
@@ -49,7 +49,7 @@ def rotate(sample: Sample, *, angle: Annotated[int, Field(ge=-360, le=360)]) -> 
 
 
 @TRANSFORMS.declare("ZoomAtRandomPosition")
-def zoom(sample: Sample, *, zoom_factor: Annotated[float, Field(ge=1, le=20)] = 2.0) -> Image.Image:
+def zoom(sample: SourcePicture, *, zoom_factor: Annotated[float, Field(ge=1, le=20)] = 2.0) -> Image.Image:
     """Show a random part of the picture at the size of the whole.
 
     Args:
@@ -66,7 +66,7 @@ def zoom(sample: Sample, *, zoom_factor: Annotated[float, Field(ge=1, le=20)] = 
 
 
 @TRANSFORMS.declare("CropRandomShuffleAndRecompose")
-def shuffle(sample: Sample, *, grid_size: Annotated[int, Field(ge=2, le=32)] = 2) -> Image.Image:
+def shuffle(sample: SourcePicture, *, grid_size: Annotated[int, Field(ge=2, le=32)] = 2) -> Image.Image:
     """Cut the picture into a grid of equal parts and shuffle them.
 
     At least two parts change places. Pixels at the right and lower edge that do not go into equal parts stay.
@@ -95,7 +95,7 @@ def shuffle(sample: Sample, *, grid_size: Annotated[int, Field(ge=2, le=32)] = 2
 
 @TRANSFORMS.declare("ElasticTransform")
 def elastic(
-    sample: Sample,
+    sample: SourcePicture,
     *,
     alpha: Annotated[float, Field(ge=0, le=1)] = 0.05,
     sigma: Annotated[float, Field(gt=0, le=1)] = 0.05,
@@ -117,7 +117,7 @@ def elastic(
 
 
 @TRANSFORMS.declare("PerspectiveShift")
-def perspective(sample: Sample, *, distortion_scale: Annotated[float, Field(ge=0, le=1)] = 0.5) -> Image.Image:
+def perspective(sample: SourcePicture, *, distortion_scale: Annotated[float, Field(ge=0, le=1)] = 0.5) -> Image.Image:
     """Show the picture as if seen from aside (PairBench's PS); what was outside of it is black.
 
     Args:

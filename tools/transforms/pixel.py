@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageEnhance
 from pydantic import Field
 
-from tools.transforms.transform import TRANSFORMS, Colour, Factor, OutOfReach, Sample, as_picture, pixels
+from snellen.tools.transforms.transform import TRANSFORMS, Colour, Factor, OutOfReach, SourcePicture, as_picture, pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,9 @@ _QUALITIES = (1, 95)
 
 
 @TRANSFORMS.declare("AddGaussianNoise")
-def add_gaussian_noise(sample: Sample, *, variance_factor: Annotated[float, Field(ge=1, le=100)] = 1.4) -> Image.Image:
+def add_gaussian_noise(
+    sample: SourcePicture, *, variance_factor: Annotated[float, Field(ge=1, le=100)] = 1.4
+) -> Image.Image:
     """Add Gaussian noise until the variance of the picture's values has grown by a factor.
 
     Values are clipped, so a picture cannot vary by any factor: one that is out of its reach is refused. A flat picture
@@ -55,7 +57,9 @@ def add_gaussian_noise(sample: Sample, *, variance_factor: Annotated[float, Fiel
 
 
 @TRANSFORMS.declare("AddJPEGCompression")
-def add_jpeg_compression(sample: Sample, *, target_psnr: Annotated[float, Field(ge=1, le=60)] = 26.0) -> Image.Image:
+def add_jpeg_compression(
+    sample: SourcePicture, *, target_psnr: Annotated[float, Field(ge=1, le=60)] = 26.0
+) -> Image.Image:
     """Compress as JPEG, at the highest quality at which the loss reaches a target.
 
     A loss that no quality gives is refused: flat pictures keep much even at the lowest.
@@ -78,7 +82,7 @@ def add_jpeg_compression(sample: Sample, *, target_psnr: Annotated[float, Field(
 
 
 @TRANSFORMS.declare("ChangeBrightness")
-def change_brightness(sample: Sample, *, brightness_factor: Factor) -> Image.Image:
+def change_brightness(sample: SourcePicture, *, brightness_factor: Factor) -> Image.Image:
     """Make a picture brighter or darker.
 
     Args:
@@ -88,7 +92,7 @@ def change_brightness(sample: Sample, *, brightness_factor: Factor) -> Image.Ima
 
 
 @TRANSFORMS.declare("ChangeContrast")
-def change_contrast(sample: Sample, *, contrast_factor: Factor) -> Image.Image:
+def change_contrast(sample: SourcePicture, *, contrast_factor: Factor) -> Image.Image:
     """Raise or lower the contrast.
 
     Args:
@@ -98,7 +102,7 @@ def change_contrast(sample: Sample, *, contrast_factor: Factor) -> Image.Image:
 
 
 @TRANSFORMS.declare("DefocusBlurImage")
-def defocus_blur(sample: Sample, *, blur_factor: Annotated[float, Field(ge=1, le=1e6)] = 10.0) -> Image.Image:
+def defocus_blur(sample: SourcePicture, *, blur_factor: Annotated[float, Field(ge=1, le=1e6)] = 10.0) -> Image.Image:
     """Blur with a Gaussian filter until the sharpness has fallen by a factor.
 
     A factor that even the widest filter, half as wide as the picture, does not reach is refused.
@@ -122,7 +126,7 @@ def defocus_blur(sample: Sample, *, blur_factor: Annotated[float, Field(ge=1, le
 
 
 @TRANSFORMS.declare("OverlayColor")
-def overlay_colour(sample: Sample, *, color: Colour, opacity: Share = 1.0) -> Image.Image:
+def overlay_colour(sample: SourcePicture, *, color: Colour, opacity: Share = 1.0) -> Image.Image:
     """Lay an even color over the picture.
 
     Args:
@@ -134,7 +138,7 @@ def overlay_colour(sample: Sample, *, color: Colour, opacity: Share = 1.0) -> Im
 
 @TRANSFORMS.declare("ColorJitter")
 def colour_jitter(
-    sample: Sample,
+    sample: SourcePicture,
     *,
     brightness: Share = 0.5,
     contrast: Share = 0.5,
@@ -163,7 +167,7 @@ def colour_jitter(
 
 
 @TRANSFORMS.declare("GaussianBlur")
-def gaussian_blur(sample: Sample, *, sigma: Annotated[float, Field(gt=0, le=100)] = 2.0) -> Image.Image:
+def gaussian_blur(sample: SourcePicture, *, sigma: Annotated[float, Field(gt=0, le=100)] = 2.0) -> Image.Image:
     """Blur with a Gaussian filter of a given width (PairBench's GB).
 
     Args:

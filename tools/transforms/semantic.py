@@ -9,13 +9,13 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from pydantic import Field
 
-from tools.calls import Words
-from tools.transforms.transform import TRANSFORMS, Colour, OutOfReach, Repeat, Sample, as_picture, pixels
+from snellen.tools.calls import Words
+from snellen.tools.transforms.transform import TRANSFORMS, Colour, OutOfReach, Repeat, SourcePicture, as_picture, pixels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tools.transforms.transform import Pixels
+    from snellen.tools.transforms.transform import Pixels
 
 Side = Annotated[int, Field(ge=1, le=4096)]
 
@@ -30,7 +30,7 @@ Box = tuple[int, int]
 
 
 @TRANSFORMS.declare("ApplyCutMix")
-def cut_mix(sample: Sample, *, alpha: Annotated[float, Field(gt=0, le=100)] = 1.0) -> Image.Image:
+def cut_mix(sample: SourcePicture, *, alpha: Annotated[float, Field(gt=0, le=100)] = 1.0) -> Image.Image:
     """Paste a random part of another picture at its own place (Yun et al. 2019).
 
     Args:
@@ -46,7 +46,7 @@ def cut_mix(sample: Sample, *, alpha: Annotated[float, Field(gt=0, le=100)] = 1.
 
 
 @TRANSFORMS.declare("ApplyMixUp")
-def mix_up(sample: Sample, *, alpha: Annotated[float, Field(ge=0, le=1)] = 0.7) -> Image.Image:
+def mix_up(sample: SourcePicture, *, alpha: Annotated[float, Field(ge=0, le=1)] = 0.7) -> Image.Image:
     """Blend with another picture (Zhang et al. 2018).
 
     Args:
@@ -56,7 +56,7 @@ def mix_up(sample: Sample, *, alpha: Annotated[float, Field(ge=0, le=1)] = 0.7) 
 
 
 @TRANSFORMS.declare("EditImageStyle")
-def edit_style(sample: Sample, *, style: Words) -> Image.Image:
+def edit_style(sample: SourcePicture, *, style: Words) -> Image.Image:
     """Make the same picture in another visual style.
 
     Args:
@@ -66,7 +66,7 @@ def edit_style(sample: Sample, *, style: Words) -> Image.Image:
 
 
 @TRANSFORMS.declare("EditImageWeather")
-def edit_weather(sample: Sample, *, weather: Words) -> Image.Image:
+def edit_weather(sample: SourcePicture, *, weather: Words) -> Image.Image:
     """Make the same picture in another weather.
 
     Args:
@@ -77,7 +77,7 @@ def edit_weather(sample: Sample, *, weather: Words) -> Image.Image:
 
 @TRANSFORMS.declare("PasteGeneratedObjectAtRandomPosition")
 def paste_object(
-    sample: Sample,
+    sample: SourcePicture,
     *,
     class_name: Words = "random",
     size: Side | None = None,
@@ -101,7 +101,7 @@ def paste_object(
 
 @TRANSFORMS.declare("PasteGeometricShapeAtRandomPosition")
 def paste_shape(
-    sample: Sample,
+    sample: SourcePicture,
     *,
     shape: Literal["circle", "square", "triangle"],
     size: Side | None = None,
@@ -135,7 +135,7 @@ def paste_shape(
 
 @TRANSFORMS.declare("PasteTextAtRandomPosition")
 def paste_text(
-    sample: Sample,
+    sample: SourcePicture,
     *,
     text: Words,
     font_size: Annotated[int, Field(ge=_SMALLEST_FONT, le=512)] | None = None,
@@ -159,7 +159,7 @@ def paste_text(
     return picture
 
 
-def _other(sample: Sample) -> Pixels:
+def _other(sample: SourcePicture) -> Pixels:
     """Another picture, at this one's size."""
     other = sample.ask("other picture").another(sample.dice).convert("RGB")
     return pixels(other.resize(sample.picture.size, Image.Resampling.BICUBIC))

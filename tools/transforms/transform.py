@@ -11,8 +11,8 @@ import numpy as np
 from PIL import Image
 from pydantic import Field
 
-from profiles.errors import BadInput, SnellenError
-from tools.calls import Call, Declarations
+from snellen.errors import BadInput, SnellenError
+from snellen.tools.calls import Declarations, ToolCall
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Studio(Protocol):
 
 
 @dataclass(frozen=True)
-class Sample:
+class SourcePicture:
     """A picture that a transform works on.
 
     Attributes:
@@ -83,7 +83,7 @@ class Sample:
 TRANSFORMS: Declarations[Image.Image] = Declarations("transform")
 
 
-def apply(call: Call, picture: Image.Image, seed: str, studio: Studio | None = None) -> Image.Image:
+def apply(call: ToolCall, picture: Image.Image, seed: str, studio: Studio | None = None) -> Image.Image:
     """Transform a picture.
 
     Args:
@@ -103,7 +103,7 @@ def apply(call: Call, picture: Image.Image, seed: str, studio: Studio | None = N
     read = TRANSFORMS.read(call)
     stamp = json.dumps([seed, read.name, read.arguments], sort_keys=True)
     dice = np.random.default_rng(list(hashlib.sha256(stamp.encode()).digest()))
-    return TRANSFORMS.named(read.name)(Sample(picture.convert("RGB"), dice, studio), read.arguments)
+    return TRANSFORMS.named(read.name)(SourcePicture(picture.convert("RGB"), dice, studio), read.arguments)
 
 
 def pixels(picture: Image.Image) -> Pixels:

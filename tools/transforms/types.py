@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from tools.calls import Call
+from snellen.tools.calls import ToolCall
 
 TypeGroup = Literal["geometric", "pixel", "style", "semantic"]
 
@@ -33,14 +33,14 @@ class DataType:
     group: TypeGroup
     said: tuple[str, ...]
     words: tuple[str, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[ToolCall, ...]
     keeps: bool = True
     places: bool = True
     colours: bool = True
 
 
-def _calls(name: str, key: str, values: Sequence[Any], **others: Any) -> tuple[Call, ...]:  # noqa: ANN401 - arguments
-    return tuple(Call(name=name, arguments={key: value, **others}) for value in values)
+def _calls(name: str, key: str, values: Sequence[Any], **others: Any) -> tuple[ToolCall, ...]:  # noqa: ANN401 - arguments
+    return tuple(ToolCall(name=name, arguments={key: value, **others}) for value in values)
 
 
 def _style(name: str, *words: str) -> DataType:

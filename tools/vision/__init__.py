@@ -6,9 +6,9 @@ here imports a model library until a model is used.
 
 from __future__ import annotations
 
-from tools.vision.batching import Batcher
-from tools.vision.expansion import Expansion, singular
-from tools.vision.familiarity import Familiarity
-from tools.vision.models import Models
+from snellen.models.vision.batching import Batcher
+from snellen.models.vision.familiarity import Familiarity
+from snellen.models.vision.models import Models
+from snellen.models.vision.name_expansion import Expansion, singular
 
 __all__ = ["Batcher", "Expansion", "Familiarity", "Models", "singular"]

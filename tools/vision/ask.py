@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tools.registry import ToolContext, tool
-from tools.values import Picture, as_number, as_text
-from tools.vision.context import models_of
+from snellen.tools.registry import ToolContext, tool
+from snellen.tools.vision.context import models_of
+from snellen.values import Picture, as_number, as_text
 
 _ARTICLE = re.compile(r"^(?:a|an|the)\s+")
 

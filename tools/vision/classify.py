@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from profiles import ClipModel
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
-from tools.vision.context import crops, models_of, softmax
-from tools.vision.expansion import singular
+from snellen.models.vision.name_expansion import singular
+from snellen.profiles import ClipModel
+from snellen.tools.registry import ToolContext, tool
+from snellen.tools.vision.context import crops, models_of, softmax
+from snellen.values import Picture, Region
 
 if TYPE_CHECKING:
-    from tools.vision.models import Models
+    from snellen.models.vision.models import Models
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from profiles import ClipModel, SnellenError
-from tools.values import Picture, Region
+from snellen.profiles import ClipModel, SnellenError
+from snellen.values import Picture, Region
 
 if TYPE_CHECKING:
     import PIL.Image
 
-    from tools.registry import ToolContext
-    from tools.vision.models import Models
+    from snellen.models.vision.models import Models
+    from snellen.tools.registry import ToolContext
 
 
 def models_of(context: ToolContext) -> Models:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from profiles import LocModel
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
-from tools.vision.context import models_of
+from snellen.profiles import LocModel
+from snellen.tools.registry import ToolContext, tool
+from snellen.tools.vision.context import models_of
+from snellen.values import Picture, Region
 
 
 @tool("LOC")

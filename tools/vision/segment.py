@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
-from tools.vision.context import models_of
+from snellen.tools.registry import ToolContext, tool
+from snellen.tools.vision.context import models_of
+from snellen.values import Picture, Region
 
 
 @tool("SEG")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from profiles import ClipModel
-from tools.registry import ToolContext, tool
-from tools.values import Picture, Region
-from tools.vision.context import crops, models_of, softmax
-from tools.vision.expansion import singular
+from snellen.models.vision.name_expansion import singular
+from snellen.profiles import ClipModel
+from snellen.tools.registry import ToolContext, tool
+from snellen.tools.vision.context import crops, models_of, softmax
+from snellen.values import Picture, Region
 
 _PLACES: dict[str, Callable[[Region], float]] = {
     "left": lambda region: region.box[0] + region.box[2],

@@ -14,10 +14,10 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from profiles import Profile, load_profile
-from tools.registry import ToolContext
-from tools.values import Picture
-from tools.vision import Models
+from snellen.profiles import Profile, load_profile
+from snellen.tools.registry import ToolContext
+from snellen.tools.vision import Models
+from snellen.values import Picture
 
 SEED = 20
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import PIL.Image
 import pytest
 
-from tools.vision import Batcher, Models
+from snellen.tools.vision import Batcher, Models
 
 
 class Counting:

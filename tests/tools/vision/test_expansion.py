@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from profiles import SnellenError
-from tools.vision import Expansion, singular
+from snellen.profiles import SnellenError
+from snellen.tools.vision import Expansion, singular
 
 TABLE = {
     "groups": {

@@ -7,9 +7,9 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from profiles import SnellenError, load_profile
-from tools.vision import Models
-from tools.vision.familiarity import Familiarity, Statistics, fit, read
+from snellen.models.vision.familiarity import Familiarity, Statistics, fit, read
+from snellen.profiles import SnellenError, load_profile
+from snellen.tools.vision import Models
 
 
 def _world(count: int, seed: int, width: int = 24) -> np.ndarray:

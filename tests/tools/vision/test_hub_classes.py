@@ -8,12 +8,12 @@ import numpy as np
 import PIL.Image
 import pytest
 
-import tools.editing.replace as replace_tool
-from profiles import CaptionModel, Profile
-from tools.registry import ToolContext
-from tools.values import Region
-from tools.vision import Models, ask, classify, locate, segment, select
-from tools.vision.language import Captioner
+import snellen.tools.editing.replace as replace_tool
+from snellen.models.vision.language import Captioner
+from snellen.profiles import CaptionModel, Profile
+from snellen.tools.registry import ToolContext
+from snellen.tools.vision import Models, ask, classify, locate, segment, select
+from snellen.values import Region
 
 Noise = Callable[[int], PIL.Image.Image]
 

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles import LocModel, LocTuning
-from tools.vision.detection import Detection, DetectionCall, Detector, covered, joined
+from snellen.models.vision.detection import Detection, DetectionCall, Detector, covered, joined
+from snellen.profiles import LocModel, LocTuning
 
 EDGES = st.integers(0, 60)
 BOXES = st.builds(lambda x, y, w, h: (x, y, x + w, y + h), EDGES, EDGES, st.integers(1, 60), st.integers(1, 60))

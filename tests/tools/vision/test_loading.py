@@ -11,12 +11,12 @@ from pathlib import Path
 import PIL.Image
 import pytest
 
-import tools.editing.replace as replace_tool
-from profiles import Profile, SnellenError, load_profile
-from tools import loading
-from tools.registry import ToolContext
-from tools.values import Picture, PictureStore, Region
-from tools.vision import Models, segment
+import snellen.tools.editing.replace as replace_tool
+from snellen.models import loading
+from snellen.profiles import Profile, SnellenError, load_profile
+from snellen.tools.registry import ToolContext
+from snellen.tools.vision import Models, segment
+from snellen.values import Picture, PictureStore, Region
 
 PICTURE = PIL.Image.new("RGB", (40, 30), "white")
 
@@ -117,7 +117,7 @@ def test_threads_that_start_together_load_one_model(hub_profile: Profile, monkey
         loads.append(key)
         return load(profile, key)
 
-    monkeypatch.setattr("tools.vision.similarity.load_checkpoint", counted)
+    monkeypatch.setattr("snellen.models.vision.similarity.load_checkpoint", counted)
     models = Models(hub_profile)
     start = threading.Barrier(4)
 
@@ -142,7 +142,7 @@ def test_an_id_that_cannot_be_downloaded_names_key_and_remedy(
     tmp_path: Path, environment: dict[str, str], remedy: str
 ) -> None:
     program = (
-        "import PIL.Image\nfrom profiles import SnellenError, load_profile\nfrom tools.vision import Models\n"
+        "import PIL.Image\nfrom snellen.profiles import SnellenError, load_profile\nfrom snellen.tools.vision import Models\n"
         "try:\n    Models(load_profile('hub')).match([PIL.Image.new('RGB', (9, 9))], ['a dog'])\n"
         "except SnellenError as error:\n    print('SENTENCE', error)\n"
     )
@@ -176,7 +176,7 @@ def test_cuda_on_a_machine_without_it_is_explained(tmp_path: Path, monkeypatch: 
 
 def test_importing_the_tools_imports_no_model_library() -> None:
     program = (
-        "import sys\nfrom tools.registry import catalogue\ncatalogue()\n"
+        "import sys\nfrom snellen.tools.registry import catalogue\ncatalogue()\n"
         "print([name for name in ('torch', 'transformers', 'diffusers', 'faiss') if name in sys.modules])"
     )
     done = subprocess.run(

@@ -12,13 +12,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles import Profile
-from tools.editing.replace import framed, replace
-from tools.registry import ToolContext
-from tools.values import PictureStore, Region
-from tools.vision import Models
-from tools.vision.inpainting import canvas, parts, window
-from tools.vision.segmentation import by_objectness
+from snellen.models.vision.inpainting import canvas, parts, window
+from snellen.models.vision.segmentation import by_objectness
+from snellen.profiles import Profile
+from snellen.tools.editing.replace import framed, replace
+from snellen.tools.registry import ToolContext
+from snellen.tools.vision import Models
+from snellen.values import PictureStore, Region
 
 Noise = Callable[[int], PIL.Image.Image]
 SIDES = st.integers(1, 200)

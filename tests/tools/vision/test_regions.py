@@ -10,14 +10,14 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from profiles import load_profile
-from tools.registry import ToolContext
-from tools.values import Picture, PictureStore, Region
-from tools.vision import Models, classify, locate, select
-from tools.vision.ask import normalised
-from tools.vision.context import softmax, widened
-from tools.vision.detection import Detection, overlap, suppress, to_pixels
-from tools.vision.inpainting import canvas
+from snellen.models.vision.detection import Detection, overlap, suppress, to_pixels
+from snellen.models.vision.inpainting import canvas
+from snellen.profiles import load_profile
+from snellen.tools.registry import ToolContext
+from snellen.tools.vision import Models, classify, locate, select
+from snellen.tools.vision.ask import normalised
+from snellen.tools.vision.context import softmax, widened
+from snellen.values import Picture, PictureStore, Region
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}
 NAMES = {"dog": "red", "hen": "green", "chair": "blue"}

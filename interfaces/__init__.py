@@ -1,1 +1,0 @@
-"""The ways in: the command line and the page of a run."""

@@ -1,0 +1,276 @@
+"""Correction: what a critique says is acted on, so that the task can be tried again (CLOVA, section 3.4, algorithm 1).
+
+A tool at fault becomes a need of the learn graph; a wrong plan or program becomes an example of how not to do it, which
+the Reasoner sees when it plans or writes again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from langgraph.types import Command
+
+from snellen.learning.records import LearningOutcome, Need
+from snellen.memory.demonstrations import demonstration
+from snellen.memory.prompts import PromptSelection
+from snellen.memory.shortening import fitted_sentences, fitted_steps
+from snellen.models.loading import fingerprint
+from snellen.nodes.ask.feedback import feedback_of
+from snellen.nodes.ask.reflection import next_reflection, sought
+from snellen.nodes.learn.prompt_tuning import MAX_NEEDS
+from snellen.reasoning.critique import DOUBTFUL, SURE, Critique, Fault
+from snellen.reasoning.language.inflection import singular
+from snellen.runtime import edits
+from snellen.runtime.context import Context
+from snellen.runtime.resources import context_of
+from snellen.summaries.runs import SURE_AT_ALL, feedback_in_words, outcome, steps_of
+from snellen.tools.program import StepRecord
+from snellen.tuning import POOL_OF_TOOL, POOLS
+from snellen.values import Picture, from_json
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from snellen.graphs.states import AskState, Json
+    from snellen.runtime.settings import Given
+
+Again = Literal["plan", "write", "run"]
+"""Where a task is tried again: with another plan, another program, or the same one and better tools."""
+
+ENOUGH: Final = 24
+"""Prompts of one concept after which a tool is not taught it again: more of the same would not help."""
+_TWICE: Final = 2
+_SHOWN_EVIDENCE: Final = 4
+"""Statements about a step that a doubt is told with."""
+_MOST_DOUBT: Final = 1_000
+"""Characters of a doubt."""
+MAX_FAULTY_BYTES: Final = 2_000
+"""For the steps of one wrong answer that were found at fault."""
+MAX_LESSONS_BYTES: Final = 6_000
+"""For the plans and programs of a run that were wrong; what does not fit is no example that anybody reads."""
+
+
+async def correct(
+    state: AskState, runtime: Runtime[Given]
+) -> Command[Literal["learn", "plan", "write", "run", "describe", "remember"]]:
+    """Act on the last critique: name what tools should learn, or mend plan and program; else look closer or give up."""
+    context = await context_of(runtime, state)
+    critique = Critique.from_json(state.critiques[-1])
+    # What tools have learned so far is looked up in the memory.
+    found = await asyncio.to_thread(_needs, critique, state, context)
+    vain = [one for one in found if _was_in_vain(one, critique, state)]
+    fresh = [one for one in found if one not in vain]
+    doubts = await asyncio.to_thread(lambda: [_doubt(one, critique, state, context) for one in fresh])
+    needs = [replace(one, retried=True, doubt=doubt) for one, doubt in zip(fresh, doubts, strict=True)]
+    of_program = [fault for fault in critique.faults if fault.place != "tool"]
+    seen: Json = {"attempts": _with_faulty(critique, state)}
+    if vain:
+        said = [
+            f"{one} was learned in this run and changed nothing about the step at fault: it is not learned alike again."
+            for one in vain
+        ]
+        seen["notes"] = fitted_sentences([*state.notes, *said])
+    if not needs and not of_program:
+        return Command(update=seen, goto="remember" if next_reflection(state, context) is None else "describe")
+    update: Json = {**seen, "needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
+    if of_program:
+        program = critique.program or state.program
+        made = state.made | {"program": edits.fingerprint(program)}
+        update |= {"lessons": _lessons(critique, state), "program": program, "made": made}
+    return Command(update=update, goto="learn" if needs else again(replace(state, **update)))
+
+
+def after_learning(state: AskState) -> Again | Literal["describe"]:
+    """Return where a task goes on after learning: tried again, or looked into once more where nothing changed."""
+    learned = [LearningOutcome.from_json(one) for one in state.learned[-len(state.needs) :]]
+    changed = any(one.kept > one.already for one in learned)
+    of_program = any(fault.place != "tool" for fault in Critique.from_json(state.critiques[-1]).faults)
+    return again(state) if changed or of_program else "describe"
+
+
+def again(state: AskState) -> Again:
+    """Return where a corrected task is tried again."""
+    critique = Critique.from_json(state.critiques[-1])
+    places = {fault.place for fault in critique.faults}
+    if "plan" in places:
+        return "plan"
+    return "write" if "program" in places and not critique.program else "run"
+
+
+def _with_faulty(critique: Critique, state: AskState) -> list[Json]:
+    """Keep beside the wrong answer what the steps at fault gave: they will be run again, and people compare."""
+    if not (state.attempts and critique.faults):
+        return state.attempts
+    *earlier, last = state.attempts
+    known = {step["address"]: step for step in last.get("faulty", [])}
+    found = {step["address"]: step for step in state.steps}
+    known |= {fault.address: found[fault.address] for fault in critique.faults if fault.address in found}
+    return [*earlier, last | {"faulty": fitted_steps(list(known.values()), limit=MAX_FAULTY_BYTES).value}]
+
+
+def _lessons(critique: Critique, state: AskState) -> list[Json]:
+    """Add what was wrong to this run's examples of how not to do it."""
+    reason = " ".join(fault.reason for fault in critique.faults if fault.place != "tool")
+    family, plan = state.family or "", state.plan
+    about: dict[str, Any] = {"correct": False, "critique": reason, "family": family}
+    wrong = [demonstration("program", state.instruction, plan=plan, program=state.program, **about)]
+    if any(fault.place == "plan" for fault in critique.faults):
+        wrong.append(demonstration("plan", state.instruction, plan=plan, **about))
+    lessons = [asdict(one) for one in wrong] + state.lessons
+    while lessons and len(json.dumps(lessons, ensure_ascii=False).encode()) > MAX_LESSONS_BYTES:
+        lessons.pop()
+    return lessons
+
+
+# --- needs ---------------------------------------------------------------------------------------------------
+
+
+def _needs(critique: Critique, state: AskState, context: Context) -> list[Need]:
+    """Return what the tools at fault should learn; what this run could not learn before is not asked for again."""
+    if context.learning is None:
+        return []
+    hopeless = {_key(one.need) for one in map(LearningOutcome.from_json, state.learned) if one.trouble}
+    found: dict[tuple[str, ...], Need] = {}
+    for fault in critique.faults:
+        if fault.tool == "VQA" and critique.certainty < SURE and not feedback_of(state).expected:
+            continue
+        if fault.place == "tool" and fault.tool in POOL_OF_TOOL:
+            for need in _needs_of(fault, state, context):
+                found.setdefault(_key(need), need)
+    return [need for key, need in found.items() if key not in hopeless and not _taught(need, context)][:MAX_NEEDS]
+
+
+def _taught(need: Need, context: Context) -> bool:
+    """Tell whether a tool has learned so much of a concept that learning more of it would not help."""
+    pool = POOL_OF_TOOL[need.tool]
+    if not need.concept or context.learning is None:
+        return False
+    rows = context.learning.prompts.rows(PromptSelection(pool=pool, concept=need.concept))
+    if len(rows) < ENOUGH:
+        return False
+    checkpoint = fingerprint(context.models.profile, POOLS[pool])
+    return sum(row.fingerprint == checkpoint for row in rows) >= ENOUGH
+
+
+def _key(need: Need) -> tuple[str, ...]:
+    picture = need.picture.id if need.picture else ""
+    return (POOL_OF_TOOL.get(need.tool, need.tool), need.concept, need.question, need.answer, picture)
+
+
+def _needs_of(fault: Fault, state: AskState, context: Context) -> list[Need]:
+    if fault.tool == "VQA":
+        return [_question(fault, state)]
+    named = concepts_of(fault.concept, sought(feedback_of(state)), POOL_OF_TOOL[fault.tool], context.models)
+    return [Need(fault.tool, concept=name, reason=fault.reason) for name in named]
+
+
+def _was_in_vain(need: Need, critique: Critique, state: AskState) -> bool:
+    """Tell whether this run has learned it before, and the step at fault gives the very same as it did without."""
+    taught = [LearningOutcome.from_json(one) for one in state.learned]
+    if _key(need) not in {_key(one.need) for one in taught if one.helped is False} or len(state.attempts) < _TWICE:
+        return False
+    before = {step["address"]: step for step in state.attempts[-2].get("faulty", [])}
+    now = {step["address"]: step for step in state.steps}
+    named = [fault.address for fault in critique.faults if fault.tool == need.tool and fault.address in before]
+    return bool(named) and all(
+        address in now and now[address]["output"] == before[address]["output"] for address in named
+    )
+
+
+def _doubt(need: Need, critique: Critique, state: AskState, context: Context) -> str:
+    """Say why a person should be asked before this is learned, with the evidence; empty where nobody has to be.
+
+    What is said of the right answer may be false, and then a tool that was right is found at fault, with little
+    certainty. That a tool was wrong about what it was never taught is no surprise, whatever the certainty; except VQA,
+    which learns the very words that were said, and nothing else can disprove them.
+    """
+    expected = need.tool != "VQA" and is_new(need, context.models)
+    if state.insist or critique.certainty >= DOUBTFUL or expected:
+        return ""
+    addresses = {fault.address for fault in critique.faults if fault.tool == need.tool}
+    gave = [f"step {one.address} gave {outcome(one)}" for one in steps_of(state) if one.address in addresses]
+    evidence = [each for one in state.described if one["address"] in addresses for each in one["evidence"]]
+    strongest = sorted(evidence, key=lambda one: -abs(one["support"]))[:_SHOWN_EVIDENCE]
+    said = [f"{one['says']}: {one['value']} ({'for' if one['support'] > 0 else 'against'} it)" for one in strongest]
+    shown = "; ".join([*gave[:1], *said])
+    sure = f"{critique.certainty:.0%}" if critique.certainty >= SURE_AT_ALL else "less than 1%"
+    return (
+        f"It is doubtful that {need.tool} was wrong ({sure} sure){f': {shown}' if shown else ''}. Is it really "
+        f"“{feedback_in_words(state)}”?"
+    )[:_MOST_DOUBT]
+
+
+def is_new(need: Need, models: Any) -> bool:  # noqa: ANN401 - see Context.models
+    """Tell whether a need is about what its tool was never taught: then its having been wrong is no surprise.
+
+    Args:
+        need: Of VQA, the words of its question and answer count.
+        models: The models of the profile; their facts tell what they were taught, and concepts they do not know are
+            new. None where there are none: nothing is known to be new.
+    """
+    if models is None:
+        return False
+    facts = models.expansion_of(POOL_OF_TOOL[need.tool])
+    if need.concept:
+        return all(one.name != need.concept or not one.taught for one in facts.concepts)
+    words = f" {singular_words(f'{need.question} {need.answer}')} "
+    return any(f" {one.name} " in words for one in facts.concepts if not one.taught)
+
+
+def singular_words(text: str) -> str:
+    """Return the words of a text in lower case and in the singular, with one blank between."""
+    return " ".join(singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _question(fault: Fault, state: AskState) -> Need:
+    """Return the question that VQA answered wrongly, with the answer that reflection inferred."""
+    step = next((one for one in state.steps if one["address"] == fault.address), None)
+    arguments: dict[str, Any] = {} if step is None else StepRecord.from_json(step).arguments
+    picture = from_json(arguments.get("image"))
+    return Need(
+        "VQA",
+        question=str(arguments.get("question", "")),
+        answer=fault.right_output,
+        picture=picture if isinstance(picture, Picture) else None,
+        reason=fault.reason,
+    )
+
+
+def concepts_of(words: str, named: Sequence[str], pool: str, models: Any) -> list[str]:  # noqa: ANN401 - see Context
+    """Return the concepts that a tool should learn to see when it failed on some words.
+
+    Args:
+        words: What the tool looked for: ``penguins``, ``birds``, ``red car``, ``cat, dog``.
+        named: What the feedback names, in the singular; of a group that was looked for, these are what it missed.
+        pool: Where the tool's prompts are, which say what it has learned.
+        models: The models of the profile, whose facts tell groups from concepts; None where there are none.
+
+    Returns:
+        Names in the singular. Of a group those that the feedback names, or else those that the tool was never taught;
+        none where it was taught them all, because nothing says which it missed.
+    """
+    if models is None or not words.strip():
+        return [words.strip()] if words.strip() else []
+    facts = models.expansion_of(pool)
+    missed = [name for name in named if name in facts.taught([name]).names(words)]
+    if missed:
+        return missed[:MAX_NEEDS]
+    looked_for: list[str] = facts.names(words)
+    if len(looked_for) == 1:
+        return [_bare_concept(looked_for[0], facts)]
+    members = facts.taught(one.name for one in facts.concepts).names(words)
+    untaught = [one.name for one in facts.concepts if not one.taught and one.name in members]
+    return untaught[:MAX_NEEDS]
+
+
+def _bare_concept(name: str, facts: Any) -> str:  # noqa: ANN401 - see Context.models
+    """Leave out what stands before a concept that the facts know: a red car is looked for by learning cars."""
+    known = {one.name for one in facts.concepts}
+    words = name.split()
+    return next((bare for start in range(len(words)) if (bare := " ".join(words[start:])) in known), name)

@@ -1,0 +1,90 @@
+"""Whether the evidence suffices, and what it says (APEX, section 3.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Literal
+
+from langgraph.types import Command
+
+from snellen.experiments.decisions import next_rounds, taken_up
+from snellen.experiments.trials import decided
+from snellen.nodes.ask.inference import used
+from snellen.nodes.investigate.experiments import album_of, investigator_of, report_of, weighed, written
+from snellen.runtime.context import Context
+from snellen.runtime.resources import context_of
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    from snellen.experiments.schema import Report
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from snellen.graphs.states import InvestigateState, Json
+    from snellen.runtime.settings import Given
+
+
+async def judge_sufficiency(
+    state: InvestigateState, runtime: Runtime[Given]
+) -> Command[Literal["design", "build_benchmark", "conclude"]]:
+    """Have the Reasoner say whether the report answers the query; go on while it does not and the budget lasts.
+
+    Where no further experiment would help, what is left of the budget goes to those with open claims that still matter.
+    """
+    context = await context_of(runtime, state)
+    investigator = investigator_of(state, context)
+    before = investigator.usage
+    report = report_of(state)
+    judged = await investigator.judge_sufficiency(report)
+    usage = used(state.usage, before, investigator.usage)
+    over = _over(report, usage)
+    questions = list(judged.questions)
+    cut = over and not judged.sufficient
+    notes = [*report.notes, *([f"It ended before the query was answered: {over}."] if cut else [])]
+    report = report.model_copy(update={"questions": questions, "notes": notes})
+    longer = taken_up(report, judged.unsettled)
+    if judged.sufficient and not over and next_rounds(longer):
+        return Command(goto="build_benchmark", update=written(state, longer) | {"usage": usage})
+    done = judged.sufficient or bool(over)
+    return Command(
+        goto="conclude" if done else "design", update=written(state, report) | {"usage": usage, "designs": 0}
+    )
+
+
+async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
+    """Weigh all evidence together once more, and have the Reasoner answer the query."""
+    context = await context_of(runtime, state)
+    investigator = investigator_of(state, context)
+    before = investigator.usage
+    report = await asyncio.to_thread(_weighed_together, report_of(state), album_of(state), context)
+    if not report.experiments:
+        said = " ".join(report.notes) or "No experiment could be designed."
+        return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {said}"[:2_000]}))
+    found = await investigator.conclude(report)
+    report = report.model_copy(update={"answers": found.answers, "conclusion": found.conclusion})
+    return written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
+
+
+def _weighed_together(report: Report, investigation: str, context: Context) -> Report:
+    """Give every claim the interval that goes with all verdicts: which ones there are was not known before."""
+    for number in range(len(report.experiments)):
+        samples = context.examiner().samples.of(investigation, number)
+        report = weighed(report, number, samples, context.examiner())
+    return decided(report)
+
+
+def _over(report: Report, usage: dict[str, float]) -> str:
+    """Say which part of the budget is used up; empty while none is."""
+    budget = report.budget
+    tokens = usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
+    if len(report.experiments) >= budget.experiments:
+        return f"it had {budget.experiments} experiments"
+    if report.images >= budget.images:
+        return f"its {budget.images:,} pictures are used up"
+    if report.trials >= budget.trials:
+        return f"its {budget.trials:,} trials are used up"
+    if report.seconds >= budget.seconds:
+        return f"its {budget.seconds:.0f} seconds are over"
+    if budget.tokens and tokens >= budget.tokens:
+        return f"its {budget.tokens:,} tokens are used up"
+    return ""

@@ -1,0 +1,1 @@
+"""Snellen examines the sight of vision-language models and corrects it."""

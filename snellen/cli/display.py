@@ -1,0 +1,121 @@
+"""How the command line shows things: colours, tables and progress on a terminal, plain lines when piped."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from snellen.summaries.learning import Line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_EVERY: Final = 20
+"""Tasks between two lines about an evaluation, where no terminal shows a bar."""
+
+
+def console() -> Console:
+    """Return the console for standard output; lines are never wrapped where no terminal shows them."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
+
+
+def print_json(data: Any) -> None:  # noqa: ANN401 - any JSON
+    """Print one JSON document; what cannot be encoded as UTF-8 is escaped."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    sys.stdout.write(text.encode(errors="backslashreplace").decode() + "\n")
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str = "") -> None:
+    """Print a table: drawn on a terminal, tab-separated lines under a header when piped."""
+    cells = [[clean("" if cell is None else str(cell)) for cell in row] for row in rows]
+    screen = console()
+    if not screen.is_terminal:
+        for line in [list(columns), *cells]:
+            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in line) + "\n")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, title=title or None, title_justify="left", header_style="bold cyan", row_styles=["", "dim"])
+    for line in cells:
+        table.add_row(*[Text(cell) for cell in line])
+    screen.print(table)
+
+
+def clean(text: str) -> str:
+    """Replace characters that control, so that no text from a file or a model commands the terminal or reorders it."""
+    printable = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+    return printable.encode(errors="replace").decode()
+
+
+@contextmanager
+def progress(total: int, doing: str) -> Iterator[_Advance]:
+    """Show a bar on standard error while ``total`` things are done; nothing where no terminal shows it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    screen = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+        yield _Advance(bar.add_task(doing, total=total), bar)
+
+
+@dataclass(frozen=True)
+class _Advance:
+    task: Any
+    bar: Any
+
+    def __call__(self, done: int) -> None:
+        """Say how many things are done by now."""
+        self.bar.update(self.task, completed=done)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int, str], None]]:
+    """Show one bar after the other on standard error, a line for each where no terminal shows them.
+
+    Yields:
+        A function of a stage's name, how many are done in it, of how many, and what came of them so far.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    screen = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}", style="dim"),
+    )
+    tasks: dict[str, Any] = {}
+    told: dict[str, int] = {}
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
+
+        def show(name: str, done: int, total: int, note: str) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name, total=total, note=note)
+            bar.update(tasks[name], completed=done, note=note)
+            news = told.get(name) != done and (done == total or done % _EVERY == 0)
+            if not screen.is_terminal and news:
+                told[name] = done
+                sys.stderr.write(f"{name}: {done} of {total}{f' ({note})' if note else ''}\n")
+
+        yield show
+
+
+def print_line(screen: Console, line: Line) -> None:
+    """Print a line; no text from a file or a model commands the terminal."""
+    from rich.text import Text
+
+    text: Any = Text.assemble(clean(line.lead), (clean(line.text), line.style))
+    screen.print(text, soft_wrap=not screen.is_terminal)

@@ -1,0 +1,1 @@
+"""Benchmarks as folders: questions with verified answers (PROVE), pairs (PairBench)."""

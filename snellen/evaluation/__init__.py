@@ -1,0 +1,1 @@
+"""Evaluation: tasks, learning, benchmarks of free answers and of pairs, campaigns."""

@@ -1,0 +1,272 @@
+"""Free answers to a benchmark's questions, asked for, read and scored (PROVE, section 3.2 and table 1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from snellen.errors import SnellenError
+from snellen.scoring.freeform import AnswerScores, AnswerTuples, Embed, Entails, Metric, score_answers
+from snellen.scoring.interval import Interval
+from snellen.scoring.measure import Measure
+from snellen.scoring.verification import Verifier
+
+if TYPE_CHECKING:
+    from snellen.datasets.prove import Item, ProveBenchmark
+    from snellen.datasets.prove.building import Reader
+    from snellen.experiments.interviews import Interviews
+    from snellen.scoring.scene_graph import Fact
+
+REFUSAL: Final = "I cannot answer that."
+BASELINES: Final = ("oracle", "blind", "copies the question", "refuses", "says everything")
+"""Who answers beside the models: the program, on what can be read of the caption; a model that sees a gray picture; the
+question itself; nobody; and the whole caption."""
+_RESAMPLES: Final = 1_000
+_GRAY: Final = (128, 128, 128)
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What one of those who answer said, and what that is worth.
+
+    Attributes:
+        name: Who.
+        answers: To each question, as written.
+        said: The tuples of each answer.
+        scores: Of each answer.
+    """
+
+    name: str
+    answers: Sequence[str]
+    said: Sequence[Sequence[Fact]]
+    scores: Sequence[AnswerScores]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The figures of one of those who answer.
+
+    Attributes:
+        hscore: The mean helpfulness where it is defined (equation 1), in [0, 1].
+        tscore: The mean truthfulness (equation 2) of the answers that say something.
+        n: Questions.
+        silent: The share of answers that say nothing.
+    """
+
+    hscore: Measure
+    tscore: Measure
+    n: int
+    silent: float
+
+    @property
+    def average(self) -> Measure:
+        """The mean of both (table 1)."""
+        for name, one in (("hscore", self.hscore), ("tscore", self.tscore)):
+            if one.value is None:
+                return Measure(None, one.n, f"{name} is undefined: {one.undefined}")
+        return Measure(((self.hscore.value or 0) + (self.tscore.value or 0)) / 2, self.n)
+
+
+@dataclass(frozen=True)
+class Freeform:
+    """What came of a benchmark.
+
+    Attributes:
+        benchmark: It.
+        metric: How alike tuples were taken to be.
+        models: Those that were examined.
+        baselines: Those beside them.
+        notes: What could not be examined, in sentences.
+    """
+
+    benchmark: ProveBenchmark
+    metric: Metric
+    models: Sequence[Spoken]
+    baselines: Sequence[Spoken]
+    notes: Sequence[str] = field(default_factory=list)
+
+    def row(self, spoken: Spoken, kind: str = "") -> Row:
+        """Return the figures of one of them, for questions of one kind or for all."""
+        places = [place for place, item in enumerate(self.benchmark.items) if kind in {"", item.kind}]
+        scenes = [self.benchmark.items[place].scene for place in places]
+        scores = [spoken.scores[place] for place in places]
+        return Row(
+            hscore=_mean([one.hscore for one in scores], scenes),
+            tscore=_mean([one.tscore for one in scores], scenes),
+            n=len(places),
+            silent=sum(not spoken.said[place] for place in places) / max(len(places), 1),
+        )
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of questions, the most frequent first."""
+        counts: dict[str, int] = {}
+        for item in self.benchmark.items:
+            counts[item.kind] = counts.get(item.kind, 0) + 1
+        return sorted(counts, key=lambda kind: (-counts[kind], kind))
+
+    @property
+    def correlation(self) -> Measure:
+        """The linear correlation of hscore and tscore over models (figure 4)."""
+        pairs = [
+            (row.hscore.value, row.tscore.value)
+            for row in map(self.row, self.models)
+            if row.hscore.value is not None and row.tscore.value is not None
+        ]
+        if len(pairs) < 3:  # noqa: PLR2004 - any two points are on a line
+            return Measure(None, len(pairs), "a correlation over models needs three of them at least")
+        one, other = np.asarray(pairs, dtype=float).T
+        if one.std() == 0 or other.std() == 0:
+            return Measure(None, len(pairs), "all models have the same score")
+        return Measure(float(np.corrcoef(one, other)[0, 1]), len(pairs))
+
+
+Progress = Callable[[str, int, int], None]
+
+
+async def examine(
+    benchmark: ProveBenchmark,
+    interviews: Interviews,
+    models: Sequence[str],
+    *,
+    reader: Reader,
+    embed: Embed,
+    entails: Callable[[Mapping[str, str]], Entails] | None = None,
+    metric: Metric = "paper",
+    progress: Progress = lambda _, __, ___: None,
+) -> Freeform:
+    """Ask models the questions of a benchmark, and score what they and the baselines say.
+
+    Args:
+        benchmark: The questions.
+        interviews: Puts them to models.
+        models: By their names in the profile; what cannot answer freely is told, not scored.
+        reader: Reads the tuples of answers.
+        embed: Of texts.
+        entails: Makes what judges entailment from the ids of pictures by their scenes' names; None leaves it out.
+        metric: How alike tuples are.
+        progress: Called with what is done, how much of it, and of how much.
+
+    Raises:
+        SnellenError: No model could be asked.
+    """
+    places = {scene: benchmark.picture(scene) for scene in benchmark.scenes}
+    stored = await asyncio.to_thread(interviews.stored, places.values())
+    ids = {scene: stored[place] for scene, place in places.items()}
+    said, notes = await _said(benchmark.items, ids, interviews, models, progress)
+    if not said:
+        raise SnellenError(" ".join(notes) or "There is no model to ask.")
+    first = next(iter(said))
+    answers = {**said, **await _baselines(benchmark, interviews, first, reader, progress)}
+    questions = [item.question for item in benchmark.items]
+    premises = await reader.premises(questions)
+    references = await reader.read_all([(item.answer, item.question) for item in benchmark.items])
+    spoken = []
+    for name, texts in answers.items():
+        facts = await reader.read_all(list(zip(texts, questions, strict=True)))
+        rows = [
+            AnswerTuples(
+                said=facts[place], reference=references[place], premise=premises[place],
+                scene=benchmark.scenes[item.scene].graph.facts, picture=item.scene,
+            )
+            for place, item in enumerate(benchmark.items)
+        ]  # fmt: skip
+        judge = None if entails is None else entails(ids)
+        progress(f"scoring {name}", 0, 1)
+        scores = await asyncio.to_thread(score_answers, rows, embed, judge, metric=metric)
+        progress(f"scoring {name}", 1, 1)
+        spoken.append(Spoken(name, texts, facts, scores))
+    return Freeform(
+        benchmark, metric, [one for one in spoken if one.name in said],
+        [one for one in spoken if one.name not in said], notes,
+    )  # fmt: skip
+
+
+async def _said(
+    items: Sequence[Item], ids: Mapping[str, str], interviews: Interviews, models: Sequence[str], progress: Progress
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Have the models answer; say which cannot."""
+    asked = [((ids[item.scene],), item.question) for item in items]
+    said: dict[str, list[str]] = {}
+    notes: list[str] = []
+    for name in dict.fromkeys(models):
+
+        def told(done: int, name: str = name) -> None:
+            progress(name, done, len(asked))
+
+        try:
+            card = await asyncio.to_thread(interviews.card, name)
+            if not card.answers:
+                notes.append(f"{name} cannot answer freely: it compares pictures with texts.")
+                continue
+            said[name] = await asyncio.to_thread(interviews.answers, name, asked, progress=told)
+        except SnellenError as error:
+            notes.append(f"{name} is left out: {str(error).rstrip('.')}.")
+    return said, notes
+
+
+async def _baselines(
+    benchmark: ProveBenchmark, interviews: Interviews, model: str, reader: Reader, progress: Progress
+) -> dict[str, list[str]]:
+    """Return what those say that are no models; the blind one is a model that sees only gray."""
+    from PIL import Image
+
+    items = benchmark.items
+    gray = interviews.pictures.put(Image.new("RGB", (128, 128), _GRAY)).id
+    asked = [((gray,), item.question) for item in items]
+    blind = await asyncio.to_thread(
+        interviews.answers, model, asked, progress=lambda done: progress(f"{model}, blind", done, len(asked))
+    )
+    oracle, copies, refuses, everything = (BASELINES[place] for place in (0, 2, 3, 4))
+    return {
+        **({oracle: await _oracle(benchmark, reader)} if Verifier.available() else {}),
+        f"{BASELINES[1]} ({model})": blind,
+        copies: [item.question for item in items],
+        refuses: [REFUSAL for _ in items],
+        everything: [benchmark.scenes[item.scene].caption for item in items],
+    }
+
+
+async def _oracle(benchmark: ProveBenchmark, reader: Reader) -> list[str]:
+    """Answer by the programs, on the graphs of what the captions are read to say."""
+    from snellen.scoring.scene_graph import SceneGraph
+
+    captions = {name: scene.caption for name, scene in benchmark.scenes.items()}
+    read = await reader.read_all([(caption, "") for caption in captions.values()])
+    graphs = {
+        name: SceneGraph(_numbered(facts), caption=captions[name]) for name, facts in zip(captions, read, strict=True)
+    }
+    with Verifier() as verifier:
+        found = verifier.run_all((item.program, graphs[item.scene]) for item in benchmark.items)
+        return [one.answer or "" for one in found]
+
+
+def _numbered(facts: Sequence[Fact]) -> list[Fact]:
+    """Return facts in which "two dogs" are two: programs count entities."""
+    from snellen.scoring.scene_graph import Fact, numbered
+
+    many = [(fact.entity, int(fact.attribute)) for fact in facts if fact.kind == "count" and fact.attribute.isdigit()]
+    return [*facts, *(Fact(numbered(name, place)) for name, number in many for place in range(2, min(number, 50) + 1))]
+
+
+def _mean(measures: Iterable[Measure], clusters: Sequence[str]) -> Measure:
+    """Return the mean of those that are defined, with its interval by bootstrap over clusters."""
+    groups: dict[str, list[float]] = {}
+    missing = ""
+    for one, cluster in zip(measures, clusters, strict=True):
+        if one.value is None:
+            missing = one.undefined
+        else:
+            groups.setdefault(cluster, []).append(one.value)
+    if not groups:
+        return Measure(None, 0, missing or "there are no answers")
+    sums = np.array([(sum(values), len(values)) for values in groups.values()], dtype=float)
+    drawn = np.random.default_rng(0).integers(len(sums), size=(_RESAMPLES, len(sums)))
+    totals = sums[drawn].sum(axis=1)
+    low, high = np.quantile(totals[:, 0] / totals[:, 1], [0.025, 0.975])
+    total = sums.sum(axis=0)
+    return Measure(float(total[0] / total[1]), int(total[1]), interval=Interval(float(low), float(high)))

@@ -1,0 +1,1 @@
+"""Experiments about models: schema, templates, queries, protocols, trials, decisions."""

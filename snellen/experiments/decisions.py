@@ -1,0 +1,151 @@
+"""What trials decide, and how many more are worth making: what an investigation does without a picture or a model.
+
+`benchmarks.nulls` runs the same functions over resampled trials, to measure how often verdicts are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from snellen.experiments.protocols.protocol import finding, with_interval
+from snellen.experiments.trials import decided, error_rate, replaced
+from snellen.scoring import prospect
+
+if TYPE_CHECKING:
+    from snellen.experiments.protocols.protocol import Evaluated
+    from snellen.experiments.schema import Experiment, Report
+
+FIRST: Final = 12
+"""Units that each claim is observed on before anybody looks."""
+STEP: Final = 8
+"""Further units before anybody looks again, and a sixth of those that there are."""
+UNLIKELY: Final = 0.05
+"""The probability of a claim's being decided by the units it may get, below which it gets none."""
+SHARE_USED: Final = "its share of the pictures is used up"
+HOPELESS: Final = "the rest of its pictures would hardly decide more"
+"""Why an experiment ended whose claims more pictures than its own share might decide."""
+
+
+def judged(report: Report, number: int, evaluated: Evaluated) -> Report:
+    """Return the report with the findings of one experiment as its trials have them now, and all verdicts.
+
+    Args:
+        report: As it was.
+        number: The place of the experiment.
+        evaluated: Its trials.
+    """
+    experiment = report.experiments[number]
+    findings = [one if one.trouble else finding(experiment.design, evaluated, one) for one in experiment.findings]
+    return decided(replaced(report, number, experiment.model_copy(update={"findings": findings})))
+
+
+def with_intervals(report: Report, number: int, evaluated: Evaluated) -> Report:
+    """Return the report with the results of one experiment and the intervals that agree with all verdicts.
+
+    All of them have one error rate: it follows from how many verdicts there are, and these from the evidence alone.
+
+    Args:
+        report: With its verdicts.
+        number: The place of the experiment.
+        evaluated: Its trials.
+    """
+    experiment, alpha = report.experiments[number], error_rate(report)
+    findings = [one if one.trouble else with_interval(evaluated, one, alpha=alpha) for one in experiment.findings]
+    known = {"findings": findings, "results": evaluated.results(alpha=alpha)}
+    return replaced(report, number, experiment.model_copy(update=known))
+
+
+def asked_now(experiment: Experiment) -> list[str]:
+    """Return the models that are asked about an experiment's pictures: those whose claims more pictures may decide."""
+    return list(
+        dict.fromkeys(name for one in experiment.pending for name in (one.claim.model, one.claim.other) if name)
+    )
+
+
+def next_rounds(report: Report) -> int:
+    """Return how many more rounds the experiment under way gets before anybody looks again.
+
+    Rounds are sized by the units that they have: fifteen pictures of one original say as much as one unit does.
+    """
+    experiment = report.under_way
+    design, left = experiment.design, _left(report)
+    if experiment.stopped or spent(report) or (experiment.rounds and hopes(experiment, left, report.alpha) < UNLIKELY):
+        return 0
+    wanted = max(STEP, experiment.units // 6) if experiment.rounds else FIRST
+    least = 0 if experiment.rounds else -(-design.least // len(design.arms))
+    return max(min(max(-(-wanted // design.units), least), left), 0)
+
+
+def hopes(experiment: Experiment, rounds: int, alpha: float) -> float:
+    """Return how likely so many more rounds decide one of an experiment's claims, of those that matter."""
+    units = rounds * experiment.design.units
+    return max(
+        (
+            prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + units, alpha=alpha)
+            for one in experiment.pending
+            if one.n
+        ),
+        default=0.0,
+    )
+
+
+def spent(report: Report) -> str:
+    """Say which part of the budget is used up, apart from pictures; empty while none is."""
+    budget = report.budget
+    if report.seconds >= budget.seconds:
+        return f"the {budget.seconds:.0f} seconds for measuring are over"
+    if report.trials >= budget.trials:
+        return f"the {budget.trials:,} trials are used up"
+    return ""
+
+
+def why_stopped(report: Report) -> str:
+    """Say why the experiment under way gets no more pictures."""
+    experiment = report.under_way
+    if experiment.stopped:
+        return experiment.stopped
+    examined = [one for one in experiment.findings if not one.trouble]
+    if not examined:
+        return "nobody could be asked"
+    if not experiment.pending:
+        undecided = any(one.verdict == "open" for one in examined)
+        return "what matters is decided" if undecided else "all claims are decided"
+    return spent(report) or (SHARE_USED if _left(report) < 1 else HOPELESS)
+
+
+def taken_up(report: Report, unsettled: Sequence[str]) -> Report:
+    """Take up the experiment again that the rest of the pictures most likely decides, for claims about these models.
+
+    Args:
+        report: Whose experiments have all ended.
+        unsettled: Whom claims are about that would still make a difference: `Claim.about`.
+    """
+    left = report.budget.images - report.images
+
+    def again(number: int) -> Experiment:
+        experiment = report.experiments[number]
+        findings = [one.model_copy(update={"moot": one.claim.about not in unsettled}) for one in experiment.findings]
+        return experiment.model_copy(update={"findings": findings, "stopped": ""})
+
+    def hope(number: int) -> float:
+        return hopes(again(number), left // len(report.experiments[number].design.arms), report.alpha)
+
+    open_ones = [place for place, one in enumerate(report.experiments) if one.stopped in {SHARE_USED, HOPELESS}]
+    if report.budget.each or not open_ones:
+        return report
+    best = max(open_ones, key=hope)
+    return replaced(report, best, again(best)).model_copy(update={"again": best})
+
+
+def _left(report: Report) -> int:
+    """Return how many more rounds the experiment under way may have."""
+    budget, experiment = report.budget, report.under_way
+    before = report.images - experiment.images
+    if budget.each:
+        images = min(budget.each, budget.images - before)
+    else:
+        # Half of what is left for each: later experiments depend on what earlier ones show.
+        last = report.again is not None or len(report.experiments) >= budget.experiments
+        images = (budget.images - before) // (1 if last else 2)
+    return max(images - experiment.images, 0) // len(experiment.design.arms)

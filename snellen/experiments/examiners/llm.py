@@ -1,0 +1,349 @@
+"""Investigating with a chat model: prompts after APEX's (appendix A.4) in our own words, structured replies, healing.
+
+What the model writes is parsed, typed and bounded. It chooses tools by name, and what is to be decided from a closed
+list; thresholds, verdicts and figures are not its to say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from snellen.errors import BadInput
+from snellen.experiments.findings import interval_name
+from snellen.experiments.schema import (
+    MARGIN,
+    Answer,
+    Arm,
+    Claim,
+    Conclusion,
+    Design,
+    Discussion,
+    Experiment,
+    Opening,
+    Report,
+    Sufficiency,
+    checked,
+    halfway,
+)
+from snellen.reasoning.llm.prompt_files import fenced, fill
+from snellen.reasoning.llm.structured_model import StructuredModel, UnusableError, converse
+from snellen.reasoning.reasoner import ReasonerUsage
+from snellen.tools.calls import ToolCall
+from snellen.tools.samples import SELECTS
+from snellen.tools.transforms import TRANSFORMS
+
+_MOST_CLAIMS: Final = 24
+_FIGURES: Final = 3
+"""Decimals that the model is shown."""
+
+Wanted = Literal["ability", "plain", "drop", "better"]
+
+
+class ArgumentReply(BaseModel):
+    """An argument of a tool."""
+
+    name: str
+    value: str | int | float | bool | list[int] | None
+
+
+class CallReply(BaseModel):
+    """A tool with its arguments."""
+
+    name: str
+    arguments: list[ArgumentReply] = Field(default_factory=list)
+
+    def call(self) -> ToolCall:
+        """Return it as a call."""
+        return ToolCall(name=self.name, arguments={one.name: one.value for one in self.arguments})
+
+
+class ArmReply(BaseModel):
+    """An answer with its tools."""
+
+    answer: str
+    select: CallReply
+    transform: CallReply = CallReply(name="Identity")
+    question: str = ""
+
+
+class ExperimentReply(BaseModel):
+    """A design."""
+
+    difficulty: int
+    purpose: str
+    skill: str
+    condition: str = ""
+    question: str
+    arms: list[ArmReply]
+    unknown: bool = False
+    paired: bool = False
+    claims: list[Wanted]
+
+
+class DesignReply(BaseModel):
+    """A design, or none."""
+
+    experiment: ExperimentReply | None
+
+
+class OpeningReply(BaseModel):
+    """What the question is about."""
+
+    examinable: bool
+    reason: str = ""
+    models: list[str]
+    notes: list[str] = Field(default_factory=list)
+
+
+class DiscussionReply(BaseModel):
+    """What an experiment shows."""
+
+    recap: str
+    interpretation: str
+
+
+class SufficiencyReply(BaseModel):
+    """Whether the report suffices."""
+
+    sufficient: bool
+    questions: list[str] = Field(default_factory=list)
+
+
+class ModelAnswerReply(BaseModel):
+    """The answer for one model."""
+
+    about: str
+    property: str
+    holds: bool | None
+    answer: Literal["yes", "no", "undecided"] | None
+    sentence: str
+
+
+class ConclusionReply(BaseModel):
+    """The answers."""
+
+    answers: list[ModelAnswerReply]
+    conclusion: str
+
+
+class ChatExaminer:
+    """Designs experiments and reads them with a chat model.
+
+    Args:
+        model: The chat model.
+    """
+
+    def __init__(self, model: StructuredModel) -> None:
+        self._model = model
+
+    @property
+    def usage(self) -> ReasonerUsage:
+        """Calls, tokens and cost so far, failed attempts included."""
+        return self._model.usage
+
+    async def open_report(self, query: str, models: Sequence[str]) -> Opening:
+        """Say which models a query is about, and what of it cannot be examined.
+
+        Raises:
+            BadInput: None of it can be.
+            ReasoningFailed: No valid reply, or the endpoint failed.
+        """
+        slots = {"models": fenced("\n".join(models)), "query": fenced(query), **_tools()}
+
+        def accept(reply: OpeningReply) -> Opening:
+            strangers = [name for name in reply.models if name not in models]
+            if strangers:
+                msg = f"There is no model {strangers[0]!r}; there are {', '.join(models)}."
+                raise UnusableError(msg)
+            if not reply.examinable:
+                raise BadInput(_cut(reply.reason, 400) or "This cannot be examined by experiments with pictures.")
+            notes = [_cut(one, 300) for one in reply.notes[:10] if one.strip()]
+            return Opening(models=reply.models or list(models), notes=notes)
+
+        prompt = fill("examiner-opening", slots)
+        return await converse(self._model, prompt, OpeningReply, accept=accept, wanted="an opening")
+
+    async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
+        """Design the next experiment; a design that cannot be run goes back with the reason (APEX, section 3.4).
+
+        Raises:
+            ReasoningFailed: No valid design, or the endpoint failed.
+        """
+        shown = {"report": fenced(_told(report)), "refusals": fenced("\n".join(refusals)) if refusals else ""}
+        prompt = fill("examiner-design", {**shown, **_tools(), "margin": f"{100 * MARGIN:.0f}"})
+
+        def accept(reply: DesignReply) -> Design | None:
+            return None if reply.experiment is None else _design(reply.experiment, report.models)
+
+        return await converse(self._model, prompt, DesignReply, accept=accept, wanted="a design")
+
+    async def discuss(self, report: Report, experiment: Experiment) -> Discussion:
+        """Say what an experiment shows.
+
+        Raises:
+            ReasoningFailed: No valid reply, or the endpoint failed.
+        """
+        slots = {"query": fenced(report.query), "experiment": fenced(json.dumps(_seen(experiment), indent=1))}
+
+        def accept(reply: DiscussionReply) -> Discussion:
+            return Discussion(recap=_cut(reply.recap, 600), interpretation=_cut(reply.interpretation, 1_200))
+
+        prompt = fill("examiner-discussion", slots)
+        return await converse(self._model, prompt, DiscussionReply, accept=accept, wanted="a discussion")
+
+    async def judge_sufficiency(self, report: Report) -> Sufficiency:
+        """Say whether the report answers the query.
+
+        Raises:
+            ReasoningFailed: No valid reply, or the endpoint failed.
+        """
+
+        def accept(reply: SufficiencyReply) -> Sufficiency:
+            open_ends = [_cut(one, 300) for one in reply.questions[:10] if one.strip()]
+            about = {one.claim.about: None for each in report.experiments for one in each.pending}
+            return Sufficiency(
+                sufficient=reply.sufficient, questions=open_ends, unsettled=list(about) if open_ends else []
+            )
+
+        prompt = fill("examiner-sufficiency", {"report": fenced(_told(report))})
+        return await converse(self._model, prompt, SufficiencyReply, accept=accept, wanted="a judgement")
+
+    async def conclude(self, report: Report) -> Conclusion:
+        """Answer the query; an answer that no decided claim bears out goes back.
+
+        Raises:
+            ReasoningFailed: No valid reply, or the endpoint failed.
+        """
+        decided = {finding.claim.about for finding in report.findings if finding.verdict != "open"}
+        decided |= {name for about in decided for name in about.split(" and ")}
+
+        def accept(reply: ConclusionReply) -> Conclusion:
+            answers = [_answer(one, decided) for one in reply.answers[:40]]
+            return Conclusion(answers=answers, conclusion=_cut(reply.conclusion, 2_000))
+
+        prompt = fill("examiner-conclusion", {"report": fenced(_told(report))})
+        return await converse(self._model, prompt, ConclusionReply, accept=accept, wanted="a conclusion")
+
+
+def _answer(reply: ModelAnswerReply, decided: set[str]) -> Answer:
+    """Return the answer for one model.
+
+    Raises:
+        UnusableError: No decided claim bears it out, or it says yes or no to a question about an undecided property.
+    """
+    about = {reply.about, *reply.about.split(" and ")}
+    if reply.holds is not None and not about & decided:
+        msg = f"No claim about {reply.about[:80]!r} is decided: its `holds` is null."
+        raise UnusableError(msg)
+    if (reply.holds is None) == (reply.answer in {"yes", "no"}) and reply.answer is not None:
+        held = json.dumps(reply.holds)
+        msg = f"Of {reply.about[:80]!r} `holds` is {held} and `answer` {reply.answer!r}: they disagree."
+        raise UnusableError(msg)
+    return Answer(
+        about=_cut(reply.about, 160), answer=reply.answer, property=_cut(reply.property, 300), holds=reply.holds,
+        sentence=_cut(reply.sentence, 400),
+    )  # fmt: skip
+
+
+def _tools() -> dict[str, str]:
+    return {"selects": str(SELECTS), "transforms": str(TRANSFORMS)}
+
+
+def _design(reply: ExperimentReply, models: Sequence[str]) -> Design:
+    try:
+        arms = [
+            Arm(answer=one.answer, select=one.select.call(), transform=one.transform.call(), question=one.question)
+            for one in reply.arms
+        ]
+        half = halfway(max(len({arm.answer for arm in arms}), 1))
+        made = Design(
+            difficulty=reply.difficulty, purpose=reply.purpose, skill=reply.skill, condition=reply.condition,
+            question=reply.question, arms=arms, unknown=reply.unknown, paired=reply.paired,
+            claims=_claims(reply.claims, models, half),
+        )  # fmt: skip
+        return checked(made, list(models))
+    except ValidationError as error:
+        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+        raise UnusableError("; ".join(told)) from error
+    except BadInput as error:
+        raise UnusableError(str(error)) from error
+
+
+def _claims(wanted: Sequence[Wanted], models: Sequence[str], half: float) -> list[Claim]:
+    bars = {"ability": half, "plain": half, "drop": MARGIN}
+    found = [
+        Claim.model_validate({"kind": kind, "model": name, "threshold": bars[kind]})
+        for kind in dict.fromkeys(wanted)
+        if kind != "better"
+        for name in models
+    ]
+    if "better" in wanted:
+        found += [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)]
+    return found[:_MOST_CLAIMS]
+
+
+def _told(report: Report) -> str:
+    return json.dumps(
+        {
+            "question about models": report.query,
+            "models": report.models,
+            "experiments": [_seen(one) for one in report.experiments],
+            "notes": report.notes,
+        },
+        indent=1,
+        ensure_ascii=False,
+    )
+
+
+def _seen(experiment: Experiment) -> dict[str, Any]:
+    design = experiment.design
+    return {
+        "difficulty": design.difficulty,
+        "purpose": design.purpose,
+        "question": design.question,
+        "answers": [
+            {"answer": arm.answer, "select": _written(arm.select), "transform": _written(arm.transform)}
+            for arm in design.arms
+        ],
+        "pictures": experiment.images,
+        "rejected": experiment.rejected,
+        "results": [
+            {
+                "model": one.model,
+                "pictures": "before the transform" if one.plain else "as asked",
+                "n": one.n,
+                "accuracy": round(one.average, _FIGURES),
+                "by answer": {name: round(share, _FIGURES) for name, share in one.by_class.items()},
+                "abstained": one.abstention,
+            }
+            for one in experiment.results
+        ],
+        "claims": [
+            {
+                "claim": one.claim.stated(design),
+                "verdict": "cannot be examined: " + one.trouble if one.trouble else one.verdict,
+                "mean": round(one.mean, _FIGURES),
+                "interval": [round(end, _FIGURES) for end in one.interval],
+                "interval is": interval_name(one),
+                "n": one.n,
+                "of": f"{design.unit.name}s",
+            }
+            for one in experiment.findings
+        ],
+        "interpretation": experiment.interpretation,
+    }
+
+
+def _written(call: ToolCall) -> str:
+    return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
+
+
+def _cut(text: str, most: int) -> str:
+    """Put a text on one line, at most so long."""
+    words = " ".join(text.split())
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"

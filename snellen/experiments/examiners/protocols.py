@@ -1,0 +1,226 @@
+"""Investigations of free answers and of judges of pairs: one experiment, whose claims say what was asked.
+
+What is to be measured follows from the query, so nobody designs anything here, with a chat model or without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from snellen.errors import BadInput
+from snellen.experiments.findings import discussed, figures
+from snellen.experiments.queries.polarity import Measured
+from snellen.experiments.queries.protocol_queries import ProtocolQuery, read_wanted, said_of
+from snellen.experiments.schema import (
+    Answer,
+    Arm,
+    Claim,
+    Conclusion,
+    Design,
+    Discussion,
+    Experiment,
+    Finding,
+    Opening,
+    Protocol,
+    Report,
+    Sufficiency,
+    Verdict,
+    answered,
+)
+from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.reasoner import ReasonerUsage
+from snellen.tools.calls import ToolCall
+
+if TYPE_CHECKING:
+    from snellen.profiles import Profile
+
+KINDS: Final = ("color", "count", "thing", "relation", "whether", "place")
+"""Kinds of questions, of each of which as many are asked."""
+_PAIRS: Final = ("identical", "transformed", "irrelevant")
+_BARS: Final[dict[Measured, float]] = {"truth": 0.8, "help": 0.5, "order": 0.5, "symmetry": 0.8, "heed": 0.8}
+"""What a model must be above to be called truthful, helpful or trustworthy; of orders the mean concordance."""
+_MOST_CLAIMS: Final = 24
+_WORDS: Final[dict[Measured, tuple[str, str]]] = {
+    "truth": ("tells the truth", "tells more truth"),
+    "help": ("is helpful", "is more helpful"),
+    "order": ("orders pairs by similarity", "orders pairs better"),
+    "symmetry": ("scores alike both ways round", "is more symmetric"),
+    "heed": ("heeds what counts", "heeds better what counts"),
+}
+
+
+class ProtocolExaminer:
+    """Reads queries about free answers or judges, and answers them from one experiment.
+
+    Args:
+        profile: Says what models can do.
+        protocol: Which of the two it is about.
+    """
+
+    def __init__(self, profile: Profile, protocol: Protocol) -> None:
+        self._profile, self._protocol = profile, protocol
+
+    @property
+    def usage(self) -> ReasonerUsage:
+        """Nothing: no one is called."""
+        return ReasonerUsage()
+
+    async def open_report(self, query: str, models: Sequence[str]) -> Opening:
+        """Say which models are examined, and why others cannot be.
+
+        Raises:
+            UnexaminableError: None can be.
+        """
+        wanted = read_wanted(query, models, self._profile, self._protocol)
+        shown = _comparable(wanted)
+        notes = [*wanted.notes]
+        if len(shown) < len(wanted.models):
+            notes.append(
+                f"Of {len(wanted.models)} models the first {len(shown)} are compared: name others with --models."
+            )
+        return Opening(models=list(shown), notes=[note[:300] for note in notes[:10]])
+
+    async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
+        """Return the one experiment; None once it was made.
+
+        Raises:
+            BadInput: It was refused: there is no other way.
+        """
+        if refusals:
+            raise BadInput(refusals[-1])
+        return None if report.experiments else self._design(self._wanted(report))
+
+    async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
+        """Say what was done and what it shows."""
+        return discussed(experiment)
+
+    async def judge_sufficiency(self, report: Report) -> Sufficiency:
+        """Say whether all is decided; another experiment would not help, more pictures may."""
+        left = [one for one in report.findings if one.verdict == "open" and not one.trouble]
+        questions = [f"What holds for {one.claim.about} is not decided." for one in left]
+        return Sufficiency(
+            sufficient=True,
+            questions=list(dict.fromkeys(questions))[:10],
+            unsettled=list(dict.fromkeys(one.claim.about for one in left)),
+        )
+
+    async def conclude(self, report: Report) -> Conclusion:
+        """Answer the query for every model, or for every two that are compared."""
+        wanted = self._wanted(report)
+        design, found = report.experiments[0].design, report.findings
+        about = list(dict.fromkeys(one.claim.about for one in found))
+        answers = [_answer(name, [one for one in found if one.claim.about == name], design, wanted) for name in about]
+        first = [_winner(found, wanted)] if wanted.compared else []
+        said = " ".join([*first, *(answer.sentence for answer in answers)])
+        return Conclusion(answers=answers, conclusion=said[:2_000])
+
+    def _wanted(self, report: Report) -> ProtocolQuery:
+        return read_wanted(report.query, report.models, self._profile, self._protocol)
+
+    def _design(self, wanted: ProtocolQuery) -> Design:
+        models, measures = _comparable(wanted), wanted.measures
+        claims = [
+            Claim(kind="better", measure=measures[0], model=one, other=other, threshold=0)
+            for one, other in combinations(models, 2)
+        ]
+        if not wanted.compared:
+            claims = [
+                Claim(kind="ability", measure=measure, model=name, threshold=_BARS[measure])
+                for name in models
+                for measure in measures
+            ]
+        if wanted.protocol == "freeform":
+            return Design(
+                protocol="freeform", difficulty=2, question="What color is …? How many …? Where is …? …",
+                purpose="Free answers about scenes of which everything is known, as many of each kind of question.",
+                skill="free answers about pictures", claims=claims,
+                arms=[Arm(answer=kind, select=ToolCall(name="Scene")) for kind in KINDS],
+            )  # fmt: skip
+        return Design(
+            protocol="pairs", difficulty=3, question="How alike are these two pictures, from 1 to 10?",
+            purpose="The same picture, a changed one and another one, scored in both orders and under both conditions.",
+            skill="judging how alike pictures are", condition=f"under {said_of(wanted.splits)}", claims=claims,
+            arms=[
+                Arm(answer=kind, select=ToolCall(name="Pair", arguments={"split": split}))
+                for split in wanted.splits
+                for kind in _PAIRS
+            ],
+        )  # fmt: skip
+
+
+def _comparable(wanted: ProtocolQuery) -> tuple[str, ...]:
+    """Return as many models as one report can compare with each other, or judge by themselves."""
+    models = wanted.models
+    while len(models) > 1 and _claims(len(models), wanted) > _MOST_CLAIMS:
+        models = models[:-1]
+    return models
+
+
+def _claims(models: int, wanted: ProtocolQuery) -> int:
+    return models * (models - 1) // 2 if wanted.compared else models * len(wanted.measures)
+
+
+def _answer(about: str, found: Sequence[Finding], design: Design, wanted: ProtocolQuery) -> Answer:
+    verdicts = [one.verdict for one in found]
+    says: Verdict = "no" if "no" in verdicts else "open" if "open" in verdicts else "yes"
+    if any(one.trouble for one in found):
+        says = "open"
+    said, held = _told(about, found, design, wanted, says), _property(about, wanted)
+    return answered(about, said, property=held, verdict=says, polarity=wanted.polarity)
+
+
+def _property(about: str, wanted: ProtocolQuery) -> str:
+    """Name what is measured, so that it is clear without the query."""
+    if wanted.compared:
+        one, _, other = about.partition(" and ")
+        return f"{one} {_WORDS[wanted.measures[0]][1]} than {other}"
+    return "; ".join(_WORDS[measure][0] for measure in wanted.measures)
+
+
+def _told(about: str, found: Sequence[Finding], design: Design, wanted: ProtocolQuery, says: Verdict) -> str:
+    troubles = [one.trouble for one in found if one.trouble]
+    if troubles:
+        return f"{about}: cannot be said, because {troubles[0]}."
+    told = "; ".join(figures(one, design, turned=wanted.compared and says == "no") for one in found)
+    if wanted.compared:
+        one, _, other = about.partition(" and ")
+        better = _WORDS[wanted.measures[0]][1]
+        said = {
+            "yes": f"{one} {better} than {other}",
+            "no": f"{other} {better} than {one}",
+            "open": f"Whether {one} or {other} {better} is not decided",
+        }[says]
+        return f"{said}: {told}."
+    if wanted.protocol == "pairs" and len(found) > 1:
+        return f"{_trusted(about, says, found)} ({told})."
+    does = _WORDS[found[0].claim.measure][0]
+    said = {"yes": f"{about} {does}", "no": f"It does not hold that {about} {does}",
+            "open": f"Whether {about} {does} is not decided"}[says]  # fmt: skip
+    return f"{said}: {told}."
+
+
+def _trusted(about: str, says: Verdict, found: Sequence[Finding]) -> str:
+    """Say whether a judge can be trusted, and with what."""
+    marks = {"yes": "it {0}", "no": "it does not hold that it {0}", "open": "undecided is whether it {0}"}
+    parts = [marks[one.verdict].format(_WORDS[one.claim.measure][0]) for one in found]
+    head = {"yes": "can be trusted", "no": "cannot be trusted wholly", "open": "is not decided to be trustworthy"}[says]
+    return f"{about} {head}: {'; '.join(parts)}"
+
+
+def _winner(found: Sequence[Finding], wanted: ProtocolQuery) -> str:
+    """Say who is above all others, or who is not below any."""
+    beaten: dict[str, set[str]] = {name: set() for name in wanted.models}
+    for one in found:
+        if one.verdict == "yes":
+            beaten.setdefault(one.claim.model, set()).add(one.claim.other)
+        elif one.verdict == "no":
+            beaten.setdefault(one.claim.other, set()).add(one.claim.model)
+    names = list(dict.fromkeys(name for one in found if not one.trouble for name in (one.claim.model, one.claim.other)))
+    better = _WORDS[wanted.measures[0]][1]
+    first = [name for name in names if beaten.get(name, set()) >= set(names) - {name}]
+    if first and len(names) > 1:
+        return f"{first[0]} {better} than all the others."
+    best = [name for name in names if not any(name in others for others in beaten.values())]
+    return f"No single one {better} than all the others; not behind any: {listing(best)}." if best else ""

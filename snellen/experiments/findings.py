@@ -1,0 +1,111 @@
+"""What experiments show, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from snellen.experiments.schema import Claim, Design, Discussion, Experiment, Finding, Result
+
+_SHARP: Final = 0.15
+"""A class this much below the average of its experiment is worth a word."""
+
+
+def discussed(experiment: Experiment) -> Discussion:
+    """Say what was done in an experiment, and what it shows."""
+    design = experiment.design
+    pictures = f"{experiment.images} pictures, {experiment.rounds} for each of {len(design.arms)} kinds"
+    recap = f"{design.purpose} {pictures}."[:600]
+    said = [found for result in experiment.results if (found := _weakest(result))]
+    shown = [_told(finding, design) for finding in experiment.findings]
+    return Discussion(recap=recap, interpretation=" ".join([*shown, *said])[:1_200])
+
+
+@dataclass(frozen=True)
+class MainFigure:
+    """The main figure of a result, by the name and on the scale of the claims about it.
+
+    Attributes:
+        name: What it is.
+        mean: Its value.
+        interval: Around it.
+        parts: The same by answer or by kind of question, and what else was measured.
+    """
+
+    name: str
+    mean: float
+    interval: tuple[float, float]
+    parts: dict[str, float]
+
+
+def scored(result: Result, design: Design) -> MainFigure:
+    """Return the main figure of a result.
+
+    A judge's result keeps the share of pairs in the right order, its claims are about the concordance, which is that
+    share less the share in the wrong order: a report tells the concordance alone.
+    """
+    if design.protocol != "pairs":
+        return MainFigure(design.scored, result.average, result.interval, result.by_class)
+    low, high = result.interval
+    parts = {name: value for name, value in result.by_class.items() if name != "order"}
+    return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
+
+
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
+    """Say what was measured of a claim, with its interval.
+
+    Args:
+        finding: What was measured.
+        design: Of its experiment.
+        turned: Say of a comparison by how much the second model is better than the first.
+    """
+    mean, (low, high) = finding.mean, finding.interval
+    if turned:
+        mean, low, high = 0 - mean, 0 - high, 0 - low
+    if finding.claim.measure:
+        return _measured(finding.claim, mean, low, high)
+    if finding.claim.kind in {"drop", "better"}:
+        between = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+        kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
+        told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
+        return f"{told} in {design.task}"
+    return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
+
+
+def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
+    """Say what was measured of free answers or scores."""
+    if claim.kind == "better":
+        return f"a difference of {100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+    if claim.measure == "order":
+        return f"concordance {mean:.2f} ({low:.2f} to {high:.2f})"
+    called = {"truth": "truth", "help": "of what is asked for", "symmetry": "alike both ways", "heed": "heeded"}
+    return f"{100 * mean:.0f} % {called[claim.measure]} ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def sample_size(found: Finding | Result, design: Design) -> str:
+    """Say how many units a figure is over: ``n = 41 originals``; of older reports, what they counted instead."""
+    if found.unit or not design.unit.whole_round:
+        return f"n = {design.unit.counted(found.n)}"
+    return f"n = {found.n:,} splits of {design.unit.name}s, counted by an older version as if they were independent"
+
+
+def interval_name(found: Finding | Result) -> str:
+    """Name the interval of a figure: ``95 % confidence sequence``; of older reports, what they showed instead."""
+    level = "" if found.error_rate is None else f"{100 * (1 - found.error_rate):.4g} % "
+    return f"{level}{found.interval_kind}{', which ignores stopping' if found.interval_kind == 'bootstrap' else ''}"
+
+
+def _told(finding: Finding, design: Design) -> str:
+    if finding.trouble:
+        return f"{finding.claim.model}: {finding.trouble}"
+    holds = {"yes": "Yes", "no": "No", "open": "Not decided"}[finding.verdict]
+    return f"{finding.claim.stated(design)}? {holds}: {figures(finding, design)}, {sample_size(finding, design)}."
+
+
+def _weakest(result: Result) -> str:
+    if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
+        return ""
+    name, share = min(result.by_class.items(), key=lambda pair: pair[1])
+    if result.average - share < _SHARP:
+        return ""
+    return f"{result.model} is weakest where the answer is {name!r}: {100 * share:.0f} %."

@@ -1,0 +1,1 @@
+"""The ways in which experiments ask: multiple choice, free answers, scored pairs."""

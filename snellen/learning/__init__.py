@@ -1,0 +1,1 @@
+"""Learning from wrong answers: needs, feedback, evidence, examples, recalled prompts."""

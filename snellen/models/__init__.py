@@ -1,0 +1,1 @@
+"""Models: loading, the vision models behind tools, soft prompts, models under test."""

@@ -1,0 +1,57 @@
+"""Models under test: they rank answers, answer freely, score pairs, and say what they are."""
+
+from snellen.models.under_test.blip import AnswererModel
+from snellen.models.under_test.choice_ranking import rank, rank_plainly
+from snellen.models.under_test.contrastive import ContrastiveModel
+from snellen.models.under_test.encoder import EncoderModel
+from snellen.models.under_test.endpoint import EndpointModel, EndpointSettings
+from snellen.models.under_test.executor import SHARD, Executor, InProcess
+from snellen.models.under_test.interleaved import InterleavedModel
+from snellen.models.under_test.local import LocalModel
+from snellen.models.under_test.lora_adapters import (
+    AdapterExample,
+    AdapterExamples,
+    AdapterOutcome,
+    adapt,
+    check_library,
+)
+from snellen.models.under_test.model import (
+    RATINGS,
+    Basis,
+    Card,
+    EncoderUnderTest,
+    ModelUnderTest,
+    Question,
+    Ranking,
+    rate,
+)
+from snellen.models.under_test.registry import model_under_test
+
+__all__ = [
+    "RATINGS",
+    "SHARD",
+    "AdapterExample",
+    "AdapterExamples",
+    "AdapterOutcome",
+    "AnswererModel",
+    "Basis",
+    "Card",
+    "ContrastiveModel",
+    "EncoderModel",
+    "EncoderUnderTest",
+    "EndpointModel",
+    "EndpointSettings",
+    "Executor",
+    "InProcess",
+    "InterleavedModel",
+    "LocalModel",
+    "ModelUnderTest",
+    "Question",
+    "Ranking",
+    "adapt",
+    "check_library",
+    "model_under_test",
+    "rank",
+    "rank_plainly",
+    "rate",
+]

@@ -1,0 +1,120 @@
+"""Contrastive models under test: a choice is as good as its text is similar to the picture (Radford et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from snellen.errors import BadInput, SnellenError
+from snellen.models.under_test.model import Card, Question, Ranking
+
+if TYPE_CHECKING:
+    import PIL.Image
+    import torch
+
+    from snellen.models.loading import Checkpoint
+
+
+class ContrastiveModel:
+    """A model with two encoders, such as `CLIPModel`.
+
+    Args:
+        checkpoint: The model, in eval mode, with what reads pictures and texts for it.
+        card: What it is.
+        sentence: How a ``{question}`` and one ``{choice}`` become a text; ``{name}`` is a choice without its article.
+        batch: How many pictures or texts are computed at once, at most.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint, card: Card, *, sentence: str = "{question} {choice}", batch: int = 64
+    ) -> None:
+        self._checkpoint, self._card = checkpoint, card
+        self._sentence, self._batch = sentence, batch
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+        return self._card
+
+    def rank(self, questions: Sequence[Question]) -> list[Ranking]:
+        """Rank by the log-softmax over a question's choices of the scaled cosines."""
+        for question in questions:
+            _check(self._card.name, question)
+        sentences = [
+            self._sentence.format(question=question.text, choice=choice, name=_bare(choice))
+            for question in questions
+            for choice in question.choices
+        ]
+        texts = self._encoded(list(dict.fromkeys(sentences)), self._texts)
+        rows = dict(zip(dict.fromkeys(sentences), texts, strict=True))
+        pictures = self._encoded([question.pictures[0] for question in questions], self._pictures)
+        found, at = [], 0
+        for question, picture in zip(questions, pictures, strict=True):
+            own = [rows[sentence] for sentence in sentences[at : at + len(question.choices)]]
+            at += len(question.choices)
+            found.append(Ranking(tuple((score,) for score in self._scores(picture, own)), basis="similarity"))
+        return found
+
+    def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:  # noqa: ARG002 - none is read
+        """Refuse: there is nothing in it that writes.
+
+        Raises:
+            SnellenError: Always.
+        """
+        msg = f"{self._card.name} compares pictures with texts and cannot answer freely."
+        raise SnellenError(msg)
+
+    def alike(self, questions: Sequence[Question]) -> list[float]:
+        """Return the cosine of each question's two pictures, or of its picture and its text (PairBench, appendix C.5).
+
+        Raises:
+            BadInput: A question has neither two pictures nor a picture and a text.
+        """
+        for question in questions:
+            if len(question.pictures) + bool(question.text) != 2:  # noqa: PLR2004 - a pair
+                msg = f"{self._card.name} compares two pictures, or a picture with a text."
+                raise BadInput(msg)
+        firsts = self._encoded([question.pictures[0] for question in questions], self._pictures)
+        told = [question.text for question in questions if question.text]
+        texts = iter(self._encoded(told, self._texts))
+        others = iter(self._encoded([one.pictures[1] for one in questions if not one.text], self._pictures))
+        return [
+            float(first @ next(texts if question.text else others))
+            for first, question in zip(firsts, questions, strict=True)
+        ]
+
+    def _scores(self, picture: torch.Tensor, texts: Sequence[torch.Tensor]) -> list[float]:
+        import torch
+
+        scale = self._checkpoint.model.logit_scale.exp().float().cpu()
+        scores: list[float] = (scale * (torch.stack(list(texts)) @ picture)).log_softmax(dim=0).tolist()
+        return scores
+
+    def _encoded(self, items: Sequence[Any], encode: Any) -> list[torch.Tensor]:  # noqa: ANN401 - pictures or texts
+        found: list[torch.Tensor] = []
+        with self._checkpoint.inference():
+            for begun in range(0, len(items), self._batch):
+                features = encode(list(items[begun : begun + self._batch])).pooler_output.float().cpu()
+                found.extend(features / features.norm(dim=-1, keepdim=True))
+        return found
+
+    def _texts(self, texts: list[str]) -> Any:  # noqa: ANN401 - an output of transformers
+        return self._checkpoint.model.get_text_features(**self._checkpoint.tokens(texts))
+
+    def _pictures(self, pictures: list[PIL.Image.Image]) -> Any:  # noqa: ANN401 - as above
+        return self._checkpoint.model.get_image_features(pixel_values=self._checkpoint.pixels(pictures))
+
+
+def _bare(choice: str) -> str:
+    """Return a choice without its article: some models were only ever shown names."""
+    first, _, rest = choice.partition(" ")
+    return rest if first.casefold() in {"a", "an", "the"} and rest else choice
+
+
+def _check(name: str, question: Question) -> None:
+    if len(question.pictures) != 1:
+        msg = f"{name} reads one picture at once, not {len(question.pictures)}."
+        raise BadInput(msg)
+    if not question.choices or not all(choice.strip() for choice in question.choices):
+        msg = f"There is nothing to rank: {question.text[:80]!r} has no choices, or an empty one."
+        raise BadInput(msg)

@@ -1,0 +1,129 @@
+"""Where trials are measured: here, or wherever else an executor sends them.
+
+A shard is some questions to one model. Who measures a trial, when and with how many others must not matter, so all
+executors fill the same table; pools of endpoints and Ray actors are other executors, not other investigations.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+from weakref import WeakValueDictionary
+
+from snellen.errors import BadInput, SnellenError
+from snellen.models.loading import fingerprint
+from snellen.models.under_test.model import Card, EncoderUnderTest, ModelUnderTest, Question, Ranking
+from snellen.models.under_test.registry import FindAdapter, model_under_test
+from snellen.profiles import CheckpointUnderTest
+from snellen.profiles.profile import TESTED
+
+if TYPE_CHECKING:
+    from snellen.profiles import Profile
+
+SHARD: Final = 32
+"""Questions of one shard, at most: what is lost when a process dies is one shard."""
+
+
+class Executor(Protocol):
+    """Measures shards of trials."""
+
+    def card(self, model: str) -> Card:
+        """Say what a model is.
+
+        Raises:
+            SnellenError: There is no such model, or it cannot be read.
+        """
+        ...
+
+    def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
+        """Have a model rank the choices of each question of a shard.
+
+        Raises:
+            SnellenError: It cannot.
+        """
+        ...
+
+    def answer(self, model: str, questions: Sequence[Question]) -> list[str]:
+        """Have a model answer each question of a shard freely.
+
+        Raises:
+            SnellenError: It cannot.
+        """
+        ...
+
+    def alike(self, model: str, questions: Sequence[Question]) -> list[float]:
+        """Have an encoder say how alike the two things of each question are: a cosine.
+
+        Raises:
+            SnellenError: It cannot, or is none.
+        """
+        ...
+
+
+_READING: Final = threading.Lock()
+_IN_USE: Final[WeakValueDictionary[tuple[str, ...], ModelUnderTest]] = WeakValueDictionary()
+"""Models that some executor of this process holds, by all that decides what they answer; those that are trained are
+read separately."""
+
+
+class InProcess:
+    """Measures in this process, one shard after the other; models are read when they are first asked.
+
+    Args:
+        profile: Says what models there are.
+        find_adapter: Looks up corrected ones.
+    """
+
+    def __init__(self, profile: Profile, find_adapter: FindAdapter = lambda _: None) -> None:
+        self._profile, self._find_adapter = profile, find_adapter
+        self._models: dict[str, ModelUnderTest] = {}
+        self._unreadable: dict[str, SnellenError] = {}
+        self._reading = threading.Lock()
+
+    def card(self, model: str) -> Card:
+        """Say what a model is; see `Executor`."""
+        return self._model(model).card
+
+    def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
+        """Have a model rank the choices of each question of a shard; see `Executor`."""
+        return self._model(model).rank(questions)
+
+    def answer(self, model: str, questions: Sequence[Question]) -> list[str]:
+        """Have a model answer each question of a shard freely; see `Executor`."""
+        return self._model(model).answer(questions)
+
+    def alike(self, model: str, questions: Sequence[Question]) -> list[float]:
+        """Have an encoder say how alike the two things of each question are; see `Executor`."""
+        encoder = self._model(model)
+        if not isinstance(encoder, EncoderUnderTest):
+            msg = f"{model} makes no vectors that could be compared: it is asked for scores."
+            raise BadInput(msg)
+        return encoder.alike(questions)
+
+    def _model(self, name: str) -> ModelUnderTest:
+        with self._reading:
+            if name in self._unreadable:  # it would take as long again to find out the same
+                raise self._unreadable[name]
+            if name not in self._models:
+                try:
+                    self._models[name] = self._found(name)
+                except SnellenError as error:
+                    self._unreadable[name] = error
+                    raise
+            return self._models[name]
+
+    def _found(self, name: str) -> ModelUnderTest:
+        """Read a model, or take the one that another home's executor asks; corrected ones are of one home."""
+        settings = self._profile.tested.get(name)
+        if not isinstance(settings, CheckpointUnderTest):
+            return model_under_test(self._profile, name, self._find_adapter)
+        adapter = self._profile.resolve(settings.adapter).as_posix() if settings.adapter else ""
+        key = TESTED + name
+        said = (settings.model_dump_json(), adapter, self._profile.device, self._profile.dtype)
+        same = (name, repr(self._profile.source(key)), fingerprint(self._profile, key), *said)
+        with _READING:
+            model = _IN_USE.get(same)
+            if model is None:
+                model = _IN_USE[same] = model_under_test(self._profile, name, self._find_adapter)
+        return model

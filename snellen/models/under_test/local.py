@@ -1,0 +1,186 @@
+"""Image-text-to-text models of transformers under test, asked by their own chat template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from snellen.errors import BadInput
+from snellen.models.under_test.choice_ranking import rank
+from snellen.models.under_test.model import Card, Question, Ranking
+
+if TYPE_CHECKING:
+    import torch
+
+PLAIN = "Question: {question} Answer:"
+"""The prompt of models without a chat template, BLIP-2's own (Li et al. 2023, section 4.1)."""
+
+
+@dataclass(frozen=True)
+class QuestionBatch:
+    """Questions that are computed together: with one prompt, and pictures of one size, so that nothing is padded.
+
+    Attributes:
+        places: Where they stood.
+        inputs: Of n prompts, each tensor with a first axis that says whose it is.
+        choices: Tokens of each choice.
+    """
+
+    places: tuple[int, ...]
+    inputs: dict[str, torch.Tensor]
+    choices: tuple[tuple[int, ...], ...]
+
+
+class LocalModel:
+    """A checkpoint on this machine.
+
+    Args:
+        model: Of a class with a causal decoder, such as `LlavaForConditionalGeneration`; in eval mode, on its device.
+        processor: Its processor.
+        card: What it is.
+        batch: How many questions are computed at once, at most.
+    """
+
+    def __init__(self, model: Any, processor: Any, card: Card, *, batch: int = 8) -> None:  # noqa: ANN401 - any class
+        self._model, self._processor, self._batch = model, processor, batch
+        self._card = card
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+        return self._card
+
+    @property
+    def module(self) -> Any:  # noqa: ANN401 - as above
+        """The model itself, for who adapts it."""
+        return self._model
+
+    @property
+    def processor(self) -> Any:  # noqa: ANN401 - as above
+        """What prepares its inputs."""
+        return self._processor
+
+    def rank(self, questions: Sequence[Question]) -> list[Ranking]:
+        """Rank each question's choices; see `snellen.models.under_test.choice_ranking`."""
+        found: dict[int, Ranking] = {}
+        for batch in self._batches(questions, ranked=True):
+            scores = rank(self._model, batch.inputs, batch.choices)
+            found.update(
+                (place, Ranking(tuple(map(tuple, rows)))) for place, rows in zip(batch.places, scores, strict=True)
+            )
+        return [found[place] for place in range(len(questions))]
+
+    def answered(
+        self, questions: Sequence[Question], answers: Sequence[str]
+    ) -> Iterator[tuple[dict[str, torch.Tensor], torch.Tensor]]:
+        """Prepare questions with an answer each, for who teaches the model.
+
+        Args:
+            questions: The questions.
+            answers: An answer to each.
+
+        Yields:
+            Of those of one shape together, the inputs of n prompts, and the tokens of their answers (n, tokens): see
+            `snellen.models.under_test.choice_ranking.written`.
+        """
+        import torch
+
+        read: dict[tuple[str, str], tuple[int, ...]] = {}
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for place, (question, answer) in enumerate(zip(questions, answers, strict=True)):
+            told = question.text, answer
+            if told not in read:
+                (read[told],) = self.choices(self.prompt(question), [answer])
+            groups.setdefault((question.text, _sizes(question), len(read[told])), []).append(place)
+        for places in groups.values():
+            inputs = self._inputs([questions[place] for place in places], self.prompt(questions[places[0]]))
+            tokens = [read[questions[place].text, answers[place]] for place in places]
+            yield inputs, torch.tensor(tokens, device=inputs["input_ids"].device)
+
+    def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
+        """Answer greedily, so that the same question gets the same answer."""
+        import torch
+
+        found: dict[int, str] = {}
+        for batch in self._batches(questions, ranked=False):
+            with torch.inference_mode():
+                written = self._model.generate(**batch.inputs, max_new_tokens=tokens, do_sample=False, num_beams=1)
+            said = written[:, batch.inputs["input_ids"].shape[1] :]
+            texts = self._processor.batch_decode(said, skip_special_tokens=True)
+            found.update((place, text.strip()) for place, text in zip(batch.places, texts, strict=True))
+        return [found[place] for place in range(len(questions))]
+
+    def prompt(self, question: Question) -> str:
+        """Return what the model reads, with its signs for pictures.
+
+        Raises:
+            BadInput: There are no pictures, or more than it reads.
+        """
+        most = self._card.pictures
+        if not 1 <= len(question.pictures) <= most:
+            many = f"1 to {most} pictures" if most > 1 else "one picture"
+            msg = f"{self._card.name} reads {many} at once, not {len(question.pictures)}."
+            raise BadInput(msg)
+        return self._prompt(question)
+
+    def _prompt(self, question: Question) -> str:
+        if not getattr(self._processor, "chat_template", None):
+            return PLAIN.format(question=question.text)
+        content = [*({"type": "image"} for _ in question.pictures), {"type": "text", "text": question.text}]
+        told: str = self._processor.apply_chat_template(
+            [{"role": "user", "content": content}], add_generation_prompt=True
+        )
+        return told
+
+    def choices(self, prompt: str, choices: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+        """Return the tokens with which each choice follows the prompt.
+
+        A tokenizer may write a word in another way after a space than by itself. So both are read together, and what
+        the prompt alone is read as is taken off; where the two grow into one token, the choice is read by itself.
+
+        Raises:
+            BadInput: A choice is empty.
+        """
+        tokenizer = self._processor.tokenizer
+        gap = "" if prompt[-1:].isspace() else " "
+        before: list[int] = tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        read = []
+        for choice in choices:
+            if not choice.strip():
+                msg = "An empty text is no choice."
+                raise BadInput(msg)
+            both: list[int] = tokenizer(prompt + gap + choice, add_special_tokens=False)["input_ids"]
+            alone: list[int] = tokenizer(choice, add_special_tokens=False)["input_ids"]
+            fits = both[: len(before)] == before and len(both) > len(before)
+            read.append(tuple(both[len(before) :] if fits else alone))
+        return tuple(read)
+
+    def _batches(self, questions: Sequence[Question], *, ranked: bool) -> Iterator[QuestionBatch]:
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for place, question in enumerate(questions):
+            if ranked and not question.choices:
+                msg = f"There is nothing to rank: {question.text[:80]!r} has no choices."
+                raise BadInput(msg)
+            groups.setdefault((question.text, question.choices, _sizes(question)), []).append(place)
+        for places in groups.values():
+            first = questions[places[0]]
+            prompt = self.prompt(first)
+            choices = self.choices(prompt, first.choices) if ranked else ()
+            for begun in range(0, len(places), self._batch):
+                part = places[begun : begun + self._batch]
+                yield QuestionBatch(tuple(part), self._inputs([questions[place] for place in part], prompt), choices)
+
+    def _inputs(self, questions: Sequence[Question], prompt: str) -> dict[str, torch.Tensor]:
+        pictures = [[picture.convert("RGB") for picture in question.pictures] for question in questions]
+        return self._moved(self._processor(images=pictures, text=[prompt] * len(questions), return_tensors="pt"))
+
+    def _moved(self, made: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401 - what processors return
+        device = next(self._model.parameters()).device
+        inputs = {name: value.to(device) for name, value in made.items() if name != "token_type_ids"}
+        inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
+        return inputs
+
+
+def _sizes(question: Question) -> tuple[tuple[int, int], ...]:
+    return tuple(picture.size for picture in question.pictures)

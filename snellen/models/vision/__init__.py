@@ -1,0 +1,1 @@
+"""The vision models of a profile, behind the tools."""

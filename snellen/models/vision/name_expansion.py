@@ -1,0 +1,229 @@
+"""From the words of a request to the names that a detector knows: plurals, hypernyms, qualifiers.
+
+A detector trained on "hen" and "robin" was never shown "birds". Where the profile names a table of facts, a group is
+expanded to its members; without one, only the plural is taken off. This is the one place where that happens.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from snellen.profiles import SnellenError
+
+_DETERMINERS = frozenset({"a", "an", "the", "all", "any", "every", "each", "some", "this", "that", "these", "those"})
+_ANYTHING = frozenset({"object", "thing", "item"})
+_IRREGULAR = {
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+    "children": "child",
+    "mice": "mouse",
+    "geese": "goose",
+    "feet": "foot",
+    "teeth": "tooth",
+    "oxen": "ox",
+    "knives": "knife",
+    "wolves": "wolf",
+    "leaves": "leaf",
+    "loaves": "loaf",
+    "scarves": "scarf",
+    "shelves": "shelf",
+    "calves": "calf",
+    "policemen": "policeman",
+    "buses": "bus",
+    "lenses": "lens",
+    "shoes": "shoe",
+    "movies": "movie",
+    "cookies": "cookie",
+    "ties": "tie",
+    "pies": "pie",
+    "zombies": "zombie",
+    "hoodies": "hoodie",
+    "brownies": "brownie",
+    "toes": "toe",
+    "canoes": "canoe",
+    "oboes": "oboe",
+    "aches": "ache",
+}
+_INVARIABLE = frozenset(
+    {"scissors", "glasses", "jeans", "trousers", "pants", "shorts", "skis", "series", "species", "headphones", "fries"}
+)
+
+
+def singular(name: str) -> str:
+    """The singular of an English noun phrase, in lower case: only its last word changes (``green apples``)."""
+    *first, last = name.casefold().split() or [""]
+    return " ".join([*first, _singular_word(last)])
+
+
+def _singular_word(word: str) -> str:
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word in _INVARIABLE or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies") and len(word) > len("dies"):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes", "oes")):
+        return word[:-2]
+    return word[:-1]
+
+
+@dataclass(frozen=True)
+class KnownConcept:
+    """A thing that the world's facts know."""
+
+    name: str
+    group: str
+    facts: frozenset[str] = frozenset()
+    taught: bool = True
+    """Whether the checkpoints were ever shown one."""
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Turns what a program asks for into names.
+
+    Attributes:
+        concepts: Everything the facts know; empty without a table of facts.
+        parents: The groups that each group belongs to.
+        singulars: From a group's singular to its name.
+        qualifiers: What may stand before a group, and the fact it stands for (``wild`` animals).
+    """
+
+    concepts: Sequence[KnownConcept] = ()
+    parents: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    singulars: Mapping[str, str] = field(default_factory=dict)
+    qualifiers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, facts: Path | None, *, split: Path | None = None) -> Expansion:
+        """Read a table of facts; without one, only plurals are understood.
+
+        Args:
+            facts: JSON with ``concepts`` (``name``, ``group``, ``facts``), ``groups`` (``singular``, ``parents``) and
+                ``facts`` (phrases for each).
+            split: JSON whose ``known`` lists the concepts that the checkpoints were taught; without it, all were.
+
+        Raises:
+            SnellenError: A file is missing or is not of that form.
+        """
+        if facts is None:
+            return cls()
+        try:
+            known = None if split is None else json.loads(split.read_text(encoding="utf-8"))["known"]
+            return cls._from_table(json.loads(facts.read_text(encoding="utf-8")), known=known)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            files = " and ".join(str(each) for each in (facts, split) if each is not None)
+            msg = f"The facts in {files} cannot be read ({error!r}): correct world.facts or world.split in the profile."
+            raise SnellenError(msg) from error
+
+    @classmethod
+    def _from_table(cls, table: dict[str, Any], *, known: Sequence[str] | None) -> Expansion:
+        groups: dict[str, dict[str, Any]] = table.get("groups", {})
+        concepts = tuple(
+            KnownConcept(
+                name=row["name"],
+                group=row.get("group", ""),
+                facts=frozenset(row.get("facts", ())),
+                taught=known is None or row["name"] in known,
+            )
+            for row in table["concepts"]
+        )
+        phrases = table.get("facts", {})
+        return cls(
+            concepts=concepts,
+            parents={name: tuple(group.get("parents", ())) for name, group in groups.items()},
+            singulars={group.get("singular") or singular(name): name for name, group in groups.items()}
+            | {singular(name): name for name in groups},
+            qualifiers={words: fact for fact in phrases for words in (fact, *phrases[fact])},
+        )
+
+    def taught(self, names: Iterable[str]) -> Expansion:
+        """The same, with these concepts as if the checkpoints had been taught them: groups expand to them as well."""
+        learned = frozenset(names)
+        concepts = [replace(each, taught=each.taught or each.name in learned) for each in self.concepts]
+        return replace(self, concepts=concepts)
+
+    def all_names(self) -> list[str]:
+        """Every name that the checkpoints were taught."""
+        return [concept.name for concept in self.concepts if concept.taught]
+
+    def related(self, concept: str, count: int) -> list[str]:
+        """Taught concepts that may be taken for this one: of its group first, then of groups beside it, then any.
+
+        Returns:
+            At most ``count`` names, always the same; any, where nothing is known of the concept.
+        """
+        wanted = next((each for each in self.concepts if each.name == concept), None)
+        groups = self._groups_of(wanted) if wanted else frozenset()
+
+        def distance(other: KnownConcept) -> tuple[int, str]:
+            shared = 2 if not groups & self._groups_of(other) else int(wanted is None or other.group != wanted.group)
+            return shared, hashlib.sha256(f"{concept} {other.name}".encode()).hexdigest()
+
+        others = (each for each in self.concepts if each.taught and each.name != concept)
+        return [each.name for each in sorted(others, key=distance)[:count]]
+
+    def names(self, words: str) -> list[str]:
+        """The names to look for when a program asks for ``words``.
+
+        A concept gives its own name, a group those of its members that were taught, ``wild animals`` or ``pets`` those
+        of which the fact holds, ``red animals`` each with the word before it, ``objects`` everything; several may be
+        given between commas
+        or ``and``. Words that nothing is known of are looked for as they are, in the singular.
+        """
+        whole = self._known(words)
+        if whole:
+            return whole
+        parts = [part for piece in words.split(",") for part in piece.split(" and ") if part.strip()]
+        return _each_once(name for part in parts for name in self._known(part) or [_bare(part)])
+
+    def _known(self, words: str) -> list[str]:
+        bare = _bare(words)
+        exact = [concept.name for concept in self.concepts if bare in {concept.name, singular(concept.name)}]
+        if exact:
+            return exact
+        if bare in _ANYTHING:
+            return self.all_names()
+        return [concept.name for concept in self._members(bare)] or self._each_qualified(bare)
+
+    def _each_qualified(self, words: str) -> list[str]:
+        """What no fact stands for goes to every member: a detector that knows "red dog" never saw "red animal"."""
+        qualifier, _, rest = words.partition(" ")
+        return [f"{qualifier} {concept.name}" for concept in self._members(rest)] if rest else []
+
+    def _members(self, words: str) -> list[KnownConcept]:
+        taught = [concept for concept in self.concepts if concept.taught]
+        if words in self.singulars:
+            return [concept for concept in taught if self.singulars[words] in self._groups_of(concept)]
+        if words in self.qualifiers:  # a fact used as a noun: pets
+            return [concept for concept in taught if self.qualifiers[words] in concept.facts]
+        for qualifier, fact in self.qualifiers.items():
+            rest = words.removeprefix(f"{qualifier} ")
+            if rest != words:
+                return [concept for concept in self._members(rest) if fact in concept.facts]
+        return []
+
+    def _groups_of(self, concept: KnownConcept) -> set[str]:
+        groups: set[str] = set()
+        pending = [concept.group]
+        while pending:
+            group = pending.pop()
+            if group not in groups:
+                groups.add(group)
+                pending.extend(self.parents.get(group, ()))
+        return groups
+
+
+def _bare(words: str) -> str:
+    kept = [word for word in words.casefold().split() if word not in _DETERMINERS]
+    return singular(" ".join(kept)) if kept else words.strip()
+
+
+def _each_once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

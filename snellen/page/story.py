@@ -1,0 +1,217 @@
+"""What a thread has done, as far as the page shows it: gathered from its events, or from what it has saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from snellen.summaries.investigations import doing as examining_in_words
+from snellen.summaries.learning import phase_in_words
+from snellen.summaries.runs import attempt_in_words
+from snellen.threads.events import (
+    InvestigationProgress,
+    LearningProgress,
+    ModelsLoading,
+    NodeFinished,
+    Started,
+    StepFinished,
+    Waits,
+)
+from snellen.threads.progress import LOADING, doing_after
+
+if TYPE_CHECKING:
+    from snellen.graphs.states import ChatState, Json
+
+MAX_STEPS: Final = 60
+"""Steps that are shown, the latest of them: a loop may have hundreds."""
+
+_NEXT: Final = {
+    "receive": "reading the message",
+    "open_report": "designing an experiment",
+    "design": "checking the design",
+    "check_design": "making pictures",
+    "build_benchmark": "asking the models",
+    "measure": "reading the results",
+    "discuss": "judging whether that suffices",
+    "judge_sufficiency": "going on",
+    "conclude": "writing the answer",
+    "collect": "learning",
+    "tune_prompts": "proving what was learned",
+    "validate_prompts": "storing what proved itself",
+}
+"""What comes after a node, beside what ``doing_after`` knows."""
+_ROUTES: Final = {
+    "ask": "recalling similar tasks",
+    "learn": "collecting pictures to learn from",
+    "investigate": "reading the question",
+    "explain": "looking it up",
+    "forget": "forgetting",
+}
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a thread has done.
+
+    Attributes:
+        doing: What it is doing now, in words; empty when nothing.
+        share: How much of that is done, from 0 to 1; None where nobody knows.
+        pictures: What it looks at (``Picture`` in JSON form).
+        plan: The plan's steps in words.
+        program: The program's text.
+        steps: The executed steps (``StepRecord`` in JSON form).
+        answers: Wrong answers so far, in words.
+        critiques: What was found wrong (``Critique`` in JSON form).
+        learned: What came of learning (``Learned`` in JSON form).
+        report: What is known about models (``Report`` in JSON form); empty where nothing was asked about them.
+        corrections: What was done about weaknesses (``Correction`` in JSON form).
+        after: What was measured of corrected models (``Report`` in JSON form).
+        investigation: The name under which the pictures of the report are kept; empty where it is not known.
+        profile: The profile of the models that the report is about; empty where it is not known.
+    """
+
+    doing: str = ""
+    share: float | None = None
+    pictures: tuple[Json, ...] = ()
+    plan: tuple[str, ...] = ()
+    program: str = ""
+    steps: tuple[Json, ...] = ()
+    answers: tuple[str, ...] = ()
+    critiques: tuple[Json, ...] = ()
+    learned: tuple[Json, ...] = ()
+    report: Json = field(default_factory=dict)
+    corrections: tuple[Json, ...] = ()
+    after: Json = field(default_factory=dict)
+    investigation: str = ""
+    profile: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        return not (self.plan or self.program or self.steps or self.learned or self.critiques or self.report)
+
+    def told(self, event: Any) -> Story:  # noqa: ANN401 - the events of any kind of thread
+        """Return the story with what has just happened."""
+        match event:
+            case Started(state=state):
+                return replace(story_of(state), doing="beginning")
+            case StepFinished(record=record):
+                return replace(self, steps=(*self.steps, record)[-MAX_STEPS:], doing="running the program", share=None)
+            case NodeFinished(node=node, update=update):
+                return self._after_node(node, update)
+            case LearningProgress(told=told):
+                return replace(self, doing=phase_in_words(told), share=_share(told))
+            case InvestigationProgress(told=told):
+                return replace(self, doing=examining_in_words(told), share=_share(told))
+            case ModelsLoading():
+                return replace(self, doing=LOADING, share=None)
+            case Waits():
+                return replace(self, doing="", share=None)
+            case _:
+                return self
+
+    def _after_node(self, node: str, update: Json) -> Story:
+        changed: dict[str, Any] = {"doing": _doing_after(node, update), "share": None}
+        for name in ("plan", "critiques", "learned", "corrections", "pictures"):
+            if update.get(name) and name in _TOLD_BY.get(node, ()):
+                changed[name] = tuple(update[name])
+        for name in ("program", "report", "after", "investigation"):
+            if update.get(name) and name in _TOLD_BY.get(node, ()):
+                changed[name] = update[name]
+        if node == "judge" and update.get("attempts"):
+            changed["answers"] = tuple(attempt_in_words(one) for one in update["attempts"])
+        if node in {"write", "correct", "reflect_globally"} and "steps" not in changed:
+            # What runs next begins anew.
+            changed["steps"] = () if node == "write" or changed.get("program") else self.steps
+        return replace(self, **changed)
+
+
+_REPORTING: Final = ("report", "after", "corrections", "investigation")
+_TOLD_BY: Final[dict[str, tuple[str, ...]]] = {
+    "receive": ("pictures",),
+    "plan": ("plan",),
+    "write": ("program",),
+    "correct": ("program",),
+    "reflect_globally": ("critiques",),
+    "reflect_locally": ("critiques",),
+    "store": ("learned",),
+    **dict.fromkeys(
+        (
+            "open_report",
+            "design",
+            "check_design",
+            "build_benchmark",
+            "measure",
+            "discuss",
+            "judge_sufficiency",
+            "conclude",
+            "teach",
+            "compare",
+        ),
+        _REPORTING,
+    ),
+}
+"""What of a node's update is shown: graphs inside graphs pass on fields of the same names."""
+
+
+def _doing_after(node: str, update: Json) -> str:
+    if node == "route":
+        return _ROUTES.get(str(update.get("route", "")), "answering")
+    return _NEXT.get(node) or doing_after(NodeFinished(node, update))
+
+
+def _share(told: Json) -> float | None:
+    done, of = told.get("done", told.get("step")), told.get("of")
+    if not isinstance(done, int | float) or not isinstance(of, int | float) or of <= 0:
+        return None
+    return min(max(done / of, 0.0), 1.0)
+
+
+def story_of(state: Any) -> Story:  # noqa: ANN401 - the state of any graph
+    """Return what a thread did, from what it has saved."""
+    from snellen.graphs.states import AskState, ChatState, InvestigateState, LearnState
+
+    match state:
+        case AskState():
+            return _of_task(vars(state))
+        case LearnState():
+            return Story(learned=tuple(state.learned))
+        case InvestigateState():
+            return _of_inquiry(vars(state))
+        case ChatState():
+            return _of_conversation(state)
+        case _:
+            return Story()
+
+
+def _of_task(state: Json) -> Story:
+    return Story(
+        pictures=tuple(state.get("pictures", ())),
+        plan=tuple(state.get("plan", ())),
+        program=str(state.get("program", "")),
+        steps=tuple(state.get("steps", ()))[-MAX_STEPS:],
+        answers=tuple(attempt_in_words(one) for one in state.get("attempts", ())),
+        critiques=tuple(state.get("critiques", ())),
+        learned=tuple(state.get("learned", ())),
+    )
+
+
+def _of_inquiry(state: Json) -> Story:
+    return Story(
+        report=state.get("report") or {},
+        corrections=tuple(state.get("corrections", ())),
+        after=state.get("after") or {},
+        investigation=str(state.get("investigation", "")),
+        profile=str(state.get("profile", "")),
+    )
+
+
+def _of_conversation(state: ChatState) -> Story:
+    kept: Json = state.last.get("state", {})
+    told = {
+        "ask": lambda: _of_task(kept),
+        "learn": lambda: Story(learned=tuple(kept.get("learned", ()))),
+        "investigate": lambda: _of_inquiry(kept),
+    }.get(str(state.last.get("graph", "")), Story)()
+    told = replace(told, profile=told.profile or state.profile)
+    return told if told.pictures else replace(told, pictures=tuple(state.pictures))

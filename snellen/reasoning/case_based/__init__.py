@@ -1,0 +1,1 @@
+"""The Reasoner without a chat model: it adapts demonstrations."""

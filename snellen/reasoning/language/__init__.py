@@ -1,0 +1,1 @@
+"""Readers of instructions, corrections, replies and statements, without a language model."""

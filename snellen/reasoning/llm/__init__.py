@@ -1,0 +1,1 @@
+"""The Reasoner over a chat model."""

@@ -1,0 +1,151 @@
+"""The trials of an investigation as rows of a table: who was asked what about which picture, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from snellen.experiments.schema import Design, Report
+    from snellen.memory.samples import Sample
+    from snellen.memory.trials import Trial, TrialTable
+    from snellen.threads.investigate import InvestigationResult
+
+_SAID: Final = 200
+"""Characters of a free answer where answers stand beside each other; ``text`` has all of it."""
+
+
+def trial_rows(found: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield every trial of an investigation, experiment by experiment and model by model.
+
+    Experiments with corrected models are counted on from the others.
+
+    Args:
+        found: What it found.
+        folder: The memory's home.
+    """
+    begun = 0
+    for album, report in found.parts:
+        for number in range(len(report.experiments)):
+            for row in rows_of_experiment(album, report, number, folder, found.profile):
+                yield row | {"experiment": row["experiment"] + begun, "sample": f"{begun + number + 1}/{row['sample']}"}
+        begun += len(report.experiments)
+
+
+def rows_of_experiment(album: str, report: Report, number: int, folder: Path, profile: str) -> Iterator[dict[str, Any]]:
+    """Yield the trials of one experiment.
+
+    Args:
+        album: The name under which its pictures are kept.
+        report: That it is of.
+        number: Its place in the report, from 0.
+        folder: The memory's home.
+        profile: Name or path of the profile.
+    """
+    from snellen.memory.samples import SampleTable
+    from snellen.memory.trials import TrialTable
+
+    design, trials = report.experiments[number].design, TrialTable(folder)
+    samples = SampleTable(folder).of(album, number)
+    rows = (
+        _choice_rows(design, samples, report, trials)
+        if design.protocol == "choice"
+        else _answer_rows(design, samples, report, trials, profile)
+    )
+    for row in rows:
+        yield {"experiment": number + 1, **row}
+
+
+def _choice_rows(
+    design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable
+) -> Iterator[dict[str, Any]]:
+    """Yield the trials of an experiment in which answers were chosen from."""
+    from snellen.experiments.trials import chosen, key_of
+    from snellen.models.under_test import Ranking
+
+    for name, fingerprint in report.fingerprints.items():
+        for plain in design.conditions:
+            keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in samples}
+            found = trials.get(list(keys.values()))
+            for sample, key in keys.items():
+                if key not in found:
+                    continue
+                trial, truth = found[key], design.arms[sample.arm].answer
+                ranking, said = Ranking(trial.scores), chosen(trial, design.choices)
+                yield {
+                    **_common(sample, trial), "model": name, "plain": plain, "choices": list(key.choices),
+                    "truth": truth, "target": truth, "said": said, "right": said == truth,
+                    "mean": list(ranking.means), "sum": list(ranking.sums),
+                    "tokens": [list(row) for row in trial.scores], "picture": key.pictures[0],
+                }  # fmt: skip
+
+
+def _answer_rows(
+    design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable, profile: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the trials of an experiment in which nothing was chosen from."""
+    from snellen.experiments.resources import protocols
+
+    protocol = protocols()[design.protocol]
+    judge, asked = _right(design.protocol, profile), _asked(design)
+    for name, fingerprint in report.fingerprints.items():
+        keys = [
+            (sample, how, key)
+            for sample in samples
+            for how, key in zip(asked(sample), protocol.keys(design, sample, fingerprint), strict=True)
+        ]
+        found = trials.get([key for *_, key in keys])
+        for sample, how, key in keys:
+            if key not in found:
+                continue
+            trial, arm = found[key], design.arms[sample.arm]
+            counts = {"": "", "invariant": ", where it does not count", "sensitive": ", where it counts"}
+            yield {
+                **_common(sample, trial), **how, "model": name, "plain": False, "choices": [], "truth": arm.answer,
+                "said": trial.said[:_SAID], "right": judge(sample, arm.answer, trial), "mean": [], "sum": [],
+                "tokens": [], "picture": sample.picture, "label": sample.label + counts[how["condition"]],
+            }  # fmt: skip
+
+
+def _common(sample: Sample, trial: Trial) -> dict[str, Any]:
+    """Return what a row says of its sample and trial whatever was asked."""
+    return {
+        "sample": f"{sample.round}/{sample.arm}", "round": sample.round, "arm": sample.arm,
+        "question": trial.key.question, "condition": "", "backward": False, "pictures": list(trial.key.pictures),
+        "basis": trial.basis, "text": trial.said, "label": sample.label, "origin": sample.origin,
+        "rejected_before": sample.rejected, "trial": trial.key.id, "measured": trial.created,
+    }  # fmt: skip
+
+
+def _asked(design: Design) -> Callable[[Sample], list[dict[str, Any]]]:
+    """Return what tells how a sample was asked about, for each of its trials, and the right answer then."""
+    if design.protocol == "freeform":
+        return lambda sample: [{"condition": "", "target": str(json.loads(sample.details)["answer"])}]
+    from snellen.datasets.pairs import truth
+    from snellen.experiments.protocols.pair_scoring import WAYS
+
+    def ways(sample: Sample) -> list[dict[str, Any]]:
+        kind = design.arms[sample.arm].answer
+        return [
+            {"condition": condition, "backward": backward, "target": f"{truth(kind, condition):g}"}  # type: ignore[arg-type]
+            for condition, backward in WAYS
+        ]
+
+    return ways
+
+
+def _right(protocol: str, profile: str) -> Callable[[Sample, str, Trial], bool]:
+    """Return what tells whether an answer is right, as far as one can be."""
+    if protocol == "freeform":
+        from snellen.experiments.protocols.free_answers import right
+        from snellen.profiles import load_profile
+        from snellen.reasoning.language.lexicon import lexicon_of
+        from snellen.reasoning.language.statements import Statements
+
+        reader = Statements(lexicon_of(load_profile(profile)))
+        return lambda sample, _, trial: right(sample, trial.said, reader)
+    from snellen.experiments.protocols.pair_scoring import right as scored_rightly
+
+    return lambda _, kind, trial: scored_rightly(kind, trial)

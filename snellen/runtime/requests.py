@@ -1,0 +1,230 @@
+"""What an investigation is begun with: an order, checked before anything runs, becomes the fields of its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from snellen.errors import BadInput
+from snellen.profiles.user_paths import user_path
+from snellen.runtime.settings import Given, InvestigationSettings, RunSettings
+
+if TYPE_CHECKING:
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from snellen.graphs.states import InvestigateState, Json
+    from snellen.profiles import Profile
+
+MAX_QUERY: Final = 4_000
+"""Characters of a query; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
+MAX_MODELS: Final = 12
+"""Models that one investigation examines."""
+_OPEN: Final = ("alpha", "approve", "correct", "protocol")
+"""Fields of a state that the settings of its run fill where they are None."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be investigated.
+
+    Attributes:
+        query: What is to be known about models, at most ``MAX_QUERY`` characters.
+        models: Those that may be examined, by their names in the profile; none for all.
+        profile: Name or path of a profile.
+        pictures: A folder with a folder of pictures for each class, to draw samples from; None takes the profile's.
+        alpha: The share of verdicts that may be wrong.
+        budget: What it may use, by the names of ``snellen.experiments.schema.Budget``.
+        seed: Chooses the pictures; None takes those that the ledger allots to the question.
+        approve: Whether a person is asked before an experiment is run.
+        correct: Whether models are taught what is found that they cannot do, and measured again.
+        protocol: How models are asked: ``choice``, ``freeform`` or ``pairs``; ``auto`` reads it off the query.
+    """
+
+    query: str
+    models: Sequence[str] = ()
+    profile: str = "embedded"
+    pictures: Path | str | None = None
+    alpha: float = 0.05
+    budget: Mapping[str, float] = field(default_factory=dict)
+    seed: int | None = None
+    approve: bool = False
+    correct: bool = False
+    protocol: str = "auto"
+
+
+def beginning(name: str, order: Order) -> Json:
+    """Return the fields of the state that an investigation begins with.
+
+    Args:
+        name: The investigation's id: its thread.
+        order: What is to be investigated.
+
+    Raises:
+        BadInput: Something of it cannot be used.
+    """
+    from snellen.profiles import load_profile
+    from snellen.profiles.profile import lasting
+
+    query = _checked_query(order.query)
+    protocol = _checked_protocol(order)
+    return {
+        "investigation": name,
+        "query": query,
+        "protocol": protocol,
+        "models": examined(load_profile(order.profile), order.models, query, judges=protocol == "pairs"),
+        "profile": lasting(order.profile),
+        "alpha": _checked_alpha(order.alpha),
+        "budget": _checked_budget(order.budget),
+        "seed": order.seed,
+        "folder": "" if order.pictures is None else str(_checked_folder(order.pictures)),
+        "approve": order.approve,
+        "correct": order.correct,
+    }
+
+
+def ordered_by(state: InvestigateState, given: Given | None, thread: str) -> Json:
+    """Return what the state of an investigation lacks that nobody has checked: settings fill what it leaves open.
+
+    Args:
+        state: As it was begun; None in a field leaves it open, and whatever else stands there counts.
+        given: What the run was given; where that is the resources themselves, defaults fill what is open.
+        thread: The thread's name, for an investigation that has none.
+
+    Raises:
+        BadInput: Something cannot be used.
+    """
+    chosen = given if isinstance(given, InvestigationSettings) else InvestigationSettings()
+    said = {name: getattr(state, name) for name in _OPEN}
+    filled = {name: getattr(chosen, name) if value is None else value for name, value in said.items()}
+    if given is not None and not isinstance(given, RunSettings):
+        read = {"protocol": protocol_read(filled["protocol"], state.query, state.models)}
+        return {"investigation": state.investigation or thread} | filled | read
+    budget = {name: value for name in ("images", "trials", "seconds") if (value := getattr(chosen, name))}
+    order = Order(
+        query=state.query,
+        models=state.models or chosen.models,
+        profile=(given.profile if given is not None else "") or state.profile,
+        pictures=state.folder or None,
+        budget=budget | state.budget,
+        seed=state.seed,
+        **filled,
+    )
+    return beginning(state.investigation or thread, order)
+
+
+def protocol_read(protocol: str, query: str, models: Sequence[str]) -> str:
+    """Return how models are asked: as it is said, or for ``auto`` as the query reads."""
+    from snellen.experiments.queries.protocol_queries import protocol_of
+
+    return protocol_of(query, models) if protocol == "auto" else protocol
+
+
+def _checked_protocol(order: Order) -> str:
+    """Return how models are asked.
+
+    Raises:
+        BadInput: There is no such way, or it does not go with what else is wanted.
+    """
+    from snellen.profiles import load_profile
+
+    known = ("auto", "choice", "freeform", "pairs")
+    if order.protocol not in known:
+        msg = f"There is no protocol {order.protocol[:40]!r}: there are {', '.join(known)}."
+        raise BadInput(msg)
+    found = protocol_read(order.protocol, order.query, list(load_profile(order.profile).tested))
+    if found != "choice" and order.pictures is not None:
+        command = "prove" if found == "freeform" else "pairs"
+        msg = (
+            f"The protocol {found!r} draws from the profile's world: build a benchmark of your pictures with "
+            f"`snellen {command} build --data DIR`, or choose --protocol choice."
+        )
+        raise BadInput(msg)
+    if found != "choice" and order.correct:
+        msg = f"What the protocol {found!r} finds is not taught yet: leave out --correct."
+        raise BadInput(msg)
+    return found
+
+
+def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges: bool = False) -> list[str]:
+    """Return the models that are examined where these are asked for: all of the profile where none are.
+
+    Those that are for judging pairs only are among them where judges are wanted, or the query names them.
+
+    Raises:
+        BadInput: One of them does not exist, or there are too many.
+    """
+    from snellen.memory.adapters import AdapterStore
+    from snellen.memory.home import home_folder
+
+    known = list(profile.tested)
+    if not known:
+        msg = (
+            f"The profile {profile.name!r} names no models to examine: add some under [tested] (see docs/profiles.md)."
+        )
+        raise BadInput(msg)
+    strangers = [name for name in models if name not in known]
+    corrected = [one.name for one in AdapterStore(home_folder()) if one.model in known] if strangers else []
+    strangers = [name for name in strangers if name not in corrected]
+    if strangers:
+        msg = (
+            f"There is no model {strangers[0][:80]!r} to examine; the profile {profile.name!r} has "
+            f"{', '.join([*known, *corrected])}."
+        )
+        raise BadInput(msg)
+    usual = [
+        name
+        for name in known
+        if judges or getattr(profile.tested[name], "only", "") != "pairs" or name.casefold() in query.casefold()
+    ]
+    chosen = list(dict.fromkeys(models)) or usual
+    if len(chosen) > MAX_MODELS:
+        msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: choose some with --models."
+        raise BadInput(msg)
+    return chosen
+
+
+def _checked_query(query: str) -> str:
+    said = " ".join(query.split())
+    if not said:
+        msg = 'The query is empty: ask about models, for example "Are these models robust to rotation?".'
+        raise BadInput(msg)
+    if len(said) > MAX_QUERY:
+        msg = f"The query has {len(said):,} characters; say it in at most {MAX_QUERY:,}."
+        raise BadInput(msg)
+    return said
+
+
+def _checked_alpha(alpha: float) -> float:
+    if not 0 < alpha < 1:
+        msg = f"--alpha {alpha} is no error rate: give a number between 0 and 1, such as 0.05."
+        raise BadInput(msg)
+    return alpha
+
+
+def _checked_budget(budget: Mapping[str, float]) -> Json:
+    from pydantic import ValidationError
+
+    from snellen.experiments.schema import Budget
+
+    try:
+        return Budget.model_validate(dict(budget)).model_dump(mode="json")
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        known = ", ".join(Budget.model_fields)
+        msg = (
+            f"The budget's {'.'.join(map(str, wrong['loc']))} cannot be used ({wrong['msg'].lower()}); it has {known}."
+        )
+        raise BadInput(msg) from error
+
+
+def _checked_folder(pictures: Path | str) -> Path:
+    from snellen.collection import concepts_in
+
+    folder = user_path(pictures, "folder").absolute()
+    if not folder.is_dir():
+        said = str(pictures)[:200]  # as it was given: as a path, an address would lose a slash
+        msg = f"There is no folder {said}: --pictures wants one with a folder of pictures for each class."
+        raise BadInput(msg)
+    concepts_in(folder)
+    return folder

@@ -1,0 +1,91 @@
+"""Threads that were begun on the command line or a page are made known to LangGraph's server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from snellen.errors import SnellenError
+from snellen.memory.home import using_home
+from snellen.serving.studio.names import NAMES, Known
+from snellen.threads import directory
+from snellen.threads.events import requests_in
+from snellen.threads.thread import has_ended, known_graph, reading_all
+
+if TYPE_CHECKING:
+    from langgraph.types import StateSnapshot
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_LISTS: Final = frozenset({"/threads/search", "/threads/count"})
+_ONE: Final = re.compile(r"^/threads/(?P<thread>[0-9a-f-]{36})(?:/|$)")
+
+
+@dataclass
+class Introduced:
+    """Pure ASGI middleware that makes a user's threads known to the server before it looks for them.
+
+    The server keeps of each thread whether it waits for a person, and with which request. Of threads that another
+    process works on it is told that anew: inboxes search for threads that wait.
+    """
+
+    app: ASGIApp
+    _told: set[str] = field(default_factory=set)
+    _settled: dict[str, str] = field(default_factory=dict)
+    """The latest checkpoint of threads that had come to their end with it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Introduce what a request is about, then pass it on."""
+        if scope["type"] == "http" and (user := scope.get("state", {}).get("user")) is not None:
+            wanted = _ONE.match(scope["path"])
+            if wanted or scope["path"] in _LISTS:
+                found = [one for one in await NAMES.refresh() if one.user == user.name]
+                await self._introduce([one for one in found if not wanted or one.uuid == wanted["thread"]])
+        await self.app(scope, receive, send)
+
+    async def _introduce(self, several: Sequence[Known]) -> None:
+        for known in several:
+            if known.uuid not in self._told:
+                await _make(known)
+                self._told.add(known.uuid)
+        changed = [one for one in several if not NAMES.is_ours(one) and self._settled.get(one.uuid) != one.checkpoint]
+        if not changed:
+            return
+        async with reading_all(changed[0].home) as graphs:
+            for known in changed:
+                graph = graphs[known_graph(known.graph)]
+                snapshot = await graph.aget_state({"configurable": {"thread_id": known.name}}, subgraphs=True)
+                with using_home(known.home):
+                    summary = await directory.summarized(graph, known.name, known_graph(known.graph))
+                await _tell_standing(known, snapshot, summary.reason)
+                if has_ended(snapshot):
+                    self._settled[known.uuid] = known.checkpoint
+
+
+async def _make(known: Known) -> None:
+    """Enter a thread into the server's table; its API would want to know whose token makes it."""
+    from langgraph_runtime.database import connect
+    from langgraph_runtime.ops import Threads
+
+    metadata: dict[str, Any] = {"graph_id": known_graph(known.graph), "name": known.name, "owner": known.user}
+    async with connect() as connection:
+        async for _ in await Threads.put(connection, UUID(known.uuid), metadata=metadata, if_exists="do_nothing"):
+            pass
+
+
+async def _tell_standing(known: Known, snapshot: StateSnapshot, reason: str) -> None:
+    """Enter where a thread stands, and why it failed, if it did."""
+    from langgraph_runtime.database import connect
+    from langgraph_runtime.ops import Threads
+
+    # "Interrupted" is what waits for a person; what was only stopped, or is worked on elsewhere, does not.
+    waits = any(requests_in(snapshot))
+    standing: Any = {
+        "next": list(snapshot.next) if waits else [],
+        "values": snapshot.values,
+        "tasks": [{"id": one.id, "interrupts": list(one.interrupts) if waits else []} for one in snapshot.tasks],
+    }
+    async with connect() as connection:
+        await Threads.set_status(connection, UUID(known.uuid), standing, SnellenError(reason) if reason else None)

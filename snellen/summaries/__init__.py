@@ -1,0 +1,1 @@
+"""Summaries of runs, learning and investigations in words."""

@@ -1,0 +1,50 @@
+"""Investigations in words: figures with their intervals, the guarantee of a report, the work at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from snellen.experiments.findings import interval_name, sample_size
+
+if TYPE_CHECKING:
+    from snellen.experiments.schema import Design, Finding, Report, Result
+    from snellen.graphs.states import Json
+
+
+def figures(finding: Finding, design: Design) -> str:
+    """Write the figures of a finding: ``0.31 (0.18 to 0.44), n = 58 pictures``.
+
+    Args:
+        finding: What was measured.
+        design: Of its experiment.
+    """
+    if not finding.n:
+        return "not measured"
+    low, high = finding.interval
+    return f"{finding.mean:.2f} ({low:.2f} to {high:.2f}), {sample_size(finding, design)}"
+
+
+def intervals(shown: Sequence[Finding | Result]) -> str:
+    """Name the intervals of figures that stand together, for the head of their column: ``95 % confidence sequence``."""
+    return "; ".join(dict.fromkeys(interval_name(one) for one in shown if one.n)) or "interval"
+
+
+def guarantee(report: Report) -> str:
+    """Say what the verdicts and the intervals of a report are worth."""
+    spent = f"{report.images:,} pictures, {report.trials:,} questions to models, {report.seconds:.0f} s."
+    if not any(finding.n for finding in report.findings):
+        return f"Nothing is measured yet; {spent}"
+    count = len([finding for finding in report.findings if not finding.trouble])
+    claims = f"{count} claim{'s' * (count != 1)}"
+    return (
+        f"On average at most {100 * report.alpha:g} % of such verdicts are wrong, whenever one stops "
+        f"(e-BH over {claims}); {spent} Intervals: {intervals(report.findings)}."
+    )
+
+
+def doing(told: Json) -> str:
+    """Say in words what an investigation is doing, without counts."""
+    model = told.get("model", "")
+    phases = {"build": "making pictures", "lessons": f"making lessons for {model}", "teach": f"teaching {model}"}
+    return phases.get(told.get("phase", ""), f"asking {model}")

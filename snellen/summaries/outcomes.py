@@ -1,0 +1,123 @@
+"""Accounts: what came of a task, a lesson or an investigation, told in a chat; and what is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from snellen.experiments.findings import interval_name, sample_size
+from snellen.experiments.schema import VERDICTS
+from snellen.learning.records import LearningOutcome
+from snellen.memory.prompt_rows import PromptSelection
+from snellen.reasoning.critique import Critique
+from snellen.reasoning.language.inflection import counted, singular
+from snellen.summaries.runs import fault_in_words, in_words, notices_of, outcome, steps_of
+from snellen.values import Picture, from_json
+
+if TYPE_CHECKING:
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from snellen.experiments.schema import Report
+    from snellen.graphs.states import AskState
+    from snellen.reasoning.language.replies import Remark
+    from snellen.runtime.context import Context
+
+_MOST_STEPS: Final = 12
+"""Steps of a program that an explanation tells."""
+
+
+def answer_in_words(ended: AskState, remark: Remark) -> str:
+    """Tell the answer of a task; after a remark about an earlier one, what came of that."""
+    answer = (
+        "here is the picture" if isinstance(from_json(ended.answer), Picture) else in_words(from_json(ended.answer))
+    )
+    said = f"I have no answer: {ended.error}" if ended.error else answer[:1].upper() + answer[1:]
+    if remark.right:
+        return f"Good: {answer}. I remember how I got there."
+    if remark:
+        said = _second_answer(ended, said)
+    notices = [one for one in notices_of(ended) if one not in said]
+    return "\n\n".join([said, *(f"*{one}*" for one in notices[:3])])
+
+
+def _second_answer(ended: AskState, answer: str) -> str:
+    """Say what came of a correction: what was found wrong, what was learned, the new answer."""
+    critiques = [Critique.from_json(one) for one in ended.critiques]
+    faults = [fault_in_words(fault, one) for one in critiques for fault in one.faults]
+    lines = [f"What was wrong: {faults[-1]}." if faults else "I found no step that would explain it."]
+    lines += [str(LearningOutcome.from_json(one)) for one in ended.learned]
+    if ended.verdict == "right":
+        return "\n\n".join([*lines, f"Now: **{answer}**"])
+    other = "I looked again, and still come to another answer than you say."
+    return "\n\n".join([*lines, other if ended.expected else "I looked again; this is what I find.", answer])
+
+
+def lessons_in_words(learned: Sequence[LearningOutcome], *, reasons: bool = False) -> str:
+    """Tell what was learned, and on request why the rest was not."""
+    lines = [str(one) for one in learned]
+    if reasons:
+        lines += [f"- {reason}" for one in learned for reason in one.reasons]
+    return "\n\n".join(lines) or "Nothing was learned."
+
+
+def steps_in_words(task: AskState) -> str:
+    """Tell the plan and each step of a task; and what reflection found."""
+    steps = steps_of(task)
+    lines = [f"“{task.instruction}”: {in_words(from_json(task.answer)) if task.answer is not None else task.error}", ""]
+    lines += ["What I planned:", *(f"{number}. {step}" for number, step in enumerate(task.plan, 1)), ""]
+    lines += [
+        "What each step gave:",
+        *(f"- `{one.tool}` (step {one.address}): {outcome(one)}" for one in steps[:_MOST_STEPS]),
+    ]
+    lines += [f"- … and {len(steps) - _MOST_STEPS} more"] if len(steps) > _MOST_STEPS else []
+    for critique in (Critique.from_json(one) for one in task.critiques):
+        lines += ["", *(f"Found wrong: {fault_in_words(fault, critique)}. {fault.reason}" for fault in critique.faults)]
+    return "\n".join(lines)
+
+
+def evidence_in_words(report: Report) -> str:
+    """Tell the claims of a report with their figures."""
+    lines = [f"“{report.query}”", ""]
+    for number, experiment in enumerate(report.experiments, 1):
+        lines.append(f"{number}. {experiment.design.purpose}")
+        for one in experiment.findings:
+            verdict = VERDICTS[one.verdict]
+            low, high = one.interval
+            between = f"{one.mean:.2f}, {interval_name(one)} {low:.2f} to {high:.2f}"
+            told = one.trouble or f"{verdict} ({between}, {sample_size(one, experiment.design)})"
+            lines.append(f"   - {one.claim.stated(experiment.design)}? {told}")
+    return "\n".join([*lines, *(f"- {note}" for note in report.notes)])
+
+
+def knowledge_in_words(named: str, context: Context) -> str:
+    """Say what was learned: of a concept, or in all."""
+    if context.learning is None:
+        return "I have no memory here."
+    prompts, demonstrations = context.learning.prompts, context.pool.learned()
+    if not named:
+        concepts = sorted({row.concept or "answers to questions" for row in prompts.rows()})
+        learned = f"I have learned to see: {', '.join(concepts)}." if concepts else "No tool has learned anything yet."
+        return f"{learned} I remember {len(demonstrations)} examples of plans and programs that were right or wrong."
+    concept = singular(bare_name(named))
+    rows = prompts.rows(PromptSelection(concept=concept))
+    about = [one for one in demonstrations if re.search(rf"\b{re.escape(concept)}", one.instruction.casefold())]
+    native = context.models is not None and concept in {
+        one.name for one in context.models.expansion.concepts if one.taught
+    }
+    lines = [
+        f"{concept.capitalize()}: my models were trained on it."
+        if native
+        else f"My models were never trained on “{concept}”."
+    ]
+    by_pool = {pool: [row for row in rows if row.pool == pool] for pool in sorted({row.pool for row in rows})}
+    lines += [
+        f"- {pool}: {counted(len(of), 'prompt')}, learned {max(row.created for row in of)[:10]}"
+        for pool, of in by_pool.items()
+    ]
+    lines += [f"- {len(about)} remembered examples speak of it" for _ in about[:1]]
+    return "\n".join(lines if len(lines) > 1 else [*lines, "I have learned nothing else about it."])
+
+
+def bare_name(text: str) -> str:
+    """Return a name as it stands in a sentence without what stands before it."""
+    return re.sub(r"^(?:(?:an?|the|it|that|this|about|please)\b\s*)+", "", text.strip().casefold()).strip()

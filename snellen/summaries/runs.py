@@ -1,0 +1,118 @@
+"""A run in words and pictures: its answer, each step in a line, what was found wrong, and what is to be looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from snellen.tools.program import StepRecord
+from snellen.values import Picture, Region, as_text, from_json
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+    # Types only: at run time the graphs know the nodes, never the other way round.
+    from snellen.graphs.states import AskState, Json
+    from snellen.memory.artifacts import ArtifactStore
+    from snellen.reasoning.critique import Critique, Fault
+
+_SHOWN_REGIONS: Final = 4
+SURE_AT_ALL: Final = 0.005
+"""A critique of less certainty is a guess: its percentage would read 0."""
+_OUTLINE: Final = (255, 64, 129)
+
+
+def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
+    """Say a value in a line, e.g. ``2 regions: cat 0.97, cat 0.91`` or ``a picture of 128x128``."""
+    if isinstance(value, Picture):
+        return f"a picture of {value.width}x{value.height}"
+    if isinstance(value, Region):
+        return _region_in_words(value)
+    if isinstance(value, list) and value and all(isinstance(item, Region) for item in value):
+        named = ", ".join(_region_in_words(region) for region in value[:_SHOWN_REGIONS])
+        more = ", …" if len(value) > _SHOWN_REGIONS else ""
+        return f"{len(value)} region{'s' if len(value) > 1 else ''}: {named}{more}"
+    if isinstance(value, list) and not value:
+        return "nothing found"
+    return as_text(value)
+
+
+def _region_in_words(region: Region) -> str:
+    return f"{region.label or 'region'} {region.score:.2f}"
+
+
+def outcome(step: StepRecord) -> str:
+    """Say what a step gave, or why it failed."""
+    return f"failed: {step.error}" if step.error else in_words(step.value)
+
+
+def steps_of(state: AskState) -> list[StepRecord]:
+    """Return the executed steps of a run, in order."""
+    return [StepRecord.from_json(record) for record in state.steps]
+
+
+def notices_of(state: AskState) -> list[str]:
+    """Return what the user should know beside the answer, each sentence once."""
+    return [sentence for sentence in dict.fromkeys([*state.warnings, *state.notes]) if sentence != state.error]
+
+
+def feedback_in_words(state: AskState) -> str:
+    """Say what is known of the right answer: ``expected: yes``, ``told: that is not a cat``, where the thing is."""
+    said = [f"expected: {state.expected}"] if state.expected is not None else []
+    said += [f"told: {state.correction}"] if state.correction else []
+    region = from_json(state.region) if state.region else None
+    if isinstance(region, Region):
+        said.append(f"shown: {region.label or 'a region'} at {', '.join(map(str, region.box))}")
+    return "; ".join(said) or "nothing was said"
+
+
+def verdict_in_words(state: AskState) -> str:
+    """Say how the answer was judged, and by what: ``right, at attempt 2 (expected: yes)``."""
+    after = f", at attempt {len(state.attempts) + 1}" if state.attempts and state.verdict == "right" else ""
+    return f"{state.verdict}{after} ({feedback_in_words(state)})"
+
+
+def attempt_in_words(attempt: Json) -> str:
+    """Say a wrong answer of ``AskState.attempts``, or why there was none."""
+    return str(attempt["error"] or in_words(from_json(attempt["answer"])))
+
+
+def way_in_words(critique: Critique) -> str:
+    """Say how something was found: at one go, or looking at one step after the other."""
+    return "all at once" if critique.method == "global" else "step by step"
+
+
+def fault_in_words(fault: Fault, critique: Critique) -> str:
+    """Say where something went wrong: ``LOC in step 1, 97% sure``, ``the plan, unsure``."""
+    where = f"{fault.tool} in step {fault.address}" if fault.place == "tool" else f"the {fault.place}"
+    sure = f"{critique.certainty:.0%} sure" if critique.certainty >= SURE_AT_ALL else "unsure"
+    return f"{where}, {sure}"
+
+
+def remedy_in_words(fault: Fault) -> str:
+    """Say what a step should have given; empty where that is not known, or the reason has said so."""
+    wanted = fault.right_output
+    return f"it should have given: {wanted}" if wanted and wanted not in fault.reason else ""
+
+
+def drawn(value: Any, store: ArtifactStore) -> PIL.Image.Image | None:  # noqa: ANN401 - any value of a program
+    """Return a picture value as it is, regions outlined on their picture, and None for everything else."""
+    if isinstance(value, Picture):
+        return store.get(value.id)
+    regions = regions_of(value)
+    if not regions or not regions[0].picture:
+        return None
+    from PIL import ImageDraw
+
+    picture = store.get(regions[0].picture).convert("RGB")
+    pen = ImageDraw.Draw(picture)
+    width = max(1, max(picture.size) // 200)
+    for region in regions:
+        x0, y0, x1, y1 = region.box
+        pen.rectangle((x0, y0, max(x0, x1 - 1), max(y0, y1 - 1)), outline=_OUTLINE, width=width)
+    return picture
+
+
+def regions_of(value: Any) -> list[Region]:  # noqa: ANN401 - any value of a program
+    """Return the regions in a value that lie in the first one's picture; none for a value of another kind."""
+    found = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, Region)]
+    return [region for region in found if region.picture == found[0].picture]

@@ -1,0 +1,1 @@
+"""Threads of every type: begun, followed, resumed, listed, branched, deleted."""

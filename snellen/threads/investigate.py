@@ -1,0 +1,248 @@
+"""Investigations: begin, follow, approve and resume threads of the investigate graph (``snellen investigate``)."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from snellen.errors import BadInput
+from snellen.runtime.requests import Order as Order
+from snellen.runtime.requests import beginning
+from snellen.runtime.resources import examining as examining
+from snellen.threads import thread as threads
+from snellen.threads.events import Decide, Event, Finished, Started
+from snellen.threads.thread import ThreadSummary
+from snellen.threads.thread_type import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from langgraph.graph.state import CompiledStateGraph
+
+    from snellen.experiments.follow_up import ModelCorrection
+    from snellen.experiments.schema import Report
+    from snellen.graphs.states import InvestigateState, Json
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
+
+INVESTIGATE: Final = Kind["InvestigateState"](
+    "investigate",
+    lambda: importlib.import_module("snellen.graphs.states").InvestigateState,
+    lambda state, profile, folder: examining(profile, folder, state.folder),
+)
+"""Threads that find out about models."""
+
+InvestigationEvent = Started["InvestigateState"] | Event | Finished["InvestigateState"]
+
+
+@dataclass(frozen=True)
+class InvestigationResult:
+    """What an investigation found.
+
+    Attributes:
+        investigation: Its thread.
+        report: What it found.
+        corrections: What was done about weaknesses, where that was wanted.
+        after: What was measured of corrected models.
+        profile: Name or path of the profile.
+        pictures: The folder of the user's own that samples were drawn from; empty where they were not.
+        correct: Whether corrections were wanted, and the report is done.
+    """
+
+    investigation: str
+    report: Report
+    corrections: Sequence[ModelCorrection] = ()
+    after: Report | None = None
+    profile: str = "embedded"
+    pictures: str = ""
+    correct: bool = False
+
+    @property
+    def conclusion(self) -> str:
+        """What was concluded, or how the investigation goes on to a conclusion."""
+        return self.report.conclusion or f"Not answered yet: `snellen resume {self.investigation}` goes on."
+
+    @property
+    def models(self) -> list[tuple[str, str]]:
+        """The models that were examined, each with what it is, as far as the profile says."""
+        from snellen.profiles import SnellenError, load_profile
+
+        try:
+            tested = load_profile(self.profile).tested
+        except SnellenError:  # a profile of one's own may be gone; the report is not
+            tested = {}
+        names = dict.fromkeys(name for _, report in self.parts for name in report.models)
+        return [(name, _about(name, tested)) for name in names]
+
+    def source_of(self, tool: str) -> str:
+        """Say where the pictures of a select tool came from.
+
+        Args:
+            tool: Its name.
+
+        Returns:
+            "world", "painter" or "folder"; nothing where the profile does not say any more.
+        """
+        from snellen.profiles import SnellenError, load_profile
+
+        if self.pictures:
+            return "folder"
+        try:
+            samples = load_profile(self.profile).samples
+        except SnellenError:
+            return ""
+        retrieved = {"": "", "world": "world"}.get(samples.retrieval, "folder")
+        both = (samples.generation, retrieved)
+        return next((one for one in (both[::-1] if tool == "TextToImageRetrieval" else both) if one), "")
+
+    @property
+    def parts(self) -> list[tuple[str, Report]]:
+        """The reports, each with the name under which its pictures are kept."""
+        from snellen.experiments.follow_up import album
+
+        later = [] if self.after is None else [(album(self.investigation), self.after)]
+        return [(self.investigation, self.report), *later]
+
+
+def _about(name: str, tested: Mapping[str, Any]) -> str:
+    """Return what a model is; one that was corrected is another with an adapter."""
+    if name in tested:
+        return str(tested[name].about)
+    base = name.partition("+")[0]
+    return f"{base}, corrected by an adapter" if base in tested else ""
+
+
+async def stream_investigate(
+    order: Order, *, thread: str | None = None, decide: Decide | None = None
+) -> AsyncGenerator[InvestigationEvent]:
+    """Begin an investigation, and follow it to its end.
+
+    Args:
+        order: What is to be investigated.
+        thread: The new thread's id; made up when None.
+        decide: Decides about a design; without it, or when it leaves one open, the thread stops there.
+
+    Yields:
+        ``Started``, nodes and progress in the order of events, ``Waits`` where a decision is asked for,
+        and ``Finished``, unless the thread is left waiting.
+
+    Raises:
+        BadInput: something of the order or the thread cannot be used; nothing was begun.
+        SnellenError: the run failed; ``INVESTIGATE.resume`` takes it up.
+    """
+    from snellen.graphs.states import InvestigateState
+    from snellen.memory.home import home
+    from snellen.nodes.investigate.experiments import investigator_of, opened
+
+    if order.correct:
+        await asyncio.to_thread(_check_library)
+    name = threads.checked_name(thread) if thread is not None else threads.new_name()
+    state = InvestigateState(**await asyncio.to_thread(beginning, name, order))
+    folder = await asyncio.to_thread(home)
+    context = await asyncio.to_thread(examining, order.profile, folder, state.folder)
+    # What cannot be examined is said before there is a thread that nobody can bring to an end.
+    state = await opened(state, investigator_of(state, context))
+    async with aclosing(INVESTIGATE.begin(name, state, context, folder, decide)) as events:
+        async for event in events:
+            yield event
+
+
+async def correct_investigation(
+    thread: str, *, approve: bool = False, profile: str | None = None, decide: Decide | None = None
+) -> AsyncGenerator[InvestigationEvent]:
+    """Teach models what a finished investigation found that they cannot do, and measure them again.
+
+    Args:
+        thread: The id of an existing thread.
+        approve: Whether a person is asked which models are taught.
+        profile: A profile to go on with; None takes the one the thread was begun with.
+        decide: Decides about that.
+
+    Yields:
+        ``Started`` with ``resumed``, then what happens.
+
+    Raises:
+        BadInput: no such thread, it has not ended, it found no weakness, or its models were corrected.
+        SnellenError: the run failed; ``INVESTIGATE.resume`` takes it up.
+    """
+    from snellen.memory.home import home
+
+    folder = await asyncio.to_thread(home)
+    name = await threads.known_thread(thread, folder)
+    async with threads.opened(name, "investigate", folder) as graph:
+        state = await INVESTIGATE.ended_state(graph, name, first="The investigation")
+        _check_correctable(state)
+        await asyncio.to_thread(_check_library)
+        context = await INVESTIGATE.context(state, profile, folder)
+        told = {"correct": True, "approve": approve, "corrections": []}
+        await graph.aupdate_state(INVESTIGATE.address(name), told, as_node="conclude")
+        yield Started(thread=name, state=state, resumed=True)
+        async with aclosing(INVESTIGATE.follow(graph, name, context, decide)) as events:
+            async for event in events:
+                yield event
+
+
+def _check_correctable(state: InvestigateState) -> None:
+    from snellen.experiments.follow_up import weaknesses
+
+    found = found_in(state)
+    if state.after:
+        msg = f"The models of {state.investigation!r} were corrected: `snellen report {state.investigation}` shows it."
+        raise BadInput(msg)
+    if found is None or not weaknesses(found.report):
+        msg = (
+            f"The investigation {state.investigation!r} found nothing that a model cannot do, so there is nothing to "
+            "correct: `snellen report` shows what it found."
+        )
+        raise BadInput(msg)
+
+
+def found_in(state: InvestigateState) -> InvestigationResult | None:
+    """Return what an investigation has found so far; None before its report is opened."""
+    from snellen.experiments.follow_up import ModelCorrection
+    from snellen.experiments.schema import Report
+
+    if not state.report:
+        return None
+    corrections = [ModelCorrection.model_validate(one) for one in state.corrections]
+    after = Report.model_validate(state.after) if state.after else None
+    report = Report.model_validate(state.report)
+    return InvestigationResult(
+        state.investigation,
+        report,
+        corrections,
+        after,
+        state.profile,
+        state.folder,
+        bool(state.correct and report.answers),
+    )
+
+
+async def summary(graph: Graph, thread: str) -> ThreadSummary:
+    """Return the line of an investigation, in the list of threads."""
+    from snellen.graphs.states import InvestigateState
+
+    snapshot = await graph.aget_state(INVESTIGATE.address(thread), subgraphs=True)
+    state = threads.state_from(cast("Json", snapshot.values), InvestigateState)
+    progress = await threads.progress(snapshot, thread)
+    return ThreadSummary(
+        thread=thread,
+        instruction=state.query,
+        status=progress.status,
+        updated=snapshot.created_at or "",
+        verdict="",
+        answer=None,
+        graph="investigate",
+        outcome=str(state.report.get("conclusion", "")),
+        reason=progress.reason,
+    )
+
+
+def _check_library() -> None:
+    from snellen.models.under_test import check_library
+
+    check_library()

@@ -1,0 +1,108 @@
+"""What is being done at the moment, in a line: for clients that show it beside an answer that is still to come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from snellen.summaries.investigations import doing
+from snellen.summaries.learning import phase_in_words
+from snellen.threads.ask import SessionEvent
+from snellen.threads.events import (
+    InvestigationProgress,
+    LearningProgress,
+    ModelsLoading,
+    NodeFinished,
+    Started,
+    StepFinished,
+    Waits,
+)
+
+LOADING: Final = "loading models: the first answer takes longer"
+_AFTER: Final = {
+    "recall": "planning",
+    "plan": "writing the program",
+    "write": "running the program",
+    "judge": "thinking about the answer",
+    "describe": "finding out what went wrong",
+    "collect": "learning",
+    "open_report": "designing an experiment",
+    "check_design": "making pictures",
+    "build_benchmark": "asking the models",
+    "measure": "weighing the evidence",
+}
+
+
+@dataclass
+class ProgressLine:
+    """Follows the events of a thread, and says what is being done.
+
+    Attributes:
+        line: In a line, e.g. ``asking clip: 32 of 96``; empty before anything is done.
+        share: How much of the phase at hand is done, and of how much, where that is known.
+    """
+
+    line: str = ""
+    share: tuple[float, float] | None = None
+    _asked: int = 0
+
+    def take(self, event: Any) -> bool:  # noqa: ANN401 - the events of any kind of thread
+        """Take an event; tell whether something else is done after it."""
+        before = self.line
+        told = getattr(event, "told", {})
+        self._asked = self._asked + told.get("done", 0) if told.get("phase") == "measure" else 0
+        done, of = self._asked or told.get("done"), told.get("of")
+        self.share = (float(done), float(of)) if done is not None and of is not None else None
+        self.line = _line(event, done) or self.line
+        return self.line != before
+
+
+def _line(event: Any, done: float | None) -> str:  # noqa: ANN401 - as above
+    match event:
+        case Started():
+            return "reading the message"
+        case ModelsLoading():
+            return LOADING
+        case NodeFinished(node=node):
+            return _AFTER.get(node, "")
+        case StepFinished(record=record):
+            return f"step {record.get('address', '')}: {record.get('tool', '')}"
+        case LearningProgress(told=told):
+            return phase_in_words(told)
+        case InvestigationProgress(told=told):
+            return doing(told) + (f": {done} of {told['of']}" if done is not None and "of" in told else "")
+        case _:
+            return ""
+
+
+_NEXT: Final = {
+    "recall": "planning",
+    "plan": "writing the program",
+    "write": "loading the models",
+    "run": "judging",
+    "judge": "remembering",
+    "describe": "finding out what went wrong",
+    "reflect_globally": "correcting",
+    "reflect_locally": "correcting",
+    "store": "trying again",
+}
+"""What happens after each node, told while it happens."""
+
+
+def doing_after(event: SessionEvent) -> str:
+    """Say what takes its time after an event."""
+    match event:
+        case Started():
+            return "recalling demonstrations"
+        case NodeFinished(node="judge", update=update) if update.get("attempts"):
+            return "describing what was seen"
+        case NodeFinished(node=node):
+            return _NEXT.get(node, "going on")
+        case StepFinished():
+            return "running the program"
+        case LearningProgress(told=told):
+            return phase_in_words({name: told[name] for name in ("need", "phase") if name in told})
+        case Waits():
+            return "waiting for a decision"
+        case _:
+            return "finishing"

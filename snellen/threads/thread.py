@@ -1,0 +1,339 @@
+"""What every kind of thread has in common: its name, its beginning, its line in the list, the graph that it runs.
+
+A thread says in the metadata of its checkpoints which graph it belongs to; those of earlier versions, which say
+nothing, are of ask.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import re
+import secrets
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+
+from snellen.errors import BadInput
+from snellen.threads.events import State, request_of, requests_in
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable
+
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import StateSnapshot
+
+    from snellen.graphs.states import Json
+
+GraphName = Literal["ask", "learn", "investigate", "chat"]
+GRAPHS: Final[tuple[GraphName, ...]] = get_args(GraphName)
+
+WAITING: Final = "waiting for approval"
+"""The status of a thread that a person must decide about."""
+FAILED: Final = "failed"
+"""How the status of a thread begins that came to no answer, or that an error stopped."""
+
+_CANCELLED: Final = ("CancelledError(", "KeyboardInterrupt(")
+_REPR: Final = re.compile(r"\w+\((?P<quote>['\"])(?P<text>.*)(?P=quote)\)", re.DOTALL)
+"""An exception with one argument, a text, as ``repr`` writes it."""
+_LONGEST_REASON: Final = 500
+
+_THREAD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True)
+class ThreadSummary:
+    """One line of ``snellen threads``."""
+
+    thread: str
+    instruction: str
+    """What was asked for; of a thread that learns, what it learns."""
+    status: str
+    """``finished``, ``failed`` (it ended without a result), ``running NODE`` (in some process, at this moment),
+    ``waiting for approval``, ``stopped before NODE`` (or ``after``, if its result is saved), ``failed before NODE``
+    where an error stopped it there (``snellen resume`` tries again), or ``damaged``."""
+    updated: str
+    """ISO 8601, UTC."""
+    verdict: str
+    answer: object
+    """The answer in JSON form, None where there is none (yet)."""
+    graph: str = "ask"
+    """``ask``, ``learn``, ``investigate`` or ``chat``."""
+    outcome: str = ""
+    """What came of learning, in words."""
+    reason: str = ""
+    """Why it failed, in a sentence; empty where it did not."""
+
+
+def checked_name(thread: str) -> str:
+    """Return a new thread's name.
+
+    Raises:
+        BadInput: it cannot name one.
+    """
+    if not _THREAD.fullmatch(thread):
+        msg = f"{thread[:80]!r} cannot name a thread; use up to 64 letters, digits, dots, dashes and underscores."
+        raise BadInput(msg)
+    return thread
+
+
+def new_name() -> str:
+    """Make up a thread's name: when it was begun, and four digits."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+async def known_thread(thread: str, folder: Path) -> str:
+    """Return a thread's name.
+
+    Raises:
+        BadInput: the home has no such thread.
+    """
+    from snellen.memory.checkpoints import thread_ids
+
+    if thread not in await asyncio.to_thread(thread_ids, folder):
+        # Where the memory lies is nobody's business who asks over a network.
+        msg = f"There is no thread {thread[:80]!r} in this memory; `snellen threads` lists them."
+        raise BadInput(msg)
+    return thread
+
+
+async def graph_of(thread: str) -> GraphName:
+    """Tell which graph a thread belongs to.
+
+    Raises:
+        BadInput: there is no such thread.
+        MemoryTrouble: the home cannot be used.
+    """
+    from snellen.memory.checkpoints import thread_graphs
+    from snellen.memory.home import home_to_read
+
+    folder = await asyncio.to_thread(home_to_read)
+    name = await known_thread(thread, folder)
+    found = (await asyncio.to_thread(thread_graphs, folder)).get(name)
+    return known_graph(found or "")
+
+
+def known_graph(name: str) -> GraphName:
+    """Return the graph of that name; threads of earlier versions, which name none, are of ask."""
+    return next((graph for graph in GRAPHS if graph == name), "ask")
+
+
+@asynccontextmanager
+async def reading(graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+    """Open a graph on the home's checkpoints."""
+    from snellen.graphs.states import STATE_TYPES
+    from snellen.memory.checkpoints import checkpoints
+
+    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield _module(graph).builder.compile(checkpointer=saver, name=graph)
+
+
+@asynccontextmanager
+async def reading_all(folder: Path) -> AsyncIterator[dict[GraphName, CompiledStateGraph[Any, Any, Any, Any]]]:
+    """Open every graph on the home's checkpoints."""
+    from snellen.graphs.states import STATE_TYPES
+    from snellen.memory.checkpoints import checkpoints
+
+    async with checkpoints(folder, state_types=STATE_TYPES) as saver:
+        yield {name: _module(name).builder.compile(checkpointer=saver, name=name) for name in GRAPHS}
+
+
+@asynccontextmanager
+async def opened(thread: str, graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+    """Open a graph with the thread held for this process."""
+    from snellen.memory.thread_locks import running
+
+    async with running(thread, folder), reading(graph, folder) as found:
+        yield found
+
+
+async def state_of(graph: CompiledStateGraph[Any, Any, Any, Any], address: RunnableConfig, kind: type[State]) -> State:
+    """Return the latest saved state of a thread."""
+    return state_from(cast("Json", (await graph.aget_state(address)).values), kind)
+
+
+def state_from(values: Json, kind: type[State]) -> State:
+    """Make a state of saved values; fields that a newer version wrote are left alone."""
+    known = {one.name for one in fields(cast("Any", kind))}
+    return kind(**{name: value for name, value in values.items() if name in known})
+
+
+async def waiting(thread: str) -> Json | None:
+    """Return the request that a thread waits with; None where it waits for nobody.
+
+    Raises:
+        BadInput: there is no such thread.
+    """
+    from snellen.memory.home import home_to_read
+
+    kind = await graph_of(thread)
+    async with reading(kind, await asyncio.to_thread(home_to_read)) as graph:
+        return await request_of(graph, {"configurable": {"thread_id": thread}})
+
+
+def config(thread: str, graph: GraphName) -> RunnableConfig:
+    """Address a thread; the graph's name is saved with each of its checkpoints."""
+    limit = _module(graph).RECURSION_LIMIT
+    return {"configurable": {"thread_id": thread}, "metadata": {"graph": graph}, "recursion_limit": limit}
+
+
+def _module(graph: GraphName) -> Any:  # noqa: ANN401 - a module of graphs/
+    return importlib.import_module(f"snellen.graphs.{graph}")
+
+
+async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, address: RunnableConfig) -> None:
+    """Save the beginning before anything runs: from here on the thread can be resumed.
+
+    Raises:
+        BadInput: there is such a thread already.
+    """
+    from langgraph.graph import START
+
+    await _refuse_known(graph, address)
+    await graph.aupdate_state(address, values, as_node=START)
+
+
+async def copied(
+    graph: CompiledStateGraph[Any, Any, Any, Any], snapshot: StateSnapshot, address: RunnableConfig, values: Json
+) -> None:
+    """Save what a thread was at a checkpoint as the beginning of another thread, which goes on from there.
+
+    ``update_state`` would not do: after a node that chose by itself what follows, it does not know what does.
+
+    Args:
+        graph: With a saver.
+        snapshot: The checkpoint.
+        address: The other thread, which has nothing yet.
+        values: Fields of the state that are changed, checked (``checked_values``).
+
+    Raises:
+        BadInput: There is such a thread already.
+    """
+    from langgraph.checkpoint.base import BaseCheckpointSaver, copy_checkpoint
+    from langgraph.checkpoint.base.id import uuid6
+
+    await _refuse_known(graph, address)
+    saver = cast("BaseCheckpointSaver[Any]", graph.checkpointer)
+    saved = await saver.aget_tuple(snapshot.config)
+    if saved is None:
+        msg = f"The checkpoint of {snapshot.config['configurable']['thread_id']!r} is gone; choose another one."
+        raise BadInput(msg)
+    checkpoint = copy_checkpoint(saved.checkpoint)
+    checkpoint["id"], checkpoint["ts"] = str(uuid6(clock_seq=-2)), datetime.now(UTC).isoformat()
+    checkpoint["channel_values"] = {**checkpoint["channel_values"], **values}
+    begun = {"configurable": {**address["configurable"], "checkpoint_ns": ""}, "metadata": address["metadata"]}
+    metadata = {**saved.metadata, "source": "fork", "parents": {}}
+    await saver.aput(cast("Any", begun), checkpoint, cast("Any", metadata), checkpoint["channel_versions"])
+
+
+def checked_values(values: Json, kind: type[Any], *, whole: str = "state") -> Json:
+    """Return fields of a state as their types want them.
+
+    Args:
+        values: Some of its fields.
+        kind: Its class.
+        whole: What it is called in errors, if it is no state.
+
+    Raises:
+        BadInput: There is no such field, or a value is of another type.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    known = {one.name for one in fields(kind)}
+    strange = [name for name in values if name not in known]
+    if strange:
+        msg = f"The {whole} has no field {strange[0][:40]!r}: it has {', '.join(sorted(known))}."
+        raise BadInput(msg)
+    try:
+        made = TypeAdapter(kind).validate_python(values)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        # What our own checks say is quoted as it is; what pydantic says begins like a sentence.
+        reason = wrong["ctx"]["error"] if wrong["type"] == "value_error" else wrong["msg"].lower()
+        msg = f"The field {'.'.join(map(str, wrong['loc']))!r} cannot be set so: {reason}."
+        raise BadInput(msg) from error
+    return {name: getattr(made, name) for name in values}
+
+
+async def _refuse_known(graph: CompiledStateGraph[Any, Any, Any, Any], address: RunnableConfig) -> None:
+    thread = address["configurable"]["thread_id"]
+    before = await graph.aget_state(address)
+    if before.created_at:
+        status = (
+            "is a finished run" if has_ended(before) else f"has not finished: `snellen resume {thread}` takes it up"
+        )
+        msg = f"There is a thread {thread!r} already, which {status}; name another one."
+        raise BadInput(msg)
+
+
+def has_ended(snapshot: StateSnapshot) -> bool:
+    """Tell whether nothing of a thread is left to do.
+
+    ``snapshot.next`` alone does not tell: a node stands there no more as soon as its result is saved, and a process may
+    be killed before it saves the state that follows from it.
+    """
+    return not snapshot.tasks
+
+
+@dataclass(frozen=True)
+class ThreadProgress:
+    """How far a thread is: ``ThreadSummary.status`` and ``ThreadSummary.reason``."""
+
+    status: str
+    reason: str = ""
+
+
+async def progress(snapshot: StateSnapshot, thread: str, *, error: str | None = None) -> ThreadProgress:
+    """Say how far a thread is.
+
+    Args:
+        snapshot: Of the thread, with its subgraphs.
+        thread: Its name.
+        error: Why its state has no result, where it says so; counts once the thread has ended.
+    """
+    from snellen.memory.thread_locks import is_running
+
+    if has_ended(snapshot):
+        return ThreadProgress(FAILED, error) if error else ThreadProgress("finished")
+    node = snapshot.tasks[0].name
+    if await asyncio.to_thread(is_running, thread):
+        return ThreadProgress(f"running {node}")
+    if any(requests_in(snapshot)):
+        return ThreadProgress(WAITING)
+    place = f"{'before' if snapshot.next else 'after'} {node}"
+    reason = _error_of(snapshot)
+    return ThreadProgress(f"{FAILED} {place}", reason) if reason else ThreadProgress(f"stopped {place}")
+
+
+def _error_of(snapshot: StateSnapshot) -> str:
+    """Return why a thread was stopped by an error, in a sentence; empty where somebody stopped it.
+
+    LangGraph saves the error of a node as its ``repr``, also that of a task that was cancelled.
+    """
+    from snellen.memory.home import home_folder, owners_home
+
+    saved = next((str(task.error) for task in snapshot.tasks if task.error), "")
+    if not saved or saved.startswith(_CANCELLED):
+        return ""
+    if home_folder() != owners_home():
+        # It may hold paths of the server, which are not for its other users.
+        return "This failed; the server's owner finds the reason in the log."
+    quoted = _REPR.fullmatch(saved)
+    text = saved if quoted is None else re.sub(r"\\(n|.)", lambda one: one[1].replace("n", " "), quoted["text"])
+    return " ".join(text.split())[:_LONGEST_REASON]
+
+
+async def listed(thread: str, graph: str, reading: Awaitable[ThreadSummary]) -> ThreadSummary:
+    """Return a thread's line; of one that cannot be read, a line that says so, and what to do."""
+    from snellen.memory.checkpoints import UNREADABLE
+
+    try:
+        return await reading
+    except UNREADABLE:
+        hint = "it cannot be read; see `snellen memory verify`"
+        return ThreadSummary(
+            thread, "", status="damaged", updated="", verdict="", answer=None, graph=graph, outcome=hint
+        )

@@ -1,0 +1,144 @@
+"""Models under test that learn what they could not, and keep what they could."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from snellen.memory.adapters import AdapterStore
+from snellen.models.loading import fingerprint
+from snellen.models.under_test import AdapterExample, AdapterExamples, Question, adapt, model_under_test
+from snellen.profiles import CorrectionSettings, SnellenError, load_profile
+from snellen.profiles.profile import TESTED
+from tests.models.under_test import architectures
+
+SETTINGS = CorrectionSettings(rank=4, rate=5e-3, steps=100, every=10, batch=8, keeping=5)
+
+
+def _picture(colour: str, seed: int) -> Image.Image:
+    noise = np.random.default_rng(seed).integers(0, 40, (24, 24, 3))
+    shade = np.array({"red": (200, 10, 10), "blue": (10, 10, 200), "green": (10, 160, 10)}[colour])
+    return Image.fromarray((noise + shade).astype(np.uint8))
+
+
+def _wanted(begun: int, count: int) -> list[AdapterExample]:
+    return [
+        AdapterExample(Question((_picture(colour, seed),), "what colour house ?", ("red", "blue")), colour)
+        for seed in range(begun, begun + count // 2)
+        for colour in ("red", "blue")
+    ]
+
+
+def _others(begun: int, count: int) -> list[AdapterExample]:
+    return [
+        AdapterExample(Question((_picture("green", seed),), "is there a dog ?", ("yes", "no")), "yes")
+        for seed in range(begun, begun + count)
+    ]
+
+
+LESSONS = AdapterExamples(_wanted(0, 24), _others(0, 24), _wanted(100, 16), _others(100, 16))
+
+
+@pytest.mark.parametrize("name", architectures.ARCHITECTURES)
+def test_a_model_learns_what_it_is_taught_and_keeps_what_it_said(name: str, tmp_path: Path) -> None:
+    model = architectures.local(name)
+    steps: list[int] = []
+    found = adapt(model, LESSONS, tmp_path / "a", SETTINGS, progress=lambda step, _: steps.append(step))
+    assert found is not None
+    assert not found.trouble
+    assert found.wanted > max(found.wanted_before, 0.9)
+    assert found.others >= found.others_before - SETTINGS.spoilt
+    assert steps == list(range(1, SETTINGS.steps + 1))
+
+
+def test_a_corrected_checkpoint_is_another_model_and_leaves_the_first_as_it_was(tmp_path: Path) -> None:
+    model = architectures.local("llava")
+    folder = tmp_path / "llava"
+    model.module.save_pretrained(folder)
+    model.processor.save_pretrained(folder)
+    file = tmp_path / "mine.toml"
+    file.write_text('dtype = "float32"\n[tested.it]\nclass = "AutoModelForImageTextToText"\nfolder = "llava"\n')
+    profile, store = load_profile(file), AdapterStore(tmp_path / "home")
+    draft = store.draft("t", "it")
+    adapt(model, LESSONS, draft, SETTINGS)
+    known = fingerprint(profile, TESTED + "it")
+    adapter = store.keep(draft, model="it", fingerprint=known, about="colours", origin="t", proof={"steps": 30})
+    assert not draft.exists()
+    assert store.find(adapter.name) == adapter
+    assert adapter.name == f"it+{adapter.id}"
+
+    plain, corrected = (model_under_test(profile, name, store.find) for name in ("it", adapter.name))
+    assert corrected.card.name == adapter.name
+    assert corrected.card.fingerprint == f"{plain.card.fingerprint}+{adapter.id}"
+    questions = [lesson.question for lesson in LESSONS.wanted_held_out]
+    right = [one.question.choices.index(one.answer) for one in LESSONS.wanted_held_out]
+    shares = [
+        np.mean([ranked.choice == place for ranked, place in zip(one.rank(questions), right, strict=True)])
+        for one in (plain, corrected)
+    ]
+    assert shares[0] < 0.8 < shares[1]
+
+    other = file.read_text().replace("llava", "idefics3")
+    architectures.local("idefics3").module.save_pretrained(tmp_path / "idefics3")
+    architectures.local("idefics3").processor.save_pretrained(tmp_path / "idefics3")
+    file.write_text(other)
+    with pytest.raises(SnellenError, match="another checkpoint"):
+        model_under_test(load_profile(file), adapter.name, store.find)
+
+
+def test_an_interrupted_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
+    whole = adapt(architectures.local("llava"), LESSONS, tmp_path / "whole", SETTINGS)
+    steps: list[int] = []
+    stopped = adapt(
+        architectures.local("llava"),
+        LESSONS,
+        tmp_path / "parts",
+        SETTINGS,
+        progress=lambda step, _: steps.append(step),
+        should_stop=lambda: len(steps) == 25,
+    )
+    assert stopped is None
+    again: list[int] = []
+    found = adapt(
+        architectures.local("llava"), LESSONS, tmp_path / "parts", SETTINGS, progress=lambda step, _: again.append(step)
+    )
+    assert again[0] == 21, "it was saved after 20 steps"
+    assert found is not None
+    assert whole is not None
+    assert (found.wanted, found.others) == (whole.wanted, whole.others)
+    (tmp_path / "parts" / "progress.pt").write_bytes(b"cut off")
+    afresh = adapt(architectures.local("llava"), LESSONS, tmp_path / "parts", SETTINGS, should_stop=lambda: True)
+    assert afresh is None
+
+
+def test_what_cannot_be_learned_is_said_and_not_kept(tmp_path: Path) -> None:
+    lost = [
+        AdapterExample(lesson.question, lesson.question.choices[place % 2])
+        for place, lesson in enumerate(_others(0, 40))
+    ]
+    found = adapt(
+        architectures.local("llava"),
+        AdapterExamples(lost[:20], LESSONS.others, lost[20:], LESSONS.others_held_out),
+        tmp_path / "a",
+        SETTINGS.model_copy(update={"steps": 10, "rate": 1e-6}),
+    )
+    assert found is not None
+    assert found.trouble.startswith("It did not learn")
+
+
+def test_what_is_kept_is_found_whole_forgotten_and_its_damage_noticed(tmp_path: Path) -> None:
+    store = AdapterStore(tmp_path)
+    draft = store.draft("t")
+    draft.mkdir(parents=True)
+    (draft / "adapter_model.safetensors").write_bytes(b"weights")
+    adapter = store.keep(draft, model="m", fingerprint="f", about="", origin="t", proof={})
+    assert [one.name for one in store] == [adapter.name]
+    assert store.damaged() == []
+    (adapter.folder / "adapter_model.safetensors").write_bytes(b"others")
+    assert store.damaged() == [adapter.folder]
+    assert store.forget(adapter.name)
+    assert not store.forget(adapter.name)
+    assert list(store) == []

@@ -1,0 +1,128 @@
+"""The page's parts without a browser: stories, Markdown, designs, the fence around Gradio, who shows what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from starlette.types import Message, Send
+
+from snellen.errors import BadInput
+from snellen.page.approval_panel import checked_design
+from snellen.page.chat_tab import safe_markdown
+from snellen.page.gradio_guard import Fenced
+from snellen.page.html import address, draw_story
+from snellen.page.page_context import Turns
+from snellen.page.story import MAX_STEPS, Story
+from snellen.threads.events import LearningProgress, NodeFinished, StepFinished, Waits
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@given(st.text("<>![]()\\`*_:#&$\n ahref/.jpsct'\"=", max_size=60))
+def test_markdown_of_others_makes_no_element_that_loads_or_runs(text: str) -> None:
+    html = MarkdownIt("commonmark", {"html": True}).render(safe_markdown(text))
+
+    assert not any(tag in html for tag in ("<img", "<a ", "<script", "<iframe"))
+
+
+@pytest.mark.parametrize("text", ["![a](http://x/y.png)", "[a](javascript:x)", "![a][b]\n\n[b]: http://x", HOSTILE])
+def test_markdown_of_others_keeps_its_words(text: str) -> None:
+    html = MarkdownIt("commonmark", {"html": True}).render(safe_markdown(text))
+
+    assert "<img" not in html
+    assert "<a " not in html
+    assert "a" in html
+
+
+def test_a_story_grows_with_its_events() -> None:
+    story = Story()
+    for event in (
+        NodeFinished("plan", {"plan": ["look", "count"]}),
+        NodeFinished("write", {"program": "X=LOC()"}),
+        *(StepFinished({"address": str(number)}) for number in range(MAX_STEPS + 5)),
+    ):
+        story = story.told(event)
+
+    assert (story.plan, story.program, story.doing) == (("look", "count"), "X=LOC()", "running the program")
+    assert [one["address"] for one in (story.steps[0], story.steps[-1])] == ["5", str(MAX_STEPS + 4)]
+    assert story.told(NodeFinished("write", {"program": "Y"})).steps == ()
+    assert story.told(Waits("t", {})).doing == ""
+
+
+@pytest.mark.parametrize(
+    ("told", "share"), [({"done": 3, "of": 4}, 0.75), ({"done": 9, "of": 4}, 1.0), ({"of": 0}, None)]
+)
+def test_progress_is_a_share_where_there_is_one(told: dict[str, Any], share: float | None) -> None:
+    assert Story().told(LearningProgress({"phase": "tune", "need": "LOC: owl"} | told)).share == share
+
+
+def test_what_a_story_says_is_escaped(tmp_path: Path) -> None:
+    html = draw_story(Story(plan=(HOSTILE,), program=HOSTILE, answers=(HOSTILE,), doing=HOSTILE), tmp_path)
+
+    assert "<img" not in html
+    assert html.count("&lt;img") >= 4
+
+
+def test_only_ids_of_pictures_become_addresses() -> None:
+    assert address("a" * 64) == f"/artifacts/{'a' * 64}.png"
+    assert address("../../secret") == address("A" * 64) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ("[" * 50_000, "no JSON|cannot be used"),
+        ("{}", "cannot be used"),
+        (" " * 70_000, "characters"),
+    ],
+)
+def test_a_design_that_is_none_is_refused_in_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        checked_design(text, ["clip"])
+
+
+def test_who_follows_another_thread_overtakes_who_followed_before() -> None:
+    turns = Turns()
+    one, two = (cast("Any", SimpleNamespace(session_hash=name)) for name in ("a", "b"))
+    first, elsewhere, other_tab = turns.begin(one, "chat"), turns.begin(two, "chat"), turns.begin(one, "threads")
+    second = turns.begin(one, "chat")
+
+    assert [is_shown() for is_shown in (first, elsewhere, other_tab, second)] == [False, True, True, True]
+
+
+async def _asked(path: str, *, user: str, fence: Fenced, method: str = "GET") -> int:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    state = {"user": SimpleNamespace(name=user)}
+    await fence({"type": "http", "method": method, "path": path, "headers": [], "state": state}, receive, send)
+    return int(sent[0]["status"])
+
+
+async def test_an_uploaded_file_is_shown_to_whoever_uploaded_it() -> None:
+    async def gradio(scope: object, receive: object, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps(["/cache/one.png"]).encode()})
+
+    fence = Fenced(gradio)
+    shown = "/gradio_api/file=/cache/one.png"
+    assert await _asked(shown, user="ann", fence=fence) == 404
+    assert await _asked("/gradio_api/upload", user="ann", fence=fence, method="POST") == 200
+    assert await _asked(shown, user="ann", fence=fence) == 200
+    assert await _asked(shown, user="bob", fence=fence) == 404
+    assert await _asked("/gradio_api/file=/etc/passwd", user="ann", fence=fence) == 404
+    assert await _asked("/gradio_api/info", user="ann", fence=fence) == 404
+    assert await _asked("/gradio_api/queue/join", user="ann", fence=fence) == 200
