@@ -12,10 +12,10 @@ from typing import Final
 
 _SHORTAGE: Final = re.compile(
     r"(?:can't|cannot|unable to|failed to) (?:allocate|map segment)|DefaultCPUAllocator|out of memory|"
-    r"not enough memory|std::bad_alloc|can't start new thread",
+    r"not enough memory|std::bad_alloc|can't start new thread|codec configuration error when writing",
     re.IGNORECASE,
 )
-"""What the system, torch, safetensors, FAISS and Python itself say where memory is too little."""
+"""Words of the system, torch, safetensors, FAISS, Pillow (whose zlib gets no buffer) and Python about too little memory."""
 _ACCELERATORS: Final = re.compile(r"\b(?:CUDA|HIP|MPS|XPU)\b")
 
 

@@ -230,7 +230,7 @@ class TaskExaminer:
         except MemoryTrouble:
             raise
         except SnellenError as error:
-            return await self._marked(task, self._world.Outcome(error=_reason(error)), "")
+            return await self._marked(task, self._world.TaskOutcome(error=_reason(error)), "")
         return await self.marked(task, solution)
 
     async def marked(self, task: Any, solution: Solution) -> TaskResult:  # noqa: ANN401 - a task of the world
@@ -259,20 +259,20 @@ class TaskExaminer:
     async def _read(self, solution: Solution) -> tuple[Any, str]:
         """Turn what the flow left into an outcome that the world can judge; what cannot be read is an error."""
         if solution.error:
-            return self._world.Outcome(error=solution.error), ""
+            return self._world.TaskOutcome(error=solution.error), ""
         try:
             return await asyncio.to_thread(self._outcome, solution)
         except MemoryTrouble:
             raise
         except SnellenError as error:
-            return self._world.Outcome(error=_reason(error)), ""
+            return self._world.TaskOutcome(error=_reason(error)), ""
 
     def _outcome(self, solution: Solution) -> tuple[Any, str]:
         value = from_json(solution.answer)
-        regions = tuple(self._world.Tagged(one.label, one.box) for one in named_regions(value, solution.steps))
+        regions = tuple(self._world.TaggedRegion(one.label, one.box) for one in named_regions(value, solution.steps))
         picture = self._pictures.get(value.id) if isinstance(value, Picture) else None
         answer = None if isinstance(value, Picture) else _plain(value)
-        return self._world.Outcome(answer=answer, regions=regions, picture=picture), as_text(value)
+        return self._world.TaskOutcome(answer=answer, regions=regions, picture=picture), as_text(value)
 
 
 class _Run:

@@ -49,7 +49,7 @@ def test_tasks_follow_their_seed_and_more_begin_with_the_same(family: Family) ->
 
 def test_another_process_draws_the_same_tasks() -> None:
     code = (
-        "import json, microworld;"
+        "import json; from snellen import microworld;"
         "tasks = [t for f in microworld.FAMILIES for t in microworld.sample_tasks(f, 'val', 'mixed', 6, 3)];"
         "print(json.dumps([t.to_json() for t in tasks]))"
     )

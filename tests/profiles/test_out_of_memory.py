@@ -40,6 +40,7 @@ class OutOfMemoryError(RuntimeError):
         (ImportError("libtorch_cpu.so: failed to map segment from shared object"), "smaller pictures"),
         (RuntimeError("can't start new thread"), "smaller pictures"),
         (RuntimeError("std::bad_alloc"), "smaller pictures"),
+        (OSError("codec configuration error when writing image file"), "smaller pictures"),
         (OutOfMemory("As it was told."), "As it was told."),
     ],
 )

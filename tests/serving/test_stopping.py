@@ -28,7 +28,7 @@ import asyncio, sys, time
 from pathlib import Path
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
-from snellen.serving import Settings
+from snellen.serving import ServerSettings
 from snellen.serving.app import create_app
 from snellen.serving.listener import serve
 
@@ -53,7 +53,7 @@ async def stop(seconds):
     saved.write_text(f"{seconds:g}")
     if finish: finish.set()
 
-settings = Settings(port=0, stop_seconds=float(sys.argv[3]))
+settings = ServerSettings(port=0, stop_seconds=float(sys.argv[3]))
 app = create_app(settings, routes=[Route("/work", work), Route("/compute", compute)], on_stop=stop)
 serve(app, say=lambda line: print(line, flush=True))
 """
