@@ -15,7 +15,7 @@ _SHORTAGE: Final = re.compile(
     r"not enough memory|std::bad_alloc|can't start new thread|codec configuration error when writing",
     re.IGNORECASE,
 )
-"""Words of the system, torch, safetensors, FAISS, Pillow (whose zlib gets no buffer) and Python about too little memory."""
+"""How the system, torch, safetensors, FAISS, Python and Pillow (whose zlib gets no buffer) report a shortage."""
 _ACCELERATORS: Final = re.compile(r"\b(?:CUDA|HIP|MPS|XPU)\b")
 
 
@@ -30,7 +30,7 @@ class SnellenError(RuntimeError):
 
 
 class BadInput(SnellenError):  # noqa: N818 - read aloud as what happened: "bad input", not "bad input error"
-    """What the user gave cannot be used: a broken picture, an unknown name, a program that does not check."""
+    """Unusable input from the user: a broken picture, an unknown name, a program that does not check."""
 
     exit_status = 2
 

@@ -1,4 +1,4 @@
-"""What is installed."""
+"""The installed version."""
 
 from __future__ import annotations
 

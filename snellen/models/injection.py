@@ -158,7 +158,7 @@ def question_padding(text_decoder: Any, hidden: torch.Tensor) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Overheard:
-    """What the attentions of a MaskFormer's decoder looked up while the model's own queries passed.
+    """Record of what the attentions of a MaskFormer's decoder looked up while the model's own queries passed.
 
     Attributes:
         query_keys: ``(pictures, layers, queries, width)`` of the model's own queries.

@@ -75,7 +75,7 @@ _IN_USE: WeakValueDictionary[tuple[object, ...], Checkpoint] = WeakValueDictiona
 
 
 def device_and_dtype(profile: Profile) -> tuple[torch.device, torch.dtype]:
-    """Where and how precisely the profile's models compute.
+    """Return the device and the precision with which the profile's models compute.
 
     Raises:
         SnellenError: The profile asks for CUDA on a machine without it.
@@ -94,7 +94,7 @@ def device_and_dtype(profile: Profile) -> tuple[torch.device, torch.dtype]:
 
 
 def fingerprint(profile: Profile, key: str) -> str:
-    """Which weights a key means, in 16 hexadecimal digits: its class, its configuration and its weights.
+    """Return the fingerprint of a key's model in 16 hexadecimal digits: its class, its configuration, its weights.
 
     Prompts belong to the checkpoint that they were tuned on, and are of no use to another. A folder that was copied
     or moved keeps its fingerprint.

@@ -43,7 +43,7 @@ class Candidates:
 
 
 class PromptSource(Protocol):
-    """What a tool asks for prompts; whoever holds them knows whose checkpoint they belong to."""
+    """Source that a tool asks for prompts; it knows whose checkpoint they belong to."""
 
     def candidates(
         self, pool: str, concept: str, feature: NDArray[np.float32] | None = None, limit: int | None = None
@@ -57,7 +57,7 @@ class PromptSource(Protocol):
         """The concepts that have prompts in a pool."""
 
     def troubles(self) -> list[str]:
-        """What of the prompts cannot be read, in sentences: tools go on without it."""
+        """Prompts that cannot be read, in sentences: tools go on without it."""
 
 
 def cosines(features: NDArray[np.float32], feature: NDArray[np.float32]) -> NDArray[np.float32]:

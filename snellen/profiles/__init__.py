@@ -7,42 +7,43 @@ extend either: see ``docs/profiles.md`` for every key.
 from __future__ import annotations
 
 from snellen.errors import BadInput, SnellenError
-from snellen.profiles.profile import (
+from snellen.profiles.model_settings import (
     CaptionModel,
     CheckpointSource,
     CheckpointUnderTest,
     ClipModel,
-    ClipTuning,
-    CollectionSettings,
-    CorrectionSettings,
     EmbeddingModel,
     EndpointUnderTest,
-    FamiliaritySettings,
-    LimitSettings,
     LocModel,
-    LocTuning,
-    LoraSettings,
     MatchModel,
     ModelKey,
     ModelSettings,
     ModelTable,
     Precision,
-    Profile,
-    PromptSettings,
-    ReasonerSettings,
     ReplaceModel,
-    ReplaceTuning,
+    SegModel,
+    VqaModel,
+)
+from snellen.profiles.profile import Profile, lasting, load_profile, profile_names
+from snellen.profiles.run_settings import (
+    CollectionSettings,
+    CorrectionSettings,
+    FamiliaritySettings,
+    LimitSettings,
+    ReasonerSettings,
     SampleSettings,
     SearchTable,
-    SegModel,
+    WorldSettings,
+)
+from snellen.profiles.tuning_settings import (
+    ClipTuning,
+    LocTuning,
+    LoraSettings,
+    PromptSettings,
+    ReplaceTuning,
     SegTuning,
     TuningSettings,
-    VqaModel,
     VqaTuning,
-    WorldSettings,
-    lasting,
-    load_profile,
-    profile_names,
 )
 
 __all__ = [

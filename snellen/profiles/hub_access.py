@@ -1,4 +1,4 @@
-"""Whether checkpoints can be downloaded, found out at once: the hub's own client tries for most of a minute."""
+"""Access to the hub, found out at once: the hub's own client tries for most of a minute."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from urllib.request import getproxies, proxy_bypass
 from snellen.errors import SnellenError
 
 if TYPE_CHECKING:
-    from snellen.profiles.profile import CheckpointSource, Profile
+    from snellen.profiles.model_settings import CheckpointSource
+    from snellen.profiles.profile import Profile
 
 HUB: Final = "https://huggingface.co"
 _PATIENCE_SECONDS: Final = 3.0

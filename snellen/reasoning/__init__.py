@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.reasoning.reasoner import Reasoner, ReasonerUsage, ReasoningFailed, Route
 from snellen.reasoning.task import Examples, Plan, Task
 
@@ -51,7 +52,6 @@ def make_quiz(profile: Profile) -> tuple[Writer, Reader]:
 
         model = chat_reasoner(profile).model
         return ChatQuiz(model), ChatStatements(model)
-    from snellen.reasoning.language.lexicon import lexicon_of
     from snellen.reasoning.language.scene_questions import Quiz
     from snellen.reasoning.language.statements import Statements
 

@@ -1,4 +1,4 @@
-"""What reflection reads and says: a failed case in words, and which part of it is at fault (CLOVA, section 3.3).
+"""Reflection as data: a failed case in words, and critiques that name the part at fault (CLOVA, section 3.3).
 
 Everything here is a plain record with a JSON form, so that a state can carry it from node to node.
 """
@@ -35,7 +35,7 @@ MAX_REASON: Final = 400
 
 @dataclass(frozen=True)
 class Feedback:
-    """What is known of the right answer.
+    """Knowledge of the right answer.
 
     Attributes:
         expected: The right answer.
@@ -54,7 +54,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class StepEvidence:
-    """What something other than the tool itself says about a step's result.
+    """Evidence that something other than the tool itself gives about a step's result.
 
     Attributes:
         about: Address of the step.
@@ -121,7 +121,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Critique:
-    """What reflection found.
+    """Result of reflection.
 
     Attributes:
         faults: What went wrong, the most certain first; empty where nothing was found.
@@ -148,7 +148,7 @@ class Critique:
 
 @dataclass(frozen=True)
 class StepCheck:
-    """Whether one step is right.
+    """Judgement of one step.
 
     Attributes:
         address: The step's.
@@ -204,7 +204,7 @@ class FailedCase:
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """What came of running a program again.
+    """Outcome of running a program again.
 
     Attributes:
         answer: Its result; None where it failed.

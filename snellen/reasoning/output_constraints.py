@@ -1,4 +1,4 @@
-"""What evidence claims about a step's output, and whether an output meets the claim."""
+"""Claims of evidence about a step's output, and the test whether an output meets them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class TaskRefused(ReasoningFailed, BadInput):
 
 @dataclass(frozen=True)
 class ReasonerUsage:
-    """What a reasoner has consumed since it was made, failed attempts and retries included."""
+    """Consumption of a reasoner since it was made, failed attempts and retries included."""
 
     calls: int = 0
     """Replies received from the chat model."""
@@ -57,12 +57,12 @@ class Reasoner(Protocol):
 
     @property
     def examples_wanted(self) -> int:
-        """How many demonstrations of each part of the pool it can use."""
+        """Number of demonstrations of each part of the pool that it can use."""
         ...
 
     @property
     def usage(self) -> ReasonerUsage:
-        """What has been consumed so far; all zero for a reasoner that calls nobody."""
+        """Consumption so far; all zero for a reasoner that calls nobody."""
         ...
 
     async def plan(self, task: Task, examples: Examples) -> Plan:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Task:
-    """What the user wants of which inputs."""
+    """Instruction of the user, and the inputs it is about."""
 
     instruction: str
     inputs: Mapping[str, str]

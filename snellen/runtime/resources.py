@@ -109,7 +109,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     from snellen.models.loading import fingerprint
     from snellen.models.under_test import InProcess, model_under_test
     from snellen.profiles import load_profile
-    from snellen.profiles.profile import TESTED
+    from snellen.profiles.model_settings import TESTED
     from snellen.tools.samples import Alignment, sources_of
 
     chosen, context = load_profile(profile), make_context(profile, folder)

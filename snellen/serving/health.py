@@ -101,7 +101,7 @@ def _check_checkpoints() -> None:
 
 
 def _check_models(profile: Profile) -> None:
-    from snellen.profiles.profile import ModelTable
+    from snellen.profiles.model_settings import ModelTable
 
     for key in ModelTable.model_fields:
         if getattr(profile.models, key) is None:

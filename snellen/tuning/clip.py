@@ -137,7 +137,7 @@ class ClipTuner:
         return ClipSeen(examples, patches, features, every, self._texts(every).cpu().numpy())
 
     def right(self, seen: ClipSeen, tuned: TunedPrompt | None, concept: str) -> list[bool]:
-        """Whether each picture's own name wins among all."""
+        """Return whether each picture's own name wins among all."""
         logits = seen.features @ seen.texts.T
         if tuned is not None:
             alike = np.flatnonzero(cosines(seen.features, tuned.feature) >= self.settings.similarity)

@@ -1,4 +1,4 @@
-"""What is learned from, what is learned, and what validation says of it."""
+"""Instances to learn from, tuned prompts, and the verdict of validation on them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Instance:
 
     @property
     def concept(self) -> str:
-        """What the prompt will be stored under."""
+        """The concept that the prompt will be stored under."""
         return self.example.concept
 
     @cached_property
@@ -100,7 +100,7 @@ class TunedPrompt:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many of how many were right."""
+    """Count of right answers among all."""
 
     right: int
     of: int
@@ -116,7 +116,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What validation says of a prompt.
+    """Verdict of validation on a prompt.
 
     Attributes:
         tuned: The prompt.
@@ -139,7 +139,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class TuningProgress:
-    """How far tuning is.
+    """Progress of tuning.
 
     Attributes:
         instances: How many are to be learned.

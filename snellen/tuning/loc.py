@@ -185,7 +185,7 @@ class LocTuner:
             return LocSeen(examples, self._detector.look([each.picture for each in examples]))
 
     def right(self, seen: LocSeen, tuned: TunedPrompt | None, concept: str) -> list[bool]:
-        """Whether the concept's objects are all found at IoU 0.5; in a scene without it, whether nothing is found.
+        """Return whether the concept's objects are all found at IoU 0.5, and nothing where it is absent.
 
         At the model's own threshold: prompts are used together, and their mean is surer than each of them alone.
         """

@@ -35,7 +35,7 @@ class TuningBatch:
 
 @dataclass(frozen=True, eq=False)
 class PromptScores:
-    """How good the prompts of a batch are.
+    """Scores of the prompts of a batch.
 
     Attributes:
         loss: ``(instances,)``, each of its own prompt alone, differentiable.
@@ -51,7 +51,7 @@ SeenT = TypeVar("SeenT")
 
 
 class Tuner(Protocol[BatchT, SeenT]):
-    """What a tool brings to be tuned; everything else is the same for all of them.
+    """Part of tuning that differs between tools; everything else is the same for all of them.
 
     Attributes:
         pool: The pool that its prompts go to.
@@ -83,7 +83,7 @@ class Tuner(Protocol[BatchT, SeenT]):
         """An estimate of the bytes that tuning it takes."""
 
     def features(self, examples: Sequence[TuningExample]) -> list[NDArray[np.float32]]:
-        """What the unprompted tool sees in each example: by this, prompts are weighed at inference."""
+        """Return what the unprompted tool sees in each example: by this, prompts are weighed at inference."""
 
     def prepare(self, instances: Sequence[Instance]) -> BatchT:
         """Compute once what every step needs."""
@@ -193,7 +193,7 @@ def _step(
 
 
 def initial(tuner: Tuner[Any, Any], instance: Instance) -> torch.Tensor:
-    """Where a prompt begins: part common to the tool, part its own, ``settings.spread`` says how much.
+    """Return the initial prompt: part common to the tool, part its own, ``settings.spread`` says how much.
 
     Prompts are averaged at inference, and the mean of prompts that began far apart is a prompt that nobody tuned.
     """

@@ -44,7 +44,7 @@ _REFRESHED: Final = 10
 
 @dataclass(frozen=True)
 class LoraOutcome:
-    """What came of one adapter.
+    """Outcome of one adapter.
 
     Attributes:
         weights: The numbers that were trained.
@@ -217,7 +217,7 @@ class _Training:
             self.loss += float(mean.detach())
 
     def as_prompt(self) -> TunedPrompt:
-        """What validation is given: it reads the loss, and what the adapter is for."""
+        """Return what validation is given: it reads the loss, and what the adapter is for."""
         nothing = np.zeros(0, dtype=np.float32)
         concept = self._instances[0].concept
         accepted = self.accepted == len(self._instances)
@@ -254,7 +254,7 @@ class _Adapted:
         return seen
 
     def right(self, seen: Sequence[_Seen], tuned: TunedPrompt | None, concept: str) -> list[bool]:
-        """Whether the tool is right on the examples, name after name, with the adapter or (None) without."""
+        """Return whether the tool is right on the examples, name after name, with the adapter or (None) without."""
         if tuned is not None:
             return [right for each in seen for right in self._tuner.right(each.adapted, None, each.name or concept)]
         with self._without():

@@ -1,4 +1,4 @@
-"""How precisely prompts are tuned: in bfloat16 where the processor is faster with it, in float32 elsewhere.
+"""Precision of tuning: in bfloat16 where the processor is faster with it, in float32 elsewhere.
 
 Some processors multiply bfloat16 many times faster than float32, others take every number apart. Only a measurement
 tells, so a short one decides.
@@ -47,7 +47,7 @@ def computing(wanted: Precision, device: torch.device) -> AbstractContextManager
 
 @lru_cache(maxsize=8)
 def fastest(device: str, threads: int) -> Chosen:  # noqa: ARG001 - with other threads it is measured again
-    """What a kind of device tunes faster with, found out once in a process."""
+    """Return the type with which a kind of device tunes faster, found out once in a process."""
     import torch
 
     if device == "cuda":

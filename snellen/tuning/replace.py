@@ -38,7 +38,7 @@ shape (3.6 GB for 512 × 512 pixels in float32); smaller networks with less atte
 
 @dataclass(frozen=True, eq=False)
 class ReplaceBatch(TuningBatch):
-    """What shall be painted where, encoded, and which noise comes next.
+    """Encoded pictures with the places to paint, and the noise that comes next.
 
     Attributes:
         words: ``(instances, phrases, length)``, the tokens of the phrases that ask for each one's concept.
@@ -61,7 +61,7 @@ class ReplaceBatch(TuningBatch):
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """What is added to the latents of each instance.
+    """Noise that is added to the latents of each instance.
 
     Attributes:
         times: ``(instances,)``, places on the schedule of noise.
@@ -219,7 +219,7 @@ class ReplaceTuner:
         return ReplaceSeen(examples, every, looks, self._names(crops, every))
 
     def right(self, seen: ReplaceSeen, tuned: TunedPrompt | None, concept: str) -> list[bool]:
-        """Whether the concept, painted where each of its pictures shows it, is recognised.
+        """Return whether the concept, painted where each of its pictures shows it, is recognised.
 
         Pictures of other concepts are not painted, and nothing is said of them: a vector is read only where its own
         concept is asked for. They are what a painting must look less alike.
@@ -275,7 +275,7 @@ class ReplaceTuner:
 
 
 def place_of(example: TuningExample) -> Box:
-    """Where a picture shows its concept; the middle where that is not known."""
+    """Return where a picture shows its concept; the middle where that is not known."""
     return example.boxes[0] if example.boxes else central(example.picture.size)
 
 

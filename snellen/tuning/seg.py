@@ -63,7 +63,7 @@ class SegBatch(TuningBatch):
     masks: torch.Tensor
 
     def heard(self) -> Overheard:
-        """What was overheard of all pictures, one after another."""
+        """Return what was overheard of all pictures, one after another."""
         return Overheard(*(getattr(self, each.name).flatten(0, 1) for each in fields(Overheard)))
 
 
@@ -213,7 +213,7 @@ class SegTuner:
         return small[torch.arange(self.settings.vectors) % len(small)]
 
     def judge(self, prompts: torch.Tensor, batch: SegBatch) -> PromptScores:
-        """What each query draws in the concept's picture, and whether it is silent in the others."""
+        """Return what each query draws in the concept's picture, and whether it is silent in the others."""
         instances, pictures = batch.signs.shape
         each = prompts[:, None].expand(-1, pictures, *prompts.shape[1:]).flatten(0, 1)
         states = self._segmenter.states(each, batch.heard(), batch.hidden.flatten(0, 1))
@@ -247,7 +247,7 @@ class SegTuner:
         return SegSeen(examples, sights, known)
 
     def right(self, seen: SegSeen, tuned: TunedPrompt | None, concept: str) -> list[bool]:
-        """Whether the segments of the concept are its objects, each at IoU 0.5, and everything else keeps its own.
+        """Return whether the segments of the concept are its objects, each at IoU 0.5, and all else keeps its own.
 
         In a picture of another concept nothing may be called after this one, and each of its masks needs a segment at
         IoU 0.5, whatever label the model has for it.

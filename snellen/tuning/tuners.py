@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tuner_of(models: Models, pool: str) -> Tuner[Any, Any]:
-    """What tunes the tool whose prompts a pool holds, on the very model that answers.
+    """Return the tuner of the tool whose prompts a pool holds, on the very model that answers.
 
     Args:
         models: The models of a profile.

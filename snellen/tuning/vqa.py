@@ -169,7 +169,7 @@ class VqaTuner:
         return VqaSeen(examples, groups)
 
     def right(self, seen: VqaSeen, tuned: TunedPrompt | None, concept: str) -> list[bool]:  # noqa: ARG002 - one pool
-        """Whether each answer is the expected one."""
+        """Return whether each answer is the expected one."""
         answers = [""] * len(seen.examples)
         for group, reading in seen.groups:
             for index, answer in zip(group, self._answers(reading, tuned), strict=True):

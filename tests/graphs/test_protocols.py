@@ -22,7 +22,7 @@ from snellen.graphs.states import InvestigateState
 from snellen.memory.samples import Sample
 from snellen.models.under_test import Card, Question
 from snellen.profiles import load_profile
-from snellen.profiles.profile import CheckpointUnderTest
+from snellen.profiles.model_settings import CheckpointUnderTest
 from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.reasoning.language.scene_questions import Quiz
 from snellen.reasoning.language.statements import Statements

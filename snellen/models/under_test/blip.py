@@ -32,7 +32,7 @@ class AnswererModel:
 
     @property
     def card(self) -> Card:
-        """What it is."""
+        """The model's card."""
         return self._card
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:

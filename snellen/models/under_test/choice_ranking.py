@@ -1,4 +1,4 @@
-"""How probable each of several answers is, with the picture and the question computed once.
+"""Probabilities of several answers, with the picture and the question computed once.
 
 Answer ranking (APEX, section 3.2, after Lin et al. 2022) asks for the likelihood of every choice after one prompt. The
 prompt is long, a picture alone is hundreds of tokens, and choices are short. So the prompt goes through the model

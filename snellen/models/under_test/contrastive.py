@@ -33,7 +33,7 @@ class ContrastiveModel:
 
     @property
     def card(self) -> Card:
-        """What it is."""
+        """The model's card."""
         return self._card
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:

@@ -29,7 +29,7 @@ class EncoderModel:
 
     @property
     def card(self) -> Card:
-        """What it is."""
+        """The model's card."""
         return self._card
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:  # noqa: ARG002 - none is read

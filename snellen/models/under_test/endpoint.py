@@ -49,7 +49,7 @@ _MISSING: Final = -9999.0
 
 @dataclass(frozen=True)
 class EndpointSettings:
-    """Where a model is and how it is asked.
+    """Address of a model, and how it is asked.
 
     Attributes:
         base_url: Such as ``http://localhost:8000/v1``.
@@ -144,7 +144,7 @@ class EndpointModel:
 
     @property
     def card(self) -> Card:
-        """What it is; what its rankings rest on is only certain after the first of them."""
+        """The model's card; what its rankings rest on is only certain after the first of them."""
         return replace(self._card, basis=self._offer or "tokens")
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:

@@ -1,4 +1,4 @@
-"""Where trials are measured: here, or wherever else an executor sends them.
+"""Executors, which measure trials: in this process, or wherever else they send them.
 
 A shard is some questions to one model. Who measures a trial, when and with how many others must not matter, so all
 executors fill the same table; pools of endpoints and Ray actors are other executors, not other investigations.
@@ -16,7 +16,7 @@ from snellen.models.loading import fingerprint
 from snellen.models.under_test.model import Card, EncoderUnderTest, ModelUnderTest, Question, Ranking
 from snellen.models.under_test.registry import FindAdapter, model_under_test
 from snellen.profiles import CheckpointUnderTest
-from snellen.profiles.profile import TESTED
+from snellen.profiles.model_settings import TESTED
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile

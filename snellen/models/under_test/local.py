@@ -48,7 +48,7 @@ class LocalModel:
 
     @property
     def card(self) -> Card:
-        """What it is."""
+        """The model's card."""
         return self._card
 
     @property
@@ -58,7 +58,7 @@ class LocalModel:
 
     @property
     def processor(self) -> Any:  # noqa: ANN401 - as above
-        """What prepares its inputs."""
+        """The processor that prepares the model's inputs."""
         return self._processor
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:

@@ -50,7 +50,7 @@ class AdapterExample:
 
 @dataclass(frozen=True)
 class AdapterExamples:
-    """What a model is taught, and what proves it.
+    """Examples that a model is taught, and those that prove it.
 
     Attributes:
         wanted: What it is to learn.
@@ -67,7 +67,7 @@ class AdapterExamples:
 
 @dataclass(frozen=True)
 class AdapterOutcome:
-    """What came of an adapter.
+    """Outcome of training an adapter.
 
     Attributes:
         weights: The numbers that were trained.

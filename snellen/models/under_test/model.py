@@ -1,4 +1,4 @@
-"""What an investigation asks of a model under test, and what it gets back."""
+"""Models under test: the protocol, the questions they are asked and the rankings they give."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How probable a model finds each of the choices.
+    """Probability that a model gives to each of the choices.
 
     Attributes:
         scores: For each choice the log-probability of each of its tokens; of one number where the basis is not tokens.
@@ -69,7 +69,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Card:
-    """What a model is, and what it cannot do.
+    """Description of a model: what it is, and what it cannot do.
 
     Attributes:
         name: As profiles and reports call it.
@@ -97,7 +97,7 @@ class ModelUnderTest(Protocol):
 
     @property
     def card(self) -> Card:
-        """What it is."""
+        """The model's card."""
         ...
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:

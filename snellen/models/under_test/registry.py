@@ -23,7 +23,8 @@ from snellen.models.under_test.local import LocalModel
 from snellen.models.under_test.lora_adapters import adapted
 from snellen.models.under_test.model import Card, ModelUnderTest
 from snellen.profiles import CheckpointUnderTest, EndpointUnderTest, Profile, SnellenError
-from snellen.profiles.profile import TESTED, table
+from snellen.profiles.model_settings import TESTED
+from snellen.profiles.profile import table
 
 _CONTRASTIVE: Final = "CLIPModel"
 _ANSWERER: Final = "BlipForQuestionAnswering"
@@ -33,11 +34,11 @@ _WEIGHTS: Final = "adapter_model.safetensors"
 
 
 class AdapterFiles(Protocol):
-    """What corrects a model: see `snellen.memory.adapters.Adapter`."""
+    """Adapter that corrects a model: see `snellen.memory.adapters.Adapter`."""
 
     @property
     def id(self) -> str:
-        """What it is known by."""
+        """The adapter's id."""
         ...
 
     @property
@@ -52,7 +53,7 @@ class AdapterFiles(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where peft wrote it."""
+        """The folder that peft wrote."""
         ...
 
 

@@ -57,12 +57,12 @@ class SlotPair:
 
     @property
     def same(self) -> bool:
-        """Whether nothing changes."""
+        """True where nothing changes."""
         return self.old.value.lower() == self.new.value.lower()
 
     @property
     def ambiguous(self) -> bool:
-        """Whether the program says in one word what must become two: the things to locate, and those to keep.
+        """True where the program says in one word what must become two: the things to locate, and those to keep.
 
         "Tag the fruit" locates fruit and lists fruit; "tag the sharp tools" locates tools and lists sharp tools.
         """
@@ -120,7 +120,7 @@ class _Exchange:
 
     @property
     def unused(self) -> bool:
-        """Whether a slot that differs was met nowhere in the program."""
+        """True where a slot that differs was met nowhere in the program."""
         return any(not pair.same and number not in self._met for number, pair in enumerate(self._pairs))
 
     def text(self, text: str, expression: bool) -> str:  # noqa: FBT001 - called back by blocks.rewrite

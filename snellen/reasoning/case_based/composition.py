@@ -55,7 +55,7 @@ class OutOfDepth(Exception):  # noqa: N818 - no error: the next way is tried
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What an instruction is solved from.
+    """Knowledge that an instruction is solved from.
 
     Attributes:
         cases: Correct demonstrations, nearest first.

@@ -1,4 +1,4 @@
-"""Why an answer was wrong: the smallest change that explains the feedback, weighed by the evidence.
+"""Fault localisation without a language model: the smallest change that explains the feedback, weighed by the evidence.
 
 Every call that perceives is wrong at some odds before anything is known of it; its other possible outputs share them,
 the near ones most. Each statement of the evidence is a claim that an output meets or not: it raises the odds of outputs
@@ -76,7 +76,7 @@ class Repair:
 
 @dataclass
 class Weighed:
-    """What explains the feedback, by the calls or the edit concerned."""
+    """Explanation of the feedback, by the calls or the edit concerned."""
 
     repairs: list[Repair] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Where a message of the chat page belongs: cues decide, sentence similarity where there are none."""
+"""Routing of a chat's messages to the graphs: cues decide, sentence similarity where there are none."""
 
 from __future__ import annotations
 

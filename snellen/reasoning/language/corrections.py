@@ -64,7 +64,7 @@ _VERBS: Final = frozenset(["is", "are", "was", "were", "be", "but", "and", "not"
 
 @dataclass(frozen=True)
 class WordedCorrection:
-    """What a correction says, as far as it was understood; all fields empty where it was not.
+    """Correction in words, as far as it was understood; all fields empty where it was not.
 
     Attributes:
         expected: The right answer.

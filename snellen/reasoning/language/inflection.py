@@ -66,7 +66,7 @@ def _singular_word(word: str) -> str:
 
 
 def is_plural(noun: str) -> bool:
-    """Whether the phrase is written in a plural that differs from its singular."""
+    """Return whether the phrase is written in a plural that differs from its singular."""
     return singular(noun) != noun
 
 

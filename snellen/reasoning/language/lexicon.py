@@ -147,7 +147,7 @@ FILLERS: Final = frozenset(
 
 @dataclass(frozen=True)
 class Noun:
-    """What a noun phrase names.
+    """Meaning of a noun phrase.
 
     Attributes:
         name: In the singular, as the facts spell it.

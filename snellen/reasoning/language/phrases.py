@@ -97,7 +97,7 @@ class Phrase:
 
     @property
     def nothing(self) -> bool:
-        """Whether the name says nothing: "thing"."""
+        """True where the name says nothing: "thing"."""
         return self.name == THING.name
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: SIM905 - lists of words read best as running text
-"""What a message says about the answer before it: that it was right, or what is wrong with it."""
+"""Replies to an answer: agreement, or a remark that says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _SENTENCE: Final = re.compile(r"[.!;\n]+")
 
 @dataclass(frozen=True)
 class Remark:
-    """What is said about an answer.
+    """Remark about an answer.
 
     Attributes:
         right: That it was right.

@@ -1,4 +1,4 @@
-"""How alike two wordings are, by the profile's sentence embedding; each text is embedded once."""
+"""Similarity of two wordings, by the profile's sentence embedding; each text is embedded once."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Frame:
-    """What two instructions must share for the program of one to fit the other."""
+    """Features that two instructions must share for the program of one to fit the other."""
 
     cues: frozenset[str]
     kinds: tuple[Kind, ...]
@@ -110,7 +110,7 @@ class InstructionReading:
         return tidy(text)
 
     def has(self, pattern: str) -> bool:
-        """Whether the wording (not the slots) holds a pattern."""
+        """Return whether the wording (not the slots) holds a pattern."""
         return re.search(pattern, self.masked) is not None
 
 

@@ -1,4 +1,4 @@
-"""What answers, captions and questions say, as tuples of a scene graph, read without a language model.
+"""Statements of answers, captions and questions as tuples of a scene graph, read without a language model.
 
 Plain descriptive English about things, how many there are, their colors, sizes and places, how they stand to each
 other, and about background, weather and style. A short answer says what its question leaves open: "red" to "What color
@@ -56,7 +56,7 @@ _SIDE_OF: Final = re.compile(r"\bwhich side of\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class QuestionStatement:
-    """What a question asks, and what it takes for granted.
+    """Question as data: what it asks, and what it takes for granted.
 
     Attributes:
         wants: A kind of value, ``count``, ``category``, ``thing``, ``relation``, ``whether``, or ``all``.

@@ -50,7 +50,7 @@ class FaultReply(BaseModel):
 
 
 class CritiqueReply(BaseModel):
-    """What made the answer wrong."""
+    """The cause of the wrong answer."""
 
     faults: list[FaultReply]
     certainty: float
@@ -58,7 +58,7 @@ class CritiqueReply(BaseModel):
 
 
 class CheckReply(BaseModel):
-    """Whether a step is right."""
+    """Judgement of a step."""
 
     right: bool
     place: Place
@@ -69,7 +69,7 @@ class CheckReply(BaseModel):
 
 
 class StepAnswerReply(BaseModel):
-    """What a step should have answered."""
+    """The answer that a step should have given."""
 
     answer: str
 

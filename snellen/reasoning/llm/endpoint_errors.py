@@ -1,4 +1,4 @@
-"""What went wrong with a chat endpoint, as one sentence that says what to do."""
+"""Errors of a chat endpoint, each as one sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_DETAIL = 200
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Who is asked, as its failures name it."""
+    """Endpoint that is asked, as its failures name it."""
 
     model: str
     base_url: str | None = None

@@ -21,10 +21,11 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from snellen.reasoning.reasoner import MAX_EXAMPLES
+from snellen.reasoning.reasoner import MAX_EXAMPLES, MAX_PLAN_STEPS, MAX_STEP_LENGTH
 
 if TYPE_CHECKING:
     from snellen.memory.demonstrations import Demonstration
+    from snellen.reasoning.task import Examples, Plan, Task
 
 DIVIDER = "\n=== sent as the user's message ===\n"
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
@@ -40,7 +41,7 @@ _JOINERS = "\u200c\u200d"  # needed by some scripts and by composed emoji
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is sent to open a conversation."""
+    """Messages that open a conversation."""
 
     system: str
     user: str
@@ -128,3 +129,45 @@ def _plan_case(shown: Demonstration) -> str:
 
 def _reason(shown: Demonstration) -> str:
     return f"\nReason:\n{fenced(shown.critique)}" if shown.critique and not shown.correct else ""
+
+
+def planner_prompt(task: Task, examples: Examples, catalogue: str) -> Prompt:
+    """Fill the planner's prompt (CLOVA, figure 12)."""
+    return fill(
+        "planner",
+        {
+            "catalogue": catalogue,
+            "max_steps": str(MAX_PLAN_STEPS),
+            "max_step_length": str(MAX_STEP_LENGTH),
+            "correct": plan_cases(examples.plans_correct),
+            "incorrect": plan_cases(examples.plans_incorrect),
+            "inputs": listed(task.inputs),
+            "instruction": fenced(task.instruction),
+        },
+    )
+
+
+def programmer_prompt(task: Task, plan: Plan, examples: Examples, catalogue: str) -> Prompt:
+    """Fill the programmer's prompt (CLOVA, figure 13)."""
+    return fill(
+        "programmer",
+        {
+            "catalogue": catalogue,
+            "correct": program_cases(examples.programs_correct),
+            "incorrect": program_cases(examples.programs_incorrect),
+            "inputs": listed(task.inputs),
+            "instruction": fenced(task.instruction),
+            "plan": fenced(numbered(plan.steps)),
+        },
+    )
+
+
+def lister_prompt(query: str, limit: int, candidates: Sequence[str]) -> Prompt:
+    """Fill the prompt that answers a program's LIST step (CLOVA, table 2)."""
+    shown = fenced("\n".join(" ".join(each.split()) for each in candidates)) if candidates else ""
+    return fill("lister", {"candidates": shown, "limit": str(limit), "query": fenced(query)})
+
+
+def router_prompt(message: str) -> Prompt:
+    """Fill the prompt that sorts a message."""
+    return fill("router", {"message": fenced(message)})

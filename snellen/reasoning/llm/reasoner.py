@@ -26,20 +26,18 @@ from snellen.reasoning.llm.critic import (
 )
 from snellen.reasoning.llm.endpoint_errors import Endpoint
 from snellen.reasoning.llm.prompt_files import (
-    Prompt,
-    fenced,
-    fill,
-    listed,
-    numbered,
+    lister_prompt,
     plain,
-    plan_cases,
-    program_cases,
+    planner_prompt,
+    programmer_prompt,
+    router_prompt,
     without_number,
 )
 from snellen.reasoning.llm.structured_model import Prices, StructuredModel, UnusableError, converse
 from snellen.reasoning.reasoner import MAX_EXAMPLES, MAX_PLAN_STEPS, MAX_STEP_LENGTH, ReasonerUsage, Route
 from snellen.reasoning.task import Examples, Plan, Task
 from snellen.tools.program import ProgramError, ProgramLimits, load
+from snellen.tools.registry import catalogue
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -106,7 +104,7 @@ class ChatReasoner:
 
     @property
     def model(self) -> StructuredModel:
-        """Who is asked."""
+        """The chat model."""
         return self._model
 
     @property
@@ -229,8 +227,6 @@ class ChatReasoner:
 
     def _tools(self) -> str:
         if self._catalogue is None:
-            from snellen.tools.registry import catalogue
-
             self._catalogue = str(catalogue()).strip()
         return self._catalogue
 
@@ -313,48 +309,6 @@ def _prices(settings: ReasonerSettings) -> Prices | None:
     if not settings.input_price and not settings.output_price:
         return None
     return Prices(input=settings.input_price, output=settings.output_price)
-
-
-def planner_prompt(task: Task, examples: Examples, catalogue: str) -> Prompt:
-    """Fill the planner's prompt (CLOVA, figure 12)."""
-    return fill(
-        "planner",
-        {
-            "catalogue": catalogue,
-            "max_steps": str(MAX_PLAN_STEPS),
-            "max_step_length": str(MAX_STEP_LENGTH),
-            "correct": plan_cases(examples.plans_correct),
-            "incorrect": plan_cases(examples.plans_incorrect),
-            "inputs": listed(task.inputs),
-            "instruction": fenced(task.instruction),
-        },
-    )
-
-
-def programmer_prompt(task: Task, plan: Plan, examples: Examples, catalogue: str) -> Prompt:
-    """Fill the programmer's prompt (CLOVA, figure 13)."""
-    return fill(
-        "programmer",
-        {
-            "catalogue": catalogue,
-            "correct": program_cases(examples.programs_correct),
-            "incorrect": program_cases(examples.programs_incorrect),
-            "inputs": listed(task.inputs),
-            "instruction": fenced(task.instruction),
-            "plan": fenced(numbered(plan.steps)),
-        },
-    )
-
-
-def lister_prompt(query: str, limit: int, candidates: Sequence[str]) -> Prompt:
-    """Fill the prompt that answers a program's LIST step (CLOVA, table 2)."""
-    shown = fenced("\n".join(" ".join(each.split()) for each in candidates)) if candidates else ""
-    return fill("lister", {"candidates": shown, "limit": str(limit), "query": fenced(query)})
-
-
-def router_prompt(message: str) -> Prompt:
-    """Fill the prompt that sorts a message."""
-    return fill("router", {"message": fenced(message)})
 
 
 def _accept_plan(reply: PlanReply) -> Plan:

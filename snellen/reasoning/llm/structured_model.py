@@ -57,7 +57,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Reply:
-    """What one call brought."""
+    """Result of one call."""
 
     text: str = ""
     arguments: dict[str, Any] | None = None

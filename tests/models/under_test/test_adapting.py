@@ -12,7 +12,7 @@ from snellen.memory.adapters import AdapterStore
 from snellen.models.loading import fingerprint
 from snellen.models.under_test import AdapterExample, AdapterExamples, Question, adapt, model_under_test
 from snellen.profiles import CorrectionSettings, SnellenError, load_profile
-from snellen.profiles.profile import TESTED
+from snellen.profiles.model_settings import TESTED
 from tests.models.under_test import architectures
 
 SETTINGS = CorrectionSettings(rank=4, rate=5e-3, steps=100, every=10, batch=8, keeping=5)

@@ -142,7 +142,8 @@ def test_an_id_that_cannot_be_downloaded_names_key_and_remedy(
     tmp_path: Path, environment: dict[str, str], remedy: str
 ) -> None:
     program = (
-        "import PIL.Image\nfrom snellen.profiles import SnellenError, load_profile\nfrom snellen.tools.vision import Models\n"
+        "import PIL.Image\n"
+        "from snellen.profiles import SnellenError, load_profile\nfrom snellen.tools.vision import Models\n"
         "try:\n    Models(load_profile('hub')).match([PIL.Image.new('RGB', (9, 9))], ['a dog'])\n"
         "except SnellenError as error:\n    print('SENTENCE', error)\n"
     )
