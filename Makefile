@@ -87,8 +87,9 @@ imports: $(SETUP) ## the import contracts of docs/ARCHITECTURE.md
 
 check: lint types imports test ## everything a change must pass, but the slow tests
 
-graphs: $(SETUP) ## draw docs/graphs anew (needs Graphviz: apt install graphviz)
+graphs: $(SETUP) ## draw the graphs and the rooms of the docs anew (needs Graphviz: apt install graphviz)
 	@PYTHONPATH=. $(PY) docs/graphs/draw.py
+	@PYTHONPATH=. $(PY) docs/pictures/rooms.py
 
 lock: $(SETUP) ## write constraints.txt from what is installed
 	@{ sed -n '/^#/p' constraints.txt; \

@@ -45,7 +45,9 @@ _FEW: Final = 2
 
 def drawn() -> dict[str, Graph]:
     """Return what is drawn: the graph of each module that exports one, by the module's name."""
-    modules = {path.stem: importlib.import_module(f"graphs.{path.stem}") for path in sorted(PACKAGE.glob("[a-z]*.py"))}
+    modules = {
+        path.stem: importlib.import_module(f"snellen.graphs.{path.stem}") for path in sorted(PACKAGE.glob("[a-z]*.py"))
+    }
     return {name: module.graph.get_graph() for name, module in modules.items() if hasattr(module, "graph")}
 
 
