@@ -1,4 +1,4 @@
-"""Draw the rooms of the package as ``docs/pictures/rooms.png``, and list them in docs/ARCHITECTURE.md (``make graphs``).
+"""Draw the rooms of the package as ``docs/pictures/rooms.png`` and list them in docs/ARCHITECTURE.md (``make graphs``).
 
 A room is a package or module directly inside ``snellen``. An arrow says that one imports another; what follows from
 other arrows is left out. The picture is drawn by Graphviz (``apt install graphviz``) and carries the SHA-256 of its
