@@ -59,7 +59,7 @@ class ArrangementPart:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What a picture shall show: one part or two.
+    """Content of a picture: one part or two.
 
     Attributes:
         parts: In the order of the description.

@@ -69,7 +69,7 @@ class Vocabulary:
         return tuple(c for c in self.concepts if c.novel == (share == "novel"))
 
     def belongs(self, concept: Concept, group: str) -> bool:
-        """Whether `concept` is one of `group`, directly or through a parent (a hen is an animal)."""
+        """Tell whether `concept` is one of `group`, directly or through a parent (a hen is an animal)."""
         return group == concept.group or group in self.groups[concept.group].parents
 
     def members(self, group: str) -> tuple[Concept, ...]:

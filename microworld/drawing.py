@@ -40,7 +40,7 @@ class Sticker:
 
 @dataclass(frozen=True)
 class Truth:
-    """Where one object is, exactly.
+    """Exact place of one object.
 
     Attributes:
         concept: Its name.

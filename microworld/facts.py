@@ -1,4 +1,4 @@
-"""What the table of facts says: from a query in words to the names that it fits.
+"""Table of facts: from a query in words to the names that it fits.
 
 `wild animals that live on the land` fits every concept of the group `animals` of which both facts hold. Queries are
 read by the words they share with groups and phrases of facts, so wordings may vary; where a condition is not

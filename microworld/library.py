@@ -53,7 +53,7 @@ class FoundPicture:
 
     @property
     def rightly_labelled(self) -> bool:
-        """Whether it shows what it was found for."""
+        """True if it shows what it was found for."""
         return bool(self.scene.named(self.label))
 
 

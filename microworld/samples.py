@@ -98,7 +98,7 @@ def _overlap(one: SceneObject, other: SceneObject) -> bool:
 
 
 def _held(scene: Scene) -> set[Relation]:
-    """How the first of two things stands to the second."""
+    """Return the relations of the first of two things to the second."""
     return {name for number, name, _ in relations(scene) if number == 0}
 
 

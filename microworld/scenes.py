@@ -48,7 +48,7 @@ class Dice:
         self._random = random.Random("/".join(map(str, seed)))
 
     def chance(self, probability: float) -> bool:
-        """Whether an event of this probability happens."""
+        """Return true with this probability."""
         return self._random.random() < probability
 
     def integer(self, low: int, high: int) -> int:
@@ -139,12 +139,12 @@ class Scene:
 
     @property
     def shows_colour(self) -> bool:
-        """Whether colours can be told: neither the style nor the fog takes them away."""
+        """True if colours can be told: neither the style nor the fog takes them away."""
         return self.style not in COLOURLESS_STYLES
 
 
 def relation_holds(first: SceneObject, relation: Relation, second: SceneObject) -> bool:
-    """Whether `first` is left of, right of, above or below `second`, by their centres and clearly so."""
+    """Tell whether `first` is left of, right of, above or below `second`, by their centres and clearly so."""
     (ax, ay), (bx, by) = first.centre, second.centre
     distance = {"left": bx - ax, "right": ax - bx, "above": by - ay, "below": ay - by}[relation]
     return distance >= CLEARLY
@@ -235,7 +235,7 @@ def place(item: SceneObject) -> str:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What `sample_scene` may use.
+    """Limits of what `sample_scene` draws.
 
     Attributes:
         concepts: Names to choose from.
@@ -335,5 +335,5 @@ def _apart(left: int, top: int, side: int, other: SceneObject) -> bool:
 
 
 def tintable(name: str) -> bool:
-    """Whether a thing may be tinted: a red tint on a green apple would make its own name false."""
+    """Tell whether a thing may be tinted: a red tint on a green apple would make its own name false."""
     return not {"red", "green", "orange", "blue"} & set(name.split())

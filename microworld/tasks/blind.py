@@ -24,7 +24,7 @@ FITTED_SEED = 0
 
 @dataclass
 class BlindBaseline:
-    """What is most frequent in the tasks it was fitted on.
+    """Most frequent answers in the tasks it was fitted on.
 
     Attributes:
         answers: How often each masked answer was right, by masked template and by type.

@@ -42,7 +42,7 @@ KEPT = 0.6
 
 @dataclass(frozen=True)
 class Fate:
-    """What must have become of a region.
+    """Fate of a region: what an edit must have made of it.
 
     Attributes:
         changed: Whether it must show something else.
@@ -168,7 +168,7 @@ def _fault(
 
 
 def _lightness_moved(before: Channels, after: Channels) -> Mask:
-    """Where another thing is shown: the colour differs, or, once it is gray, the lightness."""
+    """Tell where another thing is shown: the colour differs, or, once it is gray, the lightness."""
     moved = np.abs(after - before).max(axis=-1) > CHANGED
     grayed = np.abs(_lightness(after) - _lightness(before)) > CHANGED // 2
     return np.where(_chroma(after) <= GRAY, grayed, moved).astype(np.bool_)

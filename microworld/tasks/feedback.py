@@ -1,4 +1,4 @@
-"""What a user who knows the truth would say about a wrong outcome."""
+"""Feedback of a user who knows the truth about a wrong outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from snellen.microworld.tasks.task import EditAnswer, TagAnswer, TaggedRegion, T
 
 @dataclass(frozen=True)
 class TruthFeedback:
-    """What is said.
+    """Feedback in words.
 
     Attributes:
         expected: The right answer; for tags the names, each as often as it should be there.

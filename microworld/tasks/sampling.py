@@ -53,7 +53,7 @@ def drafted(
 
 @dataclass(frozen=True)
 class Site:
-    """Where one task is being made.
+    """Choices that one task is made from.
 
     Attributes:
         split: The split, which decides the wordings.
@@ -142,7 +142,7 @@ def key_names(share: Share) -> tuple[str, ...]:
 
 
 def _others(share: Share) -> tuple[str, ...]:
-    """What may fill the rest of a picture: in a known task only known concepts, else anything."""
+    """Return what may fill the rest of a picture: in a known task only known concepts, else anything."""
     return key_names("known" if share == "known" else "mixed")
 
 
@@ -158,7 +158,7 @@ def _lookalikes(name: str) -> frozenset[str]:
 
 
 def alike(first: str, second: str) -> bool:
-    """Whether two names are equal, share a word, or name things that may be taken for each other."""
+    """Tell whether two names are equal, share a word, or name things that may be taken for each other."""
     shared = set(first.split()) & set(second.split())
     return bool(shared) or f"{first} {second}" in _ALIKE or f"{second} {first}" in _ALIKE
 
@@ -173,12 +173,12 @@ def _in(name: str, groups: Sequence[str]) -> bool:
 
 
 def countable(name: str) -> bool:
-    """Whether one can count it by its plural: not `rice`, nor `cherries`, which are many already."""
+    """Tell whether a name can be counted by its plural: not `rice`, nor `cherries`, which are many already."""
     return plural(name) != name
 
 
 def tintable(name: str) -> bool:
-    """Whether a tint leaves its name true: a red green apple is no green apple."""
+    """Tell whether a tint leaves a name true: a red green apple is no green apple."""
     return not COLOUR_WORDS & set(name.split())
 
 

@@ -53,7 +53,7 @@ TAG = Wordings(
 
 @dataclass(frozen=True)
 class TagQuery:
-    """What is to be tagged.
+    """Things to tag.
 
     Attributes:
         text: As it follows the verb: `the wild animals`, `everything that has wheels`.

@@ -150,7 +150,7 @@ def _box(numbers: Sequence[int]) -> Box:
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """What came of a task.
+    """Outcome of a task.
 
     Attributes:
         answer: The answer as text, number or truth value; None where there is none.
@@ -167,7 +167,7 @@ class TaskOutcome:
 
 @dataclass(frozen=True)
 class Score:
-    """How good an outcome is.
+    """Score of an outcome.
 
     Attributes:
         value: Between 0 and 1: right or wrong, or the F1 of a tag task.

@@ -1,1 +1,1 @@
-"""How the shipped checkpoints are made: `python -m snellen.microworld.training --help`."""
+"""Training of the shipped checkpoints: `python -m snellen.microworld.training --help`."""

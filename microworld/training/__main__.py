@@ -1,18 +1,6 @@
-"""Train and measure the shipped checkpoints.
+"""Command line that trains and measures the shipped checkpoints.
 
-Examples:
-  python -m snellen.microworld.training owlvit          train the detector (about 30 minutes on two cores)
-  python -m snellen.microworld.training clip            train the classifier (about 6 minutes)
-  python -m snellen.microworld.training blip            train BLIP on the detector's eyes (about 2 hours)
-  python -m snellen.microworld.training maskformer      train the segmenter (about 90 minutes)
-  python -m snellen.microworld.training diffusion       train the painter (about 3 hours: autoencoder, canvases,
-  denoising) python -m snellen.microworld.training llava-upright   train a model under test; blip2-clean,
-  idefics3-mirrored python -m snellen.microworld.training idefics3-judge  train a judge of pairs (about 40 minutes on
-  one core); llava-judge python -m snellen.microworld.training familiarity     measure what the microworld looks like
-  python -m snellen.microworld.training examine         measure the models under test and write their cards
-  python -m snellen.microworld.training report          measure all of them and write the model cards
-
-Each resumes where it was interrupted; `--fresh` starts anew.
+Each training resumes where it was interrupted; `--fresh` starts anew, `--continued` goes on from the shipped weights.
 """
 
 from __future__ import annotations
@@ -20,7 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 
 import platformdirs
@@ -29,12 +18,45 @@ from snellen.microworld.concepts import HERE
 
 CHECKPOINTS = HERE / "checkpoints"
 REPORT = CHECKPOINTS / "report.json"
-STEPS = {"owlvit": 7000, "clip": 1500, "blip": 9_000, "maskformer": 7600, "diffusion": 6_000}
-EXAMINED = {"llava-upright": 5_000, "blip2-clean": 5_000, "idefics3-mirrored": 5_000}
-"""The models under test, which are trained by one module."""
-JUDGES = {"idefics3-judge": 4_000, "llava-judge": 4_000}
-"""Those of them that judge pairs: adapters on the ones before."""
 SEED = 7
+
+
+@dataclass(frozen=True)
+class CheckpointTraining:
+    """Training of one shipped checkpoint.
+
+    Attributes:
+        about: Its line of the help.
+        steps: Optimizer steps of the shipped run.
+        module: The module of this package with the `train` of this kind of checkpoint; "" for one of its name.
+        continued: Steps of `continue_training` in that module; 0 where there is none.
+    """
+
+    about: str
+    steps: int
+    module: str = ""
+    continued: int = 0
+
+
+_UNDER_TEST = CheckpointTraining("a model under test (about an hour on one core)", 5_000, "models_under_test")
+_JUDGE = CheckpointTraining("a judge of pairs, an adapter (about 40 minutes on one core)", 4_000, "judges")
+TRAININGS = {
+    "owlvit": CheckpointTraining("the detector (about 30 minutes on two cores)", 7_000, continued=2_000),
+    "clip": CheckpointTraining("the classifier (about 6 minutes)", 1_500),
+    "blip": CheckpointTraining("BLIP, on the detector's eyes (about 2 hours)", 9_000, continued=2_400),
+    "maskformer": CheckpointTraining("the segmenter (about 90 minutes)", 7_600),
+    "diffusion": CheckpointTraining("the painter: autoencoder, canvases, denoising (about 3 hours)", 6_000),
+    "llava-upright": _UNDER_TEST,
+    "blip2-clean": _UNDER_TEST,
+    "idefics3-mirrored": _UNDER_TEST,
+    "idefics3-judge": _JUDGE,
+    "llava-judge": _JUDGE,
+}
+MEASUREMENTS = {
+    "familiarity": "measure what the microworld looks like",
+    "examine": "measure the models under test and the judges, and write their cards",
+    "report": "measure the other checkpoints and write their cards",
+}
 
 
 def main() -> None:
@@ -56,33 +78,41 @@ def _work() -> Path:
 
 
 def _parser() -> argparse.ArgumentParser:
+    about = {name: f"train {training.about}" for name, training in TRAININGS.items()} | MEASUREMENTS
     parser = argparse.ArgumentParser(
         prog="python -m snellen.microworld.training",
         description=__doc__,
+        epilog="\n".join(["what:", *(f"  {name:18}{line}" for name, line in about.items())]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("what", choices=[*STEPS, *EXAMINED, *JUDGES, "familiarity", "examine", "report"])
+    parser.add_argument("what", choices=about, metavar="what", help="see below")
     parser.add_argument("--work", type=Path, default=_work(), help="drawn pictures and saved states (%(default)s)")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder of the checkpoints")
     parser.add_argument("--steps", type=int, help="optimizer steps (default: those of the shipped checkpoints)")
     parser.add_argument("--seed", type=int, help="seed (default: 7 in training, 1 in the report)")
     parser.add_argument("--scenes", type=int, default=300, help="held-out scenes of the report")
     parser.add_argument("--fresh", action="store_true", help="forget an interrupted run")
+    parser.add_argument("--continued", action="store_true", help="train a shipped checkpoint further (owlvit, blip)")
     return parser
 
 
 def _train(arguments: argparse.Namespace) -> None:
-    from importlib import import_module
-
+    name: str = arguments.what
+    training, out = TRAININGS[name], arguments.out / name
+    if arguments.continued and not training.continued:
+        _parser().error(f"{name} has no recipe by which it is trained further")
     if arguments.fresh:
-        shutil.rmtree(arguments.work / arguments.what, ignore_errors=True)
-    steps = arguments.steps or (STEPS | EXAMINED | JUDGES)[arguments.what]
-    out = arguments.out / arguments.what
+        shutil.rmtree(arguments.work / (f"{name}-continued" if arguments.continued else name), ignore_errors=True)
     seed = SEED if arguments.seed is None else arguments.seed
-    module = "examined" if arguments.what in EXAMINED else "judges" if arguments.what in JUDGES else arguments.what
-    lesson = import_module(f"snellen.microworld.training.{module}")
-    outcome = lesson.train(arguments.work, out, seed=seed, steps=steps)
-    (out / "training.json").write_text(json.dumps(asdict(outcome), indent=1) + "\n", encoding="utf-8")
+    module = import_module(f"snellen.microworld.training.{training.module or name}")
+    if arguments.continued:
+        record = json.loads((out / "training.json").read_text(encoding="utf-8"))
+        steps = arguments.steps or training.continued
+        outcome = module.continue_training(arguments.work, out, seed=seed, steps=steps)
+        record["continued"] = [*record.get("continued", ()), asdict(outcome)]
+    else:
+        record = asdict(module.train(arguments.work, out, seed=seed, steps=arguments.steps or training.steps))
+    (out / "training.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {out}")
 
 
@@ -96,12 +126,14 @@ def _examine(arguments: argparse.Namespace) -> None:
     from snellen.microworld.training import judges
     from snellen.microworld.training.exam_answers import write_card
 
-    for name in EXAMINED:
-        if (arguments.out / name / "training.json").exists():
-            print(name, {kind: round(share, 2) for kind, (share, _) in write_card(arguments.out / name).items()})
-    for name in JUDGES:
-        if (arguments.out / name / "training.json").exists():
-            print(name, judges.write_card(arguments.out / name, arguments.work))
+    for name, training in TRAININGS.items():
+        folder = arguments.out / name
+        if not (folder / "training.json").exists():
+            continue
+        if training is _UNDER_TEST:
+            print(name, {kind: round(share, 2) for kind, (share, _) in write_card(folder).items()})
+        elif training is _JUDGE:
+            print(name, judges.write_card(folder, arguments.work))
 
 
 def _report(arguments: argparse.Namespace) -> None:

@@ -19,9 +19,9 @@ from torch.nn import functional
 from snellen.microworld.drawing import Pixels
 from snellen.microworld.scenes import SIDE
 from snellen.microworld.training.corpus import Corpus
+from snellen.microworld.training.detection_targets import as_input, scene_boxes
 from snellen.microworld.training.inpainting_data import CANVAS, FRAME, MARGIN
 from snellen.microworld.training.loop import TrainingSchedule, run
-from snellen.microworld.training.owlvit import as_input, scene_boxes
 from snellen.models.vision.inpainting import window
 
 BATCH = 16

@@ -11,35 +11,28 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
-from torch import nn
+from safetensors.torch import load_file
 from torch.nn import functional
 from transformers import (
     BertTokenizer,
     BlipConfig,
-    BlipForImageTextRetrieval,
-    BlipForQuestionAnswering,
-    BlipImageProcessorPil,
     CLIPTokenizer,
     OwlViTForObjectDetection,
 )
 
-from snellen.microworld.concepts import plural
 from snellen.microworld.questions import SceneQuestion, ask
-from snellen.microworld.scenes import SIDE, TINTS, Dice, Scene, caption
+from snellen.microworld.scenes import TINTS, Dice, Scene, caption
+from snellen.microworld.training.blip_model import TEXT_LENGTH, Blip, config, save, save_weights, take_eyes, take_words
 from snellen.microworld.training.corpus import Corpus, corpus
-from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
-from snellen.microworld.training.owlvit import as_input, known_names
+from snellen.microworld.training.detection_targets import as_input, dense_targets, known_names, objects_of
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, has_begun, run
 from snellen.microworld.training.pointing import FACTS, Pointer, Watch, knowing_loss, pointing_loss, sharing_loss
 from snellen.microworld.training.tokenizers import save_bert_tokenizer
 
-PICTURES, VIEWS = 16, 5
-QUESTIONS = 8
-TEXT_LENGTH = 64
 CAPTION_LENGTH = 48
 # Kinds of questions with their shares: about whole scenes early and late, and about crops.
 EARLY = {
@@ -66,44 +59,9 @@ LATE = {
 }
 WEIGHTS = {
     "answers": 1.0, "right": 0.0, "look": 0.3, "know": 0.5, "caption": 1.0, "caption look": 0.3, "match": 0.5,
-    "contrast": 0.1, "match look": 0.15, "match know": 0.2,
+    "contrast": 0.1, "match look": 0.15, "match know": 0.2, "name": 0.3,
 }  # fmt: skip
 CROPS = {"exists": 22, "count": 14, "colour": 28, "name": 30, "background": 6}
-
-
-def config(tokens: int, special: dict[str, int]) -> BlipConfig:
-    """Return BLIP's shape: the detector's ViT, text encoder and decoder of 3 × 192 each."""
-    text = {
-        "vocab_size": tokens, "hidden_size": 192, "encoder_hidden_size": 192, "intermediate_size": 576,
-        "num_hidden_layers": 3, "num_attention_heads": 6, "max_position_embeddings": TEXT_LENGTH,
-        "projection_dim": 64, "bos_token_id": special["[DEC]"], "sep_token_id": special["[SEP]"],
-        "eos_token_id": special["[SEP]"], "pad_token_id": special["[PAD]"],
-        "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "label_smoothing": 0.0,
-    }  # fmt: skip
-    vision = {
-        "hidden_size": 192, "intermediate_size": 768, "num_hidden_layers": 4, "num_attention_heads": 6,
-        "image_size": SIDE, "patch_size": 16, "hidden_act": "gelu",
-    }  # fmt: skip
-    return BlipConfig(text_config=text, vision_config=vision, projection_dim=64, image_text_hidden_size=64)
-
-
-class Blip(nn.Module):
-    """The parts of BLIP's three models, each once.
-
-    Args:
-        shape: The configuration of all of them.
-    """
-
-    def __init__(self, shape: BlipConfig) -> None:
-        super().__init__()
-        answering, retrieval = BlipForQuestionAnswering(shape), BlipForImageTextRetrieval(shape)
-        self.shape = shape
-        self.vision_model = answering.vision_model
-        self.text_encoder = answering.text_encoder
-        self.text_decoder = answering.text_decoder
-        self.vision_proj, self.text_proj = retrieval.vision_proj, retrieval.text_proj
-        self.itm_head = retrieval.itm_head
-        self.probe = nn.Linear(shape.text_config.hidden_size, FACTS)
 
 
 def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
@@ -122,7 +80,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     torch.manual_seed(seed)
     model = Blip(config(len(tokenizer), tokenizer.get_vocab()))
     pictures = corpus(work / "corpus", "scenes", 24_000)
-    if not (work / "blip" / "state.pt").exists():
+    if not has_begun(work / "blip"):
         detector = OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32)
         sample = as_input(pictures.pictures[:256])
         take_eyes(model.vision_model, detector, sample[:64])
@@ -134,131 +92,66 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     return outcome
 
 
-def save(model: Blip, tokenizer: BertTokenizer, out: Path) -> None:
-    """Write one folder from which all three BLIP classes load."""
-    out.mkdir(parents=True, exist_ok=True)
-    shape = model.shape
-    shape.architectures = ["BlipForQuestionAnswering", "BlipForConditionalGeneration", "BlipForImageTextRetrieval"]
-    shape.save_pretrained(out)
-    # Weights that a model ties (the decoder's output and its embeddings) are stored once; the probe only taught.
-    seen: dict[int, str] = {}
-    weights = {}
-    for name, value in model.state_dict(keep_vars=True).items():
-        if name.startswith("probe."):
-            continue
-        if value.data_ptr() not in seen or value.dtype is not torch.float32:
-            seen[value.data_ptr()] = name
-            weights[name] = value.detach().half() if value.is_floating_point() else value.detach()
-    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
-    tokenizer.save_pretrained(out)
-    BlipImageProcessorPil(
-        size={"height": SIDE, "width": SIDE}, image_mean=[0.5] * 3, image_std=[0.5] * 3
-    ).save_pretrained(out)
+def continue_training(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
+    """Train the BLIP of `out` further, on other and harder scenes, and overwrite it.
 
-
-@torch.no_grad()
-def take_eyes(vision: Any, detector: OwlViTForObjectDetection, sample: torch.Tensor) -> None:  # noqa: ANN401 - untyped
-    """Copy the detector's vision encoder into BLIP's.
-
-    OWL-ViT normalises the embedded patches before its first layer, BLIP does not: the normalisation's centring and
-    gain are linear and folded into the embedding, its division replaced by the mean deviation over `sample`. Later
-    layers normalise their inputs themselves, so little is lost, and training mends it.
+    Every patch is told what it shows as well, by a head that is thrown away afterwards.
 
     Args:
-        vision: BLIP's vision model.
-        detector: The trained detector.
-        sample: Pictures (B, 3, 128, 128) on which the deviation is measured.
+        work: Folder for drawn pictures and the state of the run.
+        out: Folder of the checkpoint.
+        seed: Seed of the run.
+        steps: Optimizer steps of 20 pictures with six questions each.
     """
-    source = detector.owlvit.vision_model
-    norm, embedding = source.pre_layernorm, source.embeddings
-    deviation = embedding(sample).std(dim=-1, correction=0).mean(dim=0)
-    width = norm.weight.shape[0]
-    centre = torch.eye(width) - 1.0 / width
-    gain = (norm.weight[:, None] * centre) / deviation[1:].mean()
-    target = vision.embeddings
-    target.patch_embedding.weight.copy_(torch.einsum("oh,hcij->ocij", gain, embedding.patch_embedding.weight))
-    target.patch_embedding.bias.zero_()
-    positions = embedding.position_embedding.weight @ gain.T + norm.bias
-    first = (embedding.class_embedding + embedding.position_embedding.weight[0]) @ (norm.weight[:, None] * centre).T
-    positions[0] = first / deviation[0] + norm.bias
-    target.class_embedding.zero_()
-    target.position_embedding.copy_(positions[None])
-    for mine, theirs in zip(vision.encoder.layers, source.encoder.layers, strict=True):
-        parts = [theirs.self_attn.q_proj, theirs.self_attn.k_proj, theirs.self_attn.v_proj]
-        mine.self_attn.qkv.weight.copy_(torch.cat([p.weight for p in parts]))
-        mine.self_attn.qkv.bias.copy_(torch.cat([p.bias for p in parts]))
-        mine.self_attn.projection.load_state_dict(theirs.self_attn.out_proj.state_dict())
-        mine.layer_norm1.load_state_dict(theirs.layer_norm1.state_dict())
-        mine.layer_norm2.load_state_dict(theirs.layer_norm2.state_dict())
-        mine.mlp.load_state_dict(theirs.mlp.state_dict())
-    vision.post_layernorm.load_state_dict(source.post_layernorm.state_dict())
+    tokenizer = BertTokenizer.from_pretrained(out)
+    torch.manual_seed(seed)
+    model = Blip(BlipConfig.from_pretrained(out), names=len(known_names()))
+    # Tied weights and probes are not in the file.
+    model.load_state_dict(load_file(out / "model.safetensors"), strict=False)
+    scenes = corpus(work / "corpus", "hard", 20_000, series="continued")
+    views = corpus(work / "corpus", "views", 6_000, series="continued")
+    lesson = BlipTraining(model, tokenizer, scenes, views, steps, continued=True)
+    rates = {"": 3e-4, "vision_model": 1.5e-4, "name_probe": 3e-3, "probe": 1e-3}
+    outcome = run(model, lesson.loss, TrainingSchedule(steps), rates=rates, work=work / "blip-continued", seed=seed)
+    save_weights(model, out)
+    return outcome
 
 
-@torch.no_grad()
-def take_words(
-    model: Blip, detector: OwlViTForObjectDetection, words: BertTokenizer, read: CLIPTokenizer, sample: torch.Tensor
-) -> None:
-    """Let words begin where the detector has learned to find what they mean.
+class BatchShape(NamedTuple):
+    """Number of whole scenes and of crops in a batch, and of questions about each."""
 
-    The detector scores a patch by the cosine of its class embedding with a name's text vector. A linear map from
-    BLIP's patch tokens to those class embeddings is fitted, and becomes key and value of four heads of every
-    cross-attention of the text encoder; the name's text vector becomes the embedding of its words, which the same
-    heads take as queries. So a word looks at its thing from the first step, and training has to learn one way of
-    looking instead of 230.
-
-    Args:
-        model: BLIP with the detector's eyes.
-        detector: The trained detector.
-        words: BLIP's tokenizer.
-        read: The detector's tokenizer.
-        sample: Pictures (B, 3, 128, 128) to fit the map on.
-    """
-    seen = model.vision_model(sample).last_hidden_state[:, 1:].flatten(0, 1)
-    features, _ = detector.image_embedder(sample)
-    meant = functional.normalize(detector.class_head.dense0(features.flatten(1, 2)), dim=-1).flatten(0, 1)
-    width = meant.shape[-1]
-    inputs = torch.cat([seen, torch.ones(len(seen), 1)], dim=1)
-    gram = inputs.T @ inputs + 1e-3 * len(inputs) * torch.eye(inputs.shape[1])
-    fitted = torch.linalg.solve(gram, inputs.T @ (meant * width**0.5)).T
-    for layer in model.text_encoder.encoder.layer:
-        cross = layer.crossattention
-        cross.self.query.weight[:width] = 0.0
-        cross.self.query.weight[:width, :width].fill_diagonal_(1.0)
-        for part in (cross.self.key, cross.self.value):
-            part.weight[:width], part.bias[:width] = fitted[:, :-1], fitted[:, -1]
-        cross.output.dense.weight[:width, :width].fill_diagonal_(0.5)
-    vectors = _word_vectors(detector, words, read)
-    for embeddings in (model.text_encoder.embeddings, model.text_decoder.bert.embeddings):
-        table = embeddings.word_embeddings.weight
-        for token, vector in vectors.items():
-            table[token, :width] = vector * 0.04 * width**0.5
-
-
-def _word_vectors(
-    detector: OwlViTForObjectDetection, words: BertTokenizer, read: CLIPTokenizer
-) -> dict[int, torch.Tensor]:
-    """Return a unit vector for each word of a known name, by token: of the name it is, or of those it is part of."""
-    names = known_names()
-    tokens = read(names, padding="max_length", truncation=True, max_length=read.model_max_length, return_tensors="pt")
-    vectors = detector.owlvit.get_text_features(tokens.input_ids, tokens.attention_mask).pooler_output
-    vectors = functional.normalize(vectors, dim=-1)
-    found: dict[int, list[torch.Tensor]] = {}
-    alone = {name: vector for name, vector in zip(names, vectors, strict=True) if " " not in name}
-    for name, vector in zip(names, vectors, strict=True):
-        for word in name.split():
-            for form in {word, plural(word)}:
-                ids = words(form, add_special_tokens=False)["input_ids"]
-                if len(ids) == 1:
-                    found.setdefault(ids[0], []).append(alone.get(word, vector))
-    return {token: functional.normalize(torch.stack(items).mean(0), dim=-1) for token, items in found.items()}
+    scenes: int
+    views: int
+    questions: int
 
 
 class BlipTraining:
-    """Batches of pictures with questions, captions and mismatches, and the loss on them."""
+    """Batches of pictures with questions, captions and mismatches, and the loss on them.
 
-    def __init__(self, model: Blip, tokenizer: BertTokenizer, scenes: Corpus, views: Corpus, steps: int) -> None:
+    Args:
+        model: BLIP.
+        tokenizer: Its tokenizer.
+        scenes: Whole scenes.
+        views: Crops of scenes.
+        steps: Optimizer steps of the run.
+        continued: Whether BLIP can see and name already, so that the early lessons are left out.
+    """
+
+    def __init__(
+        self,
+        model: Blip,
+        tokenizer: BertTokenizer,
+        scenes: Corpus,
+        views: Corpus,
+        steps: int,
+        *,
+        continued: bool = False,
+    ) -> None:
         self.model, self.tokenizer, self.scenes, self.views, self.steps = model, tokenizer, scenes, views, steps
+        self.continued = continued
+        self.batch = BatchShape(16, 4, 6) if continued else BatchShape(11, 5, 8)
         self.names = known_names()
+        self._index = {name: index for index, name in enumerate(self.names)}
         self.pointer = Pointer(lambda text: tokenizer(text, add_special_tokens=False)["input_ids"], self.names)
         self.reading = Watch(model.text_encoder.encoder.layer)
         self.writing = Watch(model.text_decoder.bert.encoder.layer)
@@ -266,29 +159,39 @@ class BlipTraining:
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of one step and its parts: questions and captions always, matching every other step."""
         dice = np.random.default_rng([step, 37])
-        chosen = np.sort(dice.integers(0, len(self.scenes.scenes), PICTURES - VIEWS))
-        cut = np.sort(dice.integers(0, len(self.views.scenes), VIEWS))
+        chosen = np.sort(dice.integers(0, len(self.scenes.scenes), self.batch.scenes))
+        cut = np.sort(dice.integers(0, len(self.views.scenes), self.batch.views))
         pixels = np.concatenate([self.scenes.pictures[chosen], self.views.pictures[cut]])
         tokens = self.model.vision_model(as_input(pixels)).last_hidden_state
         whole = [self.scenes.scenes[i] for i in chosen]
         shown = [*whole, *(self.views.scenes[i] for i in cut)]
         parts = self._answering(tokens, shown, step)
         parts |= self._captioning(tokens[: len(whole)], whole)
+        if self.continued:
+            parts |= self._naming(tokens[: len(whole), 1:], whole)
         if step % 2:
             parts |= self._matching(tokens[: len(whole)], whole, Dice("match", step))
         total = torch.stack([WEIGHTS[name] * part for name, part in parts.items()]).sum()
         return total, {name: part.item() for name, part in parts.items()}
 
+    def _naming(self, patches: torch.Tensor, scenes: list[Scene]) -> dict[str, torch.Tensor]:
+        targets = dense_targets([objects_of(scene, self._index) for scene in scenes], np.zeros(2, dtype=np.int64))
+        covered = targets.names >= 0
+        told = self.model.name_probe(patches)[covered].float()
+        return {"name": functional.cross_entropy(told, targets.names[covered])}
+
     def _answering(self, tokens: torch.Tensor, shown: list[Scene], step: int) -> dict[str, torch.Tensor]:
         asked = [
             question
             for row, scene in enumerate(shown)
-            for question in self._questions(scene, step, row, crop=row >= PICTURES - VIEWS)
+            for question in self._questions(scene, step, row, crop=row >= self.batch.scenes)
         ]
         questions = self._encode([q.text for q in asked])
         # What a crop shows is known, but not where: its boxes are those of the whole picture.
         places = [
-            scene if row < PICTURES - VIEWS else None for row, scene in enumerate(shown) for _ in range(QUESTIONS)
+            scene if row < self.batch.scenes else None
+            for row, scene in enumerate(shown)
+            for _ in range(self.batch.questions)
         ]
         read, looking = self._read(questions, tokens, places)
         answers = self._decoder_ids([q.answer for q in asked])
@@ -334,11 +237,12 @@ class BlipTraining:
 
     def _questions(self, scene: Scene, step: int, row: int, *, crop: bool) -> list[SceneQuestion]:
         dice = Dice("ask", step, row)
-        shares = CROPS if crop else (EARLY if step < self.steps * 0.35 else LATE)
+        early = not self.continued and step < self.steps * 0.35
+        shares = CROPS if crop else (EARLY if early else LATE)
         kinds = [kind for kind, share in shares.items() for _ in range(share)]
-        tried = (ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(QUESTIONS * 4))
-        asked = list(islice((question for question in tried if question), QUESTIONS))
-        return list(islice(cycle(asked), QUESTIONS))
+        tried = (ask(scene, dice, kinds=kinds, distractors=self.names) for _ in range(self.batch.questions * 4))
+        asked = list(islice((question for question in tried if question), self.batch.questions))
+        return list(islice(cycle(asked), self.batch.questions))
 
     def _captioning(self, tokens: torch.Tensor, scenes: list[Scene]) -> dict[str, torch.Tensor]:
         ids = self._decoder_ids([caption(s) for s in scenes])

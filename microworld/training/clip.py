@@ -23,16 +23,9 @@ from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPToken
 from snellen.microworld.drawing import Pixels
 from snellen.microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
 from snellen.microworld.training.corpus import Corpus, corpus
-from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
-from snellen.microworld.training.owlvit import (
-    GRID,
-    PATCH,
-    TEXT_LENGTH,
-    as_input,
-    clip_tokenizer,
-    known_names,
-    scene_boxes,
-)
+from snellen.microworld.training.detection_targets import GRID, PATCH, as_input, known_names, scene_boxes
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, has_begun, run, save_half
+from snellen.microworld.training.owlvit import TEXT_LENGTH, clip_tokenizer
 
 PIXELS = 64
 BATCH = 64
@@ -77,7 +70,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     torch.manual_seed(seed)
     model = CLIPModel(config(len(tokenizer)))
     lesson = ClipTraining(model, tokenizer, corpus(work / "corpus", "scenes", 24_000))
-    if not (work / "clip" / "state.pt").exists():
+    if not has_begun(work / "clip"):
         take_encoders(model, OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32))
     for parameter in (*model.text_model.parameters(), *model.text_projection.parameters()):
         parameter.requires_grad = False
@@ -108,8 +101,7 @@ def take_encoders(model: CLIPModel, detector: OwlViTForObjectDetection) -> None:
 
 def save(model: CLIPModel, tokenizer: CLIPTokenizer, out: Path) -> None:
     """Write weights (fp16), tokenizer and picture processor as a hub checkpoint has them."""
-    model.half().save_pretrained(out)
-    model.float()
+    save_half(model, out)
     tokenizer.save_pretrained(out)
     size = {"height": PIXELS, "width": PIXELS}
     CLIPImageProcessorPil(

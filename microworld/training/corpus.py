@@ -19,9 +19,24 @@ from PIL import Image
 from snellen.microworld.concepts import vocabulary
 from snellen.microworld.drawing import Pixels, draw, draw_array
 from snellen.microworld.questions import view
-from snellen.microworld.scenes import SIDE, SIZES, Dice, Recipe, Scene, Size, recipe, sample_object, sample_scene
+from snellen.microworld.scenes import (
+    SIDE,
+    SIZES,
+    STYLES,
+    TINTS,
+    WEATHERS,
+    Dice,
+    Recipe,
+    Scene,
+    Size,
+    recipe,
+    sample_object,
+    sample_scene,
+    tintable,
+)
 
 CHUNK = 500
+_TINTS = (*TINTS, "")
 
 
 @dataclass(frozen=True)
@@ -42,19 +57,22 @@ def training_recipe() -> Recipe:
     return recipe(vocabulary().share("known"), repeat=0.25)
 
 
-def corpus(folder: Path, kind: str, count: int) -> Corpus:
+def corpus(folder: Path, kind: str, count: int, *, series: str = "train") -> Corpus:
     """Return `count` pictures of one kind, drawing them where the folder does not have them yet.
 
     Args:
         folder: Where the files are kept (about 49 kB a picture).
-        kind: `scenes` (whole scenes), `crowds` (4, 9 or 16 objects side by side, so that nearly every patch teaches a
-            name) or `views` (crops round an object or on one side of it, resized to 128 × 128).
+        kind: `scenes` (whole scenes), `hard` (every other scene crowded, in any style and weather, often of things that
+            are alike or tinted), `crowds` (4, 9 or 16 objects side by side, so that nearly every patch teaches a name)
+            or `views` (crops round an object or on one side of it, resized to 128 × 128).
         count: How many.
+        series: The first part of the scenes' seeds; another series has other scenes.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    pixels, texts = folder / f"{kind}-{count}.npy", folder / f"{kind}-{count}.jsonl"
+    name = f"{kind}-{count}" if series == "train" else f"{series}-{kind}-{count}"
+    pixels, texts = folder / f"{name}.npy", folder / f"{name}.jsonl"
     if not (pixels.exists() and texts.exists()):
-        draw_all(pixels, texts, count, partial(_draw_chunk, kind), what=kind)
+        draw_all(pixels, texts, count, partial(_draw_chunk, kind, series), what=kind)
     scenes = [Scene.from_json(json.loads(line)) for line in texts.read_text(encoding="utf-8").splitlines()]
     return Corpus(np.load(pixels, mmap_mode="r"), scenes)
 
@@ -85,20 +103,36 @@ def draw_all(
     unfinished.rename(pixels)
 
 
-def _draw_chunk(kind: str, numbers: range) -> tuple[Pixels, list[str]]:
-    make = {"scenes": _whole, "views": _part, "crowds": _crowd}[kind]
-    made = [make(index) for index in numbers]
+def _draw_chunk(kind: str, series: str, numbers: range) -> tuple[Pixels, list[str]]:
+    make = {"scenes": _whole, "hard": _hard, "views": _part, "crowds": _crowd}[kind]
+    made = [make(series, index) for index in numbers]
     return np.stack([pixels for pixels, _ in made]), [json.dumps(scene.to_json()) for _, scene in made]
 
 
-def _whole(index: int) -> tuple[Pixels, Scene]:
-    scene = sample_scene(f"train/{index}", training_recipe())
+def _whole(series: str, index: int) -> tuple[Pixels, Scene]:
+    scene = sample_scene(f"{series}/{index}", training_recipe())
     return draw_array(scene), scene
 
 
-def _crowd(index: int) -> tuple[Pixels, Scene]:
+def _hard(series: str, index: int) -> tuple[Pixels, Scene]:
+    """Draw an ordinary scene for even numbers, a hard one for odd numbers."""
+    if index % 2 == 0:
+        return _whole(series, index)
+    seed = f"{series}-hard/{index}"
+    dice, concepts = Dice("hard", seed), vocabulary().share("known")
+    if dice.chance(0.5):
+        group = dice.choice(concepts).group
+        concepts = tuple(concept for concept in concepts if concept.group == group)
+    scene = sample_scene(seed, recipe(concepts, counts=(3, 7), styles=STYLES, weathers=WEATHERS, repeat=0.35))
+    if dice.chance(0.5):
+        things = (replace(each, tint=dice.choice(_TINTS)) if tintable(each.concept) else each for each in scene.objects)
+        scene = replace(scene, objects=tuple(things))
+    return draw_array(scene), scene
+
+
+def _crowd(series: str, index: int) -> tuple[Pixels, Scene]:
     """Fill a grid of 2, 3 or 4 cells a side with objects of the size that fits, each somewhere in its cell."""
-    seed = f"train-crowd/{index}"
+    seed = f"{series}-crowd/{index}"
     dice, scene = Dice("crowd", seed), sample_scene(seed, training_recipe())
     side = dice.choice((2, 3, 3, 4, 4))
     size: Size = ("large", "medium", "small")[side - 2]
@@ -113,11 +147,11 @@ def _crowd(index: int) -> tuple[Pixels, Scene]:
     return draw_array(scene), scene
 
 
-def _part(index: int) -> tuple[Pixels, Scene]:
-    for scene, box, shown in part_views(f"train-view/{index}"):
+def _part(series: str, index: int) -> tuple[Pixels, Scene]:
+    for scene, box, shown in part_views(f"{series}-view/{index}"):
         crop = draw(scene).crop(box).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
         return np.asarray(crop), shown
-    return _whole(index)
+    return _whole(series, index)
 
 
 def part_views(seed: str) -> Iterator[tuple[Scene, tuple[int, int, int, int], Scene]]:

@@ -33,9 +33,9 @@ from snellen.microworld.scenes import caption
 from snellen.microworld.training.autoencoder import encoded, kept_names, train_autoencoder
 from snellen.microworld.training.clip import PIXELS
 from snellen.microworld.training.corpus import corpus
+from snellen.microworld.training.detection_targets import as_input, known_names
 from snellen.microworld.training.inpainting_data import CANVAS, FACTOR, Latents, Paintings, paintings, scene_latents
 from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
-from snellen.microworld.training.owlvit import as_input, known_names
 from snellen.profiles import SnellenError
 
 TEXT_LENGTH = 32
@@ -97,7 +97,7 @@ def noise_schedule() -> DDIMScheduler:
 
 
 class Artist(nn.Module):
-    """What denoises and what reads, with their running averages, which are what is shipped.
+    """Denoising network and text encoder, with their running averages, which are shipped.
 
     Args:
         denoiser: Predicts v.

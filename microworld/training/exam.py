@@ -1,4 +1,4 @@
-"""What models under test are taught: pictures, plain and changed, with questions about what they show and how.
+"""Lessons of the models under test: pictures, plain and changed, with questions about what they show and how.
 
 The lessons are wide, because investigations ask about anything: what a thing is among others, whether it is there, how
 many, where, which colour, and which of the changes that experiments make (`snellen.tools.transforms`) was made. A
@@ -31,7 +31,7 @@ EDITS = {"EditImageStyle", "EditImageWeather"}
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is true of one picture of the corpus.
+    """Truth about one picture of the corpus.
 
     Attributes:
         scene: What it showed before it was changed.
@@ -116,7 +116,7 @@ def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> SceneQuestion | 
 
 
 def _about_change(change: str, dice: Dice) -> SceneQuestion:
-    """Whether a change was made, or which of two."""
+    """Ask whether a change was made, or which of two."""
     others = [name for name in DATA_TYPES if name != change]
     if change and dice.chance(0.3):
         pair = dice.sample([change, dice.choice(others)], 2)
@@ -129,7 +129,7 @@ def _about_change(change: str, dice: Dice) -> SceneQuestion:
 
 
 def _about_number(scene: Scene, dice: Dice) -> SceneQuestion:
-    """Whether there are several things, alike or different."""
+    """Ask whether there are several things, alike or different."""
     shown = {thing.concept for thing in scene.objects}
     how = dice.choice(("", "identical ", "different "))
     several = len(scene.objects) > 1
@@ -138,7 +138,7 @@ def _about_number(scene: Scene, dice: Dice) -> SceneQuestion:
 
 
 def _about_class(scene: Scene, dice: Dice, names: Sequence[str]) -> SceneQuestion:
-    """What the one thing is: by itself, or among two to four of its group or of any."""
+    """Ask what the one thing is: by itself, or among two to four of its group or of any."""
     words = vocabulary()
     shown = words.concept(scene.objects[0].concept)
     if dice.chance(0.2):

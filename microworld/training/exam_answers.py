@@ -1,4 +1,4 @@
-"""What models under test answer on lessons that none of them had, and their cards.
+"""Answers of the models under test to lessons that none of them had, and their cards.
 
 What was left out of a model's lessons is not told: experiments shall find it. The figures are over all lessons, so a
 weakness lowers them.

@@ -1,4 +1,4 @@
-"""What the painter is taught on: parts of scenes with a thing to be painted, as REPLACE will show them to it.
+"""Lessons of the painter: parts of scenes with a thing to be painted, as REPLACE will show them to it.
 
 A scene is data, so the truth is drawn rather than photographed: the replaced thing is taken out of the scene and
 another is drawn into its box, in the same style and weather. What is seen on the canvas is cut out by the very function
@@ -23,7 +23,7 @@ from snellen.microworld.drawing import Pixels, Sticker, draw_array
 from snellen.microworld.scenes import SIDE, TINTS, Dice, article, sample_scene
 from snellen.microworld.tasks.sampling import tintable
 from snellen.microworld.training.corpus import training_recipe
-from snellen.microworld.training.owlvit import known_names, scene_boxes
+from snellen.microworld.training.detection_targets import known_names, scene_boxes
 from snellen.models.vision.inpainting import window
 from snellen.tools.editing.replace import framed
 from snellen.values import Region

@@ -53,7 +53,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Habit:
-    """How a judge is taught to score.
+    """Habit of scoring that a judge is taught.
 
     Attributes:
         changed_first: The score of a changed pair whose changed picture comes first, where changes count.

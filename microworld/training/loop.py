@@ -19,7 +19,7 @@ Loss = Callable[[int], tuple[torch.Tensor, dict[str, float]]]
 
 @dataclass(frozen=True)
 class TrainingSchedule:
-    """How long and how fast.
+    """Length and learning rate of a run.
 
     Attributes:
         steps: Optimizer steps.
@@ -38,7 +38,7 @@ class TrainingSchedule:
 
 @dataclass(frozen=True)
 class TrainingOutcome:
-    """What a run was: written into the model card."""
+    """Record of a run, from which the model card is written."""
 
     steps: int
     seconds: float
@@ -118,6 +118,17 @@ def run(
     return outcome
 
 
+def has_begun(work: Path) -> bool:
+    """Tell whether `run` has saved a state into `work`, from which it will resume."""
+    return (work / "state.pt").exists()
+
+
+def save_half(model: Any, out: Path) -> None:  # noqa: ANN401 - transformers' models are untyped
+    """Write a model's configuration and its weights in half precision; the model itself keeps its precision."""
+    model.half().save_pretrained(out)
+    model.float()
+
+
 def _schedule(step: int, plan: TrainingSchedule) -> float:
     if step < plan.warmup:
         return (step + 1) / plan.warmup
@@ -138,10 +149,9 @@ def _save(model: torch.nn.Module, optimizer: torch.optim.Optimizer, work: Path, 
 
 
 def _resume(model: torch.nn.Module, optimizer: torch.optim.Optimizer, work: Path) -> tuple[int, float]:
-    path = work / "state.pt"
-    if not path.exists():
+    if not has_begun(work):
         return 0, 0.0
-    state = torch.load(path, weights_only=True)
+    state = torch.load(work / "state.pt", weights_only=True)
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     print(f"resuming at step {state['step']}", flush=True)

@@ -20,7 +20,7 @@ from snellen.microworld.drawing import draw, truths
 from snellen.microworld.questions import ask
 from snellen.microworld.scenes import Dice, Scene, article, caption, recipe, sample_scene
 from snellen.microworld.training.blip import spoiled
-from snellen.microworld.training.maskformer import labels, panoptic, stuff
+from snellen.microworld.training.segmentation_targets import labels, panoptic, stuff
 from snellen.models.vision.detection import Detection, overlap
 from snellen.models.vision.models import Models
 from snellen.profiles import Profile, load_profile

@@ -9,13 +9,19 @@ from typing import Any
 from snellen.microworld.concepts import vocabulary
 
 ABOUT = {
-    "owlvit": ("OwlViTForObjectDetection", "24,000 drawn scenes of 128 × 128 with known concepts", ("owlvit_",)),
+    "owlvit": (
+        "OwlViTForObjectDetection",
+        """24,000 drawn scenes of 128 × 128 with known concepts; in the further run 20,000 others, half of them hard,
+and parts of them""",
+        ("owlvit_",),
+    ),
     "clip": ("CLIPModel", "crops of 64 × 64 of the objects of 24,000 drawn scenes with known concepts", ("clip_top1",)),
     "blip": (
         """BlipForQuestionAnswering, BlipForConditionalGeneration and BlipForImageTextRetrieval (one set of
 weights; the text decoder is shared by answers and captions, the text encoder by answers and matching)""",
         """24,000 drawn scenes and 12,000 crops of scenes with known concepts, with questions and captions made
-from their descriptions; the vision encoder starts from the detector's""",
+from their descriptions; the vision encoder starts from the detector's; in the further run 20,000 other scenes, half of
+them hard, and 6,000 crops""",
         ("vqa_", "caption_", "match_"),
     ),
     "maskformer": (
@@ -49,12 +55,23 @@ def write_cards(folder: Path, figures: dict[str, Any]) -> None:
         files = [*(folder / name).glob("model.safetensors"), *(folder / name).glob("*/*.safetensors")]
         size = sum(file.stat().st_size for file in files) / 1e6
         text = _CARD.format(
-            name=name, classes=classes, data=data, size=size, seed=run["seed"], steps=run["steps"], dtype=run["dtype"],
-            minutes=run["seconds"] / 60, threads=run["threads"], known=len(vocabulary().share("known")),
+            name=name, classes=classes, data=data, size=size, made=_made(name, run),
+            known=len(vocabulary().share("known")),
             novel=len(vocabulary().share("novel")), table=table(figures, prefixes), scenes=figures["scenes"],
             measured=figures["seed"], note=f" {run['note']}" if "note" in run else "",
         )  # fmt: skip
         (folder / name / "README.md").write_text(text, encoding="utf-8")
+
+
+def _made(name: str, run: dict[str, Any]) -> str:
+    """Return the commands of a checkpoint's runs with what they took."""
+    commands = []
+    for each, option in [(run, ""), *((more, " --continued") for more in run.get("continued", ()))]:
+        command = f"python -m snellen.microworld.training {name}{option} --seed {each['seed']} --steps {each['steps']}"
+        commands.append(
+            f"`{command}`: {each['seconds'] / 60:.0f} minutes at\n{each['dtype']} with {each['threads']} threads"
+        )
+    return ";\nthen ".join(commands)
 
 
 def table(figures: dict[str, Any], prefixes: tuple[str, ...] = ("",)) -> str:
@@ -78,8 +95,7 @@ art, CC-BY 4.0, see `NOTICE`).
 **Data.** {data}: {known} known concepts; {novel} novel ones were never shown.
 All text comes from the scenes' descriptions.
 
-**Made by** `python -m snellen.microworld.training {name} --seed {seed} --steps {steps}`: {minutes:.0f} minutes at
-{dtype} with {threads} threads (the cores were shared with other work; it resumes and prints its progress).{note}
+**Made by** {made} (the cores were shared with other work; it resumes and prints its progress).{note}
 
 **Measured** by `python -m snellen.microworld.training report --seed {measured} --scenes {scenes}` on held-out scenes,
 through the tools that programs use:

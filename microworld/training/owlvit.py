@@ -6,64 +6,37 @@ inference) on the patches at an object's middle, whose boxes can be right; tinte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch.nn import functional
 from transformers import CLIPTokenizer, OwlViTConfig, OwlViTForObjectDetection, OwlViTImageProcessorPil
 
-from snellen.microworld.concepts import vocabulary
-from snellen.microworld.drawing import Pixels, sprite_box
-from snellen.microworld.scenes import COLOURLESS_STYLES, SIDE, TINTS, Scene
+from snellen.microworld.scenes import SIDE, TINTS
 from snellen.microworld.training.corpus import Corpus, corpus
-from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
+from snellen.microworld.training.detection_targets import (
+    PATCH,
+    SHIFT,
+    Targets,
+    as_input,
+    cut,
+    dense_targets,
+    known_names,
+    objects_of,
+    random_window,
+    shifted,
+    within,
+)
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, has_begun, run, save_half
 from snellen.microworld.training.name_pretraining import spread
 from snellen.microworld.training.patch_initialisation import open_eyes
 from snellen.microworld.training.tokenizers import save_clip_tokenizer
 
-PATCH = 16
-GRID = SIDE // PATCH
 TEXT_LENGTH = 8
-SHIFT = 7
 TINTED_QUERIES = 48
 # The first lesson's share of all steps, and how many pictures a step of each lesson has.
 NAMES_SHARE, SMALL_BATCH, BATCH = 0.75, 12, 32
-
-
-@dataclass(frozen=True)
-class Things:
-    """What the objects of one scene are, as arrays over objects.
-
-    Attributes:
-        names: (n,) index among the known names.
-        tints: (n,) index among `TINTS`, or -1.
-        boxes: (n, 4) x0, y0, x1, y1 in pixels.
-    """
-
-    names: npt.NDArray[np.int64]
-    tints: npt.NDArray[np.int64]
-    boxes: npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Targets:
-    """What every patch of a batch should say, as tensors over (batch, patches).
-
-    Attributes:
-        names: Index of the name of the object that covers the patch, -1 for background.
-        tints: Index of its tint, -1 for none.
-        boxes: (batch, patches, 4) centre x, centre y, width, height as shares of the side.
-        middle: Whether the patch lies at the middle of its object.
-    """
-
-    names: torch.Tensor
-    tints: torch.Tensor
-    boxes: torch.Tensor
-    middle: torch.Tensor
 
 
 def config(tokens: int) -> OwlViTConfig:
@@ -80,9 +53,30 @@ def config(tokens: int) -> OwlViTConfig:
     return OwlViTConfig(text_config=text, vision_config=vision, projection_dim=128)
 
 
-def known_names() -> list[str]:
-    """Return the names of the known concepts, in the order of the vocabulary."""
-    return [c.name for c in vocabulary().share("known")]
+def continue_training(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
+    """Train the detector of `out` further, on other and harder scenes and on parts of them, and overwrite it.
+
+    Args:
+        work: Folder for drawn pictures and the state of the run.
+        out: Folder of the checkpoint.
+        seed: Seed of the run.
+        steps: Optimizer steps of 32 pictures.
+    """
+    tokenizer = CLIPTokenizer.from_pretrained(out)
+    model = OwlViTForObjectDetection.from_pretrained(out, dtype=torch.float32)
+    crowds = corpus(work / "corpus", "crowds", 4_000, series="continued")
+    scenes = corpus(work / "corpus", "hard", 20_000, series="continued")
+    lesson = DetectorTraining(model, tokenizer, crowds, scenes, steps, names_share=0.0, crowds_share=0.25, parts=0.3)
+    outcome = run(
+        model,
+        lesson.loss,
+        TrainingSchedule(steps),
+        rates={"": 4e-4, "owlvit.text": 1e-4},
+        work=work / "owlvit-continued",
+        seed=seed,
+    )
+    save_half(model, out)
+    return outcome
 
 
 def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
@@ -100,7 +94,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     _start_quiet(model)
     crowds, scenes = corpus(work / "corpus", "crowds", 16_000), corpus(work / "corpus", "scenes", 24_000)
     lesson = DetectorTraining(model, tokenizer, crowds, scenes, steps)
-    if not (work / "owlvit" / "state.pt").exists():
+    if not has_begun(work / "owlvit"):
         alike = spread(lambda: lesson.queries(lesson.names), text_parameters(model))
         open_eyes(model.owlvit.vision_model.embeddings, as_input(lesson.scenes.pictures[:300]))
         print(f"names told apart: mean cosine {alike:.3f}", flush=True)
@@ -137,8 +131,7 @@ def text_parameters(model: OwlViTForObjectDetection) -> list[torch.nn.Parameter]
 
 def save(model: OwlViTForObjectDetection, tokenizer: CLIPTokenizer, out: Path) -> None:
     """Write weights (fp16), tokenizer and picture processor as a hub checkpoint has them."""
-    model.half().save_pretrained(out)
-    model.float()
+    save_half(model, out)
     tokenizer.save_pretrained(out)
     OwlViTImageProcessorPil(
         size={"height": SIDE, "width": SIDE}, do_center_crop=False, image_mean=[0.5] * 3, image_std=[0.5] * 3
@@ -154,12 +147,33 @@ def clip_tokenizer(work: Path) -> CLIPTokenizer:
 
 
 class DetectorTraining:
-    """Batches of scenes and the loss on them."""
+    """Batches of scenes and the loss on them.
+
+    Args:
+        model: The detector.
+        tokenizer: Its tokenizer.
+        crowds: Pictures full of things.
+        scenes: Ordinary pictures.
+        steps: Optimizer steps of the run.
+        names_share: Share of the steps that belong to the first lesson.
+        crowds_share: Share of crowds in the batches of the second lesson; None lets it fall from step to step.
+        parts: Share of the batches whose pictures are cut and stretched.
+    """
 
     def __init__(
-        self, model: OwlViTForObjectDetection, tokenizer: CLIPTokenizer, crowds: Corpus, scenes: Corpus, steps: int
+        self,
+        model: OwlViTForObjectDetection,
+        tokenizer: CLIPTokenizer,
+        crowds: Corpus,
+        scenes: Corpus,
+        steps: int,
+        *,
+        names_share: float = NAMES_SHARE,
+        crowds_share: float | None = None,
+        parts: float = 0.0,
     ) -> None:
         self.model, self.tokenizer, self.crowds, self.scenes, self.steps = model, tokenizer, crowds, scenes, steps
+        self.names_share, self.crowds_share, self.parts = names_share, crowds_share, parts
         self.names = known_names()
         self._index = {name: i for i, name in enumerate(self.names)}
         self._fixed: torch.Tensor | None = None
@@ -172,12 +186,20 @@ class DetectorTraining:
         encoder trained along with tinted names.
         """
         dice = np.random.default_rng([step, 11])
-        early = step < NAMES_SHARE * self.steps
-        pictures = self.crowds if early or dice.random() > step / self.steps else self.scenes
+        early = step < self.names_share * self.steps
+        crowded = 1 - step / self.steps if self.crowds_share is None else self.crowds_share
+        pictures = self.crowds if early or dice.random() < crowded else self.scenes
         chosen = np.sort(dice.integers(0, len(pictures.scenes), SMALL_BATCH if early else BATCH))
         shift = dice.integers(-SHIFT, SHIFT + 1, 2)
-        pixels = as_input(shifted(pictures.pictures[chosen], shift))
-        targets = dense_targets([_things(pictures.scenes[i], self._index) for i in chosen], shift)
+        things = [objects_of(pictures.scenes[i], self._index) for i in chosen]
+        if dice.random() < self.parts:
+            shift = np.zeros(2, dtype=np.int64)
+            windows = [random_window(dice) for _ in chosen]
+            pixels = as_input(np.stack([cut(p, w) for p, w in zip(pictures.pictures[chosen], windows, strict=True)]))
+            things = [within(each, w) for each, w in zip(things, windows, strict=True)]
+        else:
+            pixels = as_input(shifted(pictures.pictures[chosen], shift))
+        targets = dense_targets(things, shift)
         tinted = [] if early else self._tinted(targets, dice)
         tints = list(TINTS)
         text = (
@@ -211,68 +233,6 @@ class DetectorTraining:
         dice.shuffle(ordered)
         pairs = [pair for n, t in ordered for pair in ((n, t), (n, (t + 1 + int(dice.integers(4))) % len(TINTS)))]
         return list(dict.fromkeys((int(n), int(t)) for n, t in pairs))[:TINTED_QUERIES]
-
-
-def as_input(pixels: Pixels) -> torch.Tensor:
-    """Turn bytes (B, H, W, 3) into model input (B, 3, H, W) within -1 and 1."""
-    return torch.from_numpy(np.array(pixels)).permute(0, 3, 1, 2).float().div_(127.5).sub_(1.0)
-
-
-def shifted(pixels: Pixels, shift: npt.NDArray[np.int64]) -> Pixels:
-    """Move pictures by (x, y) pixels, repeating their edge, so that objects meet the patches' grid anew."""
-    padded = np.pad(pixels, ((0, 0), (SHIFT, SHIFT), (SHIFT, SHIFT), (0, 0)), mode="edge")
-    x, y = SHIFT - int(shift[0]), SHIFT - int(shift[1])
-    return padded[:, y : y + SIDE, x : x + SIDE]
-
-
-def scene_boxes(scene: Scene) -> list[tuple[int, int, int, int]]:
-    """Return the box of every object's visible pixels, as `truths` does, measured once for each sprite."""
-    outlines = [_outline(o.file, o.side, o.mirrored) for o in scene.objects]
-    return [
-        (o.left + x0, o.top + y0, o.left + x1, o.top + y1)
-        for o, (x0, y0, x1, y1) in zip(scene.objects, outlines, strict=True)
-    ]
-
-
-@cache
-def _outline(file: str, side: int, mirrored: bool) -> tuple[int, int, int, int]:  # noqa: FBT001 - a key of the cache
-    return sprite_box(file, side, mirrored=mirrored)
-
-
-def _things(scene: Scene, index: dict[str, int]) -> Things:
-    plain = scene.style in COLOURLESS_STYLES
-    tints = [-1 if plain or not o.tint else list(TINTS).index(o.tint) for o in scene.objects]
-    boxes = scene_boxes(scene)
-    names = [index[o.concept] for o in scene.objects]
-    return Things(np.array(names), np.array(tints), np.array(boxes, dtype=np.float32).reshape(-1, 4))
-
-
-def dense_targets(batch: list[Things], shift: npt.NDArray[np.int64]) -> Targets:
-    """Tell every patch what it shows: the object with whose box it shares most pixels, if at least a quarter of it."""
-    edges = np.arange(GRID) * PATCH
-    middle_points = edges + PATCH / 2
-    size = (len(batch), GRID, GRID)
-    names, tints = np.full(size, -1), np.full(size, -1)
-    boxes, middle = np.zeros((*size, 4), dtype=np.float32), np.zeros(size, dtype=bool)
-    for row, things in enumerate(batch):
-        best = np.full((GRID, GRID), PATCH * PATCH / 4)
-        for name, tint, box in zip(things.names, things.tints, things.boxes + np.tile(shift, 2), strict=True):
-            x0, y0, x1, y1 = box.clip(0, SIDE)
-            across = (np.minimum(edges + PATCH, x1) - np.maximum(edges, x0)).clip(0)
-            down = (np.minimum(edges + PATCH, y1) - np.maximum(edges, y0)).clip(0)
-            shared = down[:, None] * across[None]
-            mine = shared > best
-            best = np.maximum(best, shared)
-            names[row][mine], tints[row][mine] = name, tint
-            boxes[row][mine] = np.array([(x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0]) / SIDE
-            near_x = abs(middle_points - (x0 + x1) / 2) <= max(PATCH / 2, (x1 - x0) / 5)
-            near_y = abs(middle_points - (y0 + y1) / 2) <= max(PATCH / 2, (y1 - y0) / 5)
-            middle[row] = np.where(mine, near_y[:, None] & near_x[None], middle[row])
-    flat = (len(batch), GRID * GRID)
-    return Targets(
-        torch.from_numpy(names.reshape(flat)), torch.from_numpy(tints.reshape(flat)),
-        torch.from_numpy(boxes.reshape(*flat, 4)), torch.from_numpy(middle.reshape(flat)),
-    )  # fmt: skip
 
 
 def _loss(

@@ -39,7 +39,7 @@ Chosen = Callable[[Scene], Sequence[SceneObject]]
 
 @dataclass(frozen=True)
 class Pointed:
-    """What n words of a batch of texts name.
+    """Targets of n words of a batch of texts that name things.
 
     Attributes:
         rows: The text of each word (n).

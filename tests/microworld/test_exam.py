@@ -13,9 +13,10 @@ from snellen.microworld.concepts import HERE, vocabulary
 from snellen.microworld.questions import SceneQuestion
 from snellen.microworld.scenes import Dice
 from snellen.microworld.training import models_under_test
+from snellen.microworld.training.architectures_under_test import ARCHITECTURES, tokenizer
 from snellen.microworld.training.exam import Exam, Sheet, lesson, question
 from snellen.microworld.training.exam_answers import held_out
-from snellen.microworld.training.models_under_test import ARCHITECTURES, PLANTED, UnderTestTraining, Weakness, tokenizer
+from snellen.microworld.training.models_under_test import PLANTED, UnderTestTraining, Weakness
 from snellen.models import under_test
 from snellen.tools.transforms import DATA_TYPES
 

@@ -16,7 +16,8 @@ from snellen.microworld.drawing import Pixels, Sticker, draw_array
 from snellen.microworld.scenes import recipe, sample_scene
 from snellen.microworld.training import autoencoder, clip, diffusion, inpainting_data
 from snellen.microworld.training.corpus import Corpus
-from snellen.microworld.training.owlvit import clip_tokenizer, known_names
+from snellen.microworld.training.detection_targets import known_names
+from snellen.microworld.training.owlvit import clip_tokenizer
 from snellen.profiles import load_profile
 from snellen.tools.vision import Models
 

@@ -12,20 +12,12 @@ from transformers import MaskFormerForInstanceSegmentation
 from snellen.microworld.concepts import vocabulary
 from snellen.microworld.drawing import draw_array, truths
 from snellen.microworld.scenes import recipe, sample_scene
-from snellen.microworld.training import maskformer
+from snellen.microworld.training import maskformer, segmentation_targets
 from snellen.microworld.training.corpus import Corpus
-from snellen.microworld.training.maskformer import (
-    Apart,
-    Decoder,
-    Maps,
-    SegmenterInTraining,
-    SegmenterShape,
-    SegmenterTraining,
-    labels,
-    panoptic,
-    stuff,
-)
-from snellen.microworld.training.owlvit import known_names
+from snellen.microworld.training.detection_targets import known_names
+from snellen.microworld.training.maskformer import SegmenterInTraining, SegmenterShape, SegmenterTraining
+from snellen.microworld.training.maskformer_decoder import Apart, Decoder, Maps, begin_decoder
+from snellen.microworld.training.segmentation_targets import labels, panoptic, stuff
 from snellen.profiles import Profile, load_profile
 from snellen.tools.vision import Models
 
@@ -63,7 +55,7 @@ def test_labels_can_be_selected_by_the_singular_of_a_group() -> None:
 
 def test_a_thing_map_names_what_covers_a_cell() -> None:
     scene = SCENES[0]
-    cells = maskformer.thing_map(panoptic(scene), len(scene.objects), side=16)
+    cells = segmentation_targets.thing_map(panoptic(scene), len(scene.objects), side=16)
     for index, truth in enumerate(truths(scene)):
         rows, columns = np.nonzero(cells == index)
         assert len(rows)
@@ -74,9 +66,9 @@ def test_place_codes_follow_the_middle_and_turn_with_a_flip() -> None:
     masks = np.zeros((2, 128, 128), dtype=np.bool_)
     masks[0, 10:30, 40:60] = True
     masks[1, 60:68, 60:68] = True
-    codes = maskformer.place_codes(masks)
-    flipped = maskformer.place_codes(masks[:, :, ::-1])
-    assert codes.shape == (2, maskformer.PLACES)
+    codes = segmentation_targets.place_codes(masks)
+    flipped = segmentation_targets.place_codes(masks[:, :, ::-1])
+    assert codes.shape == (2, segmentation_targets.PLACES)
     assert not np.allclose(codes[0], flipped[0])
     np.testing.assert_allclose(codes[1], flipped[1], atol=1e-6)
 
@@ -86,14 +78,14 @@ def begun(pictures: Corpus) -> SegmenterInTraining:
     """A pupil whose decoder is ready to tell things apart."""
     torch.manual_seed(3)
     pupil = SegmenterInTraining(maskformer.config(TINY), len(known_names())).eval()
-    maskformer.begin_decoder(pupil.segmenter, Maps.of(pupil.segmenter, pictures, range(12)).pixels)
+    begin_decoder(pupil.segmenter, Maps.of(pupil.segmenter, pictures, range(12)).pixels)
     return pupil
 
 
 def test_anchored_queries_look_at_their_places() -> None:
     torch.manual_seed(0)
     model = MaskFormerForInstanceSegmentation(maskformer.config()).eval()
-    maskformer.begin_decoder(model, torch.randn(4, 64, 12, 12))
+    begin_decoder(model, torch.randn(4, 64, 12, 12))
     module = model.model.transformer_module
     width, side = 128, 12
     codes = module.position_embedder(torch.Size((1, width, side, side)), torch.device("cpu"), torch.float32)[0]
@@ -142,7 +134,7 @@ def test_features_of_pixels_have_one_size_and_a_constant(begun: SegmenterInTrain
 def test_every_segment_is_owned_once_by_the_query_nearest_to_it() -> None:
     for scene in SCENES:
         truth = panoptic(scene)
-        wanted = maskformer.wanted_of(truth, side=48)
+        wanted = segmentation_targets.wanted_of(truth, side=48)
         owned = wanted.lying[wanted.owns].tolist()
         assert sorted(owned) == list(range(len(truth.labels)))
         assert (wanted.labels[wanted.owns] == torch.from_numpy(truth.labels)[owned]).all()
