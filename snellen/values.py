@@ -25,9 +25,21 @@ TEXT: Final = "Text"
 NUMBER: Final = "Number"
 BOOL: Final = "Bool"
 TEXTS: Final = "Texts"
+GROUPS: Final = "Groups"
+LABEL: Final = "Label"
+LABELS: Final = "Labels"
+NUMBERS: Final = "Numbers"
+CONDITION: Final = "Condition"
+KEY: Final = "Key"
+ORDER: Final = "Order"
 ANY: Final = "Any"
-TYPE_NAMES: Final = (PICTURE, REGION, REGIONS, TEXT, NUMBER, BOOL, TEXTS, ANY)
-"""The type names that the catalogue and the checks of programs use."""
+"""The type names that the catalogue and the checks of programs use.
+
+Checks alone tell a ``Label`` from other texts, and ``Labels`` and ``Numbers`` from other ``Texts``: labels have no
+order. A ``Condition`` (``where='area > 100'``), a ``Key`` (``by='label'``) and an ``Order`` (``by='left'``) are texts
+that a tool computes for each region.
+"""
+COMPUTED_KINDS: Final = frozenset({CONDITION, KEY, ORDER})
 
 _ID: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -51,6 +63,7 @@ class Region:
         label: What it was found as, or was labelled later; empty when nobody said.
         mask: Artifact id of an L-mode PNG of the picture's size (255 inside), when it was segmented.
         picture: Id of the picture it was found in; empty when unknown.
+        ground: Whether it is background (grass, a striped background), not a thing; SEG tells them apart.
     """
 
     box: tuple[int, int, int, int]
@@ -58,11 +71,44 @@ class Region:
     label: str = ""
     mask: str | None = None
     picture: str = ""
+    ground: bool = False
+
+    @property
+    def width(self) -> int:
+        """Pixels from the left edge to the right one."""
+        return max(self.box[2] - self.box[0], 0)
+
+    @property
+    def height(self) -> int:
+        """Pixels from the upper edge to the lower one."""
+        return max(self.box[3] - self.box[1], 0)
+
+    @property
+    def area(self) -> int:
+        """Pixels in the box."""
+        return self.width * self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The middle of the box, x and y in pixels."""
+        return (self.box[0] + self.box[2]) / 2, (self.box[1] + self.box[3]) / 2
+
+
+class Untaught(list[Region]):
+    """No region, because no tool was taught the name that was looked for: nothing follows from it.
+
+    Programs take it for an empty list; records and answers tell it from a thing that was not found.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Keep the name that no tool was taught."""
+        super().__init__()
+        self.name = name
 
 
 Scalar: TypeAlias = str | int | float | bool | None
-Value: TypeAlias = Picture | Region | Scalar | Sequence[Picture | Region | Scalar]
-"""What a program's variable may hold; sequences are lists of regions, texts or numbers."""
+Value: TypeAlias = Picture | Region | Scalar | Sequence[Picture | Region | Scalar | Sequence[Region]]
+"""What a program's variable may hold; sequences are lists of regions, groups of regions, texts or numbers."""
 
 Json: TypeAlias = Any
 """Plain JSON data: dicts with text keys, lists, texts, numbers, booleans, ``None``."""
@@ -104,7 +150,8 @@ def _kind_of_list(values: Sequence[object]) -> str:
         return REGIONS
     if all(isinstance(value, str | int | float) for value in values):
         return TEXTS
-    return ANY
+    grouped = all(isinstance(value, list | tuple) and kind_of(value) == REGIONS for value in values)
+    return GROUPS if grouped else ANY
 
 
 def accepts(wanted: str, given: str) -> bool:
@@ -120,10 +167,13 @@ def accepts(wanted: str, given: str) -> bool:
 
 _ALSO_TAKEN: Final = {
     REGIONS: (REGION,),
-    TEXT: (NUMBER, BOOL),
-    TEXTS: (TEXT,),
-    BOOL: (TEXT, NUMBER),
+    TEXT: (NUMBER, BOOL, LABEL),
+    TEXTS: (TEXT, LABEL, LABELS, NUMBERS),
+    BOOL: (TEXT, NUMBER, LABEL),
     NUMBER: (TEXT, BOOL),
+    CONDITION: (BOOL,),
+    KEY: (NUMBER, LABEL, TEXT, BOOL),
+    ORDER: (NUMBER,),
 }
 
 
@@ -206,6 +256,8 @@ def describe(value: object) -> str:
         return f"a picture of {value.width}x{value.height}"
     if isinstance(value, str):
         return repr(value if len(value) <= _DESCRIBED_CHARACTERS else value[:_DESCRIBED_CHARACTERS] + "…")
+    if isinstance(value, Untaught):
+        return f"no region: no tool was taught {describe(value.name)}"
     if isinstance(value, list | tuple) and value and all(isinstance(item, Region) for item in value):
         return f"{len(value)} region{'' if len(value) == 1 else 's'}"
     text = as_text(value) if isinstance(value, bool | int | float | Region) else str(value)
@@ -233,7 +285,10 @@ def to_json(value: Value) -> Json:
             "label": value.label,
             "mask": value.mask,
             "picture": value.picture,
+            **({"ground": True} if value.ground else {}),  # most regions are things, and older records lack it
         }
+    if isinstance(value, Untaught):
+        return {"type": "Untaught", "name": value.name}
     if isinstance(value, list | tuple):
         return [to_json(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
@@ -296,7 +351,7 @@ def from_json(data: Json) -> Any:  # noqa: ANN401 - whichever value was written
         raise BadInput(msg) from error
 
 
-def _record_from_json(data: dict[str, Json]) -> Picture | Region | float:
+def _record_from_json(data: dict[str, Json]) -> Picture | Region | Untaught | float:
     match data["type"]:
         case "Picture":
             return Picture(id=data["id"], width=data["width"], height=data["height"])
@@ -308,7 +363,10 @@ def _record_from_json(data: dict[str, Json]) -> Picture | Region | float:
                 label=data["label"],
                 mask=data["mask"],
                 picture=data["picture"],
+                ground=data.get("ground", False),
             )
+        case "Untaught":
+            return Untaught(data["name"])
         case "Number":
             return float(data["value"])
         case tag:

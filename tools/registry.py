@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from snellen import values
 from snellen.errors import BadInput
@@ -36,6 +37,7 @@ class ToolContext:
         profile: The profile in use; ``None`` means that nothing was configured.
         variables: The variables of the running program, by name (EVAL reads them).
         warnings: Plain sentences a tool leaves for the user; they end in the step's record.
+        deadline: When, by ``time.monotonic``, a tool that goes through many regions gives up.
     """
 
     pictures: PictureStore
@@ -44,11 +46,20 @@ class ToolContext:
     profile: Profile | None
     variables: Mapping[str, Value] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    deadline: float = math.inf
 
     def warn(self, message: str) -> None:
         """Leave a sentence for the user in the record of the running step, once."""
         if message not in self.warnings:
             self.warnings.append(message)
+
+
+Condition: TypeAlias = str
+"""A text that is an expression, true or false of each region: ``where='area > 100'``."""
+Key: TypeAlias = str
+"""A text that is an expression, a label or a number of each region: ``by='label'``."""
+Order: TypeAlias = str
+"""A text that is an expression, a number of each region: ``by='left'``."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,18 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that programs may call; ``description`` is the function's docstring."""
+    """A tool that programs may call.
+
+    Attributes:
+        name: As programs call it.
+        parameters: Its arguments.
+        returns: The type name of what it gives.
+        description: The function's docstring.
+        function: What it does.
+        synonyms: Other names for it.
+        texts: Readers of text arguments by name, which raise ``BadInput`` for a text that the tool never takes; a
+            program that has one is refused before it runs.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -75,6 +97,7 @@ class Tool:
     description: str
     function: Callable[..., Any] = field(compare=False, repr=False)
     synonyms: tuple[str, ...] = ()
+    texts: Mapping[str, Callable[[str], object]] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, context: ToolContext, **arguments: Value) -> Any:  # noqa: ANN401 - typed by ``returns``
         """Run the tool on arguments given by name, each read as the type that the signature asks for.
@@ -82,7 +105,12 @@ class Tool:
         Raises:
             BadInput: An argument is unknown, or has no reading as its type.
         """
-        return self.function(context, **{name: self._read(name, value) for name, value in arguments.items()})
+        read = {name: self._read(name, value) for name, value in arguments.items()}
+        output = self.function(context, **read)
+        if self.returns != values.REGIONS or output:
+            return output
+        # None of what nobody was taught is not none of what was looked for.
+        return next((value for value in read.values() if isinstance(value, values.Untaught)), output)
 
     def _read(self, name: str, value: Value) -> Any:  # noqa: ANN401 - typed by the parameter's kind
         parameter = self.parameter(name)
@@ -90,9 +118,10 @@ class Tool:
             msg = f"{self.name} has no argument {name!r}; it is {self.signature()}"
             raise BadInput(msg)
         if value is None and not parameter.required:
-            return None
+            return parameter.default
         try:
-            return values.convert(value, parameter.kind)
+            kind = values.TEXT if parameter.kind in values.COMPUTED_KINDS else parameter.kind
+            return values.convert(value, kind)
         except BadInput as error:
             msg = f"{self.name}({name}=…): {error}"
             raise BadInput(msg) from error
@@ -140,24 +169,31 @@ class Catalogue:
 
 
 _TOOLS: Final[dict[str, Tool]] = {}
-_TOOL_PACKAGES: Final = ("editing", "knowledge", "vision")
+_TOOL_PACKAGES: Final = ("editing", "knowledge", "regions", "vision")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def tool(name: str, *, synonyms: Sequence[str] = ()) -> Callable[[_Function], _Function]:
+def tool(
+    name: str, *, synonyms: Sequence[str] = (), texts: Mapping[str, Callable[[str], object]] | None = None
+) -> Callable[[_Function], _Function]:
     """Declare the decorated function as the tool ``name``; the function itself stays as it was.
 
     The function takes a :class:`ToolContext` first, then arguments annotated with a value's type
     (``Picture``, ``Region``, ``list[Region]``, ``str``, ``int``, ``float``, ``bool``, ``list[str]``, ``Value``;
-    ``| None`` for one that may be left out).
+    ``Condition``, ``Key`` and ``Order`` for texts that are expressions; ``| None`` for one that may be left out).
+
+    Args:
+        name: As programs call it.
+        synonyms: Other names for it.
+        texts: As `Tool.texts`.
 
     Raises:
         TypeError: The function has no docstring, or an annotation names no value's type.
     """
 
     def declare(function: _Function) -> _Function:
-        _TOOLS[name] = _describe(name, function, tuple(synonyms))
+        _TOOLS[name] = replace(_describe(name, function), synonyms=tuple(synonyms), texts=texts or {})
         return function
 
     return declare
@@ -196,12 +232,16 @@ _KINDS: Final = {
     "bool": values.BOOL,
     "list[str]": values.TEXTS,
     "Sequence[str]": values.TEXTS,
+    "list[list[Region]]": values.GROUPS,
+    "Condition": values.CONDITION,
+    "Key": values.KEY,
+    "Order": values.ORDER,
     "Value": values.ANY,
     "Any": values.ANY,
 }
 
 
-def _describe(name: str, function: Callable[..., Any], synonyms: tuple[str, ...]) -> Tool:
+def _describe(name: str, function: Callable[..., Any]) -> Tool:
     signature = inspect.signature(function)
     description = inspect.getdoc(function)
     if not description:
@@ -209,7 +249,7 @@ def _describe(name: str, function: Callable[..., Any], synonyms: tuple[str, ...]
         raise TypeError(msg)
     parameters = tuple(_describe_parameter(name, each) for each in list(signature.parameters.values())[1:])
     returns = _kind_named(name, signature.return_annotation)
-    return Tool(name, parameters, returns, description, function, synonyms)
+    return Tool(name, parameters, returns, description, function)
 
 
 def _describe_parameter(tool_name: str, parameter: inspect.Parameter) -> Parameter:

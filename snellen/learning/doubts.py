@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from snellen.reasoning.language.inflection import singular
 from snellen.scoring.answers import same
-from snellen.values import Region, as_number, from_json
+from snellen.values import Region, Untaught, as_number, from_json
 
 Json = dict[str, Any]
 
@@ -34,7 +34,10 @@ def doubts(steps: Sequence[Json]) -> list[str]:
 
 def _empty(steps: Sequence[Json]) -> Iterator[str]:
     for step in steps:
-        if step["output"] == [] and step["tool"] != "SET":
+        output = from_json(step["output"]) if step["tool"] != "SET" else None
+        if isinstance(output, Untaught):
+            yield f"Step {step['address']} says nothing, as no tool was taught {output.name!r}: {step['source']}"
+        elif output == []:
             yield f"Step {step['address']} found nothing: {step['source']}"
 
 

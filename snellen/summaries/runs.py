@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.tools.program import StepRecord
-from snellen.values import Picture, Region, as_text, from_json
+from snellen.values import Picture, Region, Untaught, as_text, from_json
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -31,8 +31,12 @@ def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
         named = ", ".join(_region_in_words(region) for region in value[:_SHOWN_REGIONS])
         more = ", …" if len(value) > _SHOWN_REGIONS else ""
         return f"{len(value)} region{'s' if len(value) > 1 else ''}: {named}{more}"
+    if isinstance(value, Untaught):
+        return f"nothing found: no tool was taught {value.name!r}"
     if isinstance(value, list) and not value:
         return "nothing found"
+    if isinstance(value, list) and all(isinstance(item, list) for item in value):
+        return "; ".join(in_words(group) for group in value[:_SHOWN_REGIONS])
     return as_text(value)
 
 

@@ -11,14 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from snellen.tools.program.expressions import (
-    MAX_CHARACTERS,
-    ExpressionError,
-    evaluate,
-    from_tree,
-    parse_expression,
-    parse_python,
-)
+from snellen.tools.program.evaluation import evaluate
+from snellen.tools.program.expression_limits import MAX_CHARACTERS, ExpressionError
+from snellen.tools.program.expressions import from_tree, parse_expression, parse_python
 from snellen.values import Picture, Region
 
 REGION = Region((0, 0, 4, 4), 0.9, "Dog")

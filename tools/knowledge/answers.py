@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from snellen.tools.program.expressions import evaluate, parse_expression
+from snellen.tools.program.evaluation import evaluate
+from snellen.tools.program.expressions import parse_expression
 from snellen.tools.registry import ToolContext, tool
 from snellen.values import Region, Value
 

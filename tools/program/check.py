@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from snellen import values
-from snellen.tools.program.expressions import Expression, kind_of_expression, kind_of_item
+from snellen.errors import BadInput
+from snellen.tools.program.expression_limits import ExpressionError
+from snellen.tools.program.expression_types import kind_of_expression, kind_of_item
+from snellen.tools.program.expressions import Expression
+from snellen.tools.program.fields import SCOPE
 from snellen.tools.program.syntax import (
+    COMPUTED,
     NO_PROFILE,
-    TAKES_EXPRESSION,
     Assign,
     Call,
     For,
@@ -115,8 +120,8 @@ class _Checker:
             case Call():
                 return self._call(statement, known)
             case Assign():
-                self._expression(statement.value, statement.line, known)
-                return self._set(known, statement.target, kind_of_expression(statement.value, known.kinds))
+                kind = self._expression(statement.value, statement.line, known)
+                return self._set(known, statement.target, kind)
             case If():
                 self._expression(statement.condition, statement.line, known)
                 then = self.block(statement.then, known)
@@ -129,8 +134,7 @@ class _Checker:
         return known.with_kind(name, kind)
 
     def _for(self, statement: For, known: _Known) -> _Known:
-        self._expression(statement.iterable, statement.line, known)
-        kind = kind_of_expression(statement.iterable, known.kinds)
+        kind = self._expression(statement.iterable, statement.line, known)
         item = kind_of_item(kind)
         if item is None:
             message = f"for goes through a list, but {statement.iterable.text} is {kind}"
@@ -138,10 +142,17 @@ class _Checker:
         body = self.block(statement.body, self._set(known, statement.variable, item or values.ANY))
         return known.joined(body)
 
-    def _expression(self, expression: Expression, line: int, known: _Known) -> None:
+    def _expression(self, expression: Expression, line: int, known: _Known) -> str:
+        """Report what is wrong with an expression, and return its type name."""
         for name in expression.names:
             if name not in known.kinds:
                 self._unknown_variable(name, line, known)
+        try:
+            return kind_of_expression(expression, known.kinds)
+        except ExpressionError as error:
+            message, _, remedy = str(error).partition("; ")
+            self.report(line, message, remedy)
+            return values.ANY
 
     def _unknown_variable(self, name: str, line: int, known: _Known) -> None:
         if name in self.set_somewhere:
@@ -153,45 +164,67 @@ class _Checker:
         self.report(line, f"variable {name} is unknown", f"{remedy} (text goes in quotes)")
 
     def _call(self, call: Call, known: _Known) -> _Known:
-        for expression in call.arguments.values():
-            self._expression(expression, call.line, known)
         tool = self.catalogue.find(call.tool)
         if tool is None:
+            for expression in call.arguments.values():
+                self._expression(expression, call.line, known)
             close = nearest(call.tool, self.catalogue.names(), 1)
             remedy = f"did you mean {close[0]}?" if close else f"the tools are {', '.join(self.catalogue.names())}"
             self.report(call.line, f"tool {values.describe(call.tool)} is unknown", remedy)
             return self._set(known, call.target, values.ANY)
-        self._arguments(call, tool, known)
-        known = self._set(known, call.target, self._kind_returned(call, tool, known))
+        kinds = self._arguments(call, tool, known)
+        # EVAL and RESULT give what they are given.
+        returned = kinds[0] if tool.returns == values.ANY and len(kinds) == 1 else tool.returns
+        known = self._set(known, call.target, returned)
         if tool.name != RESULT:
             return known
         self.saw_result = True
         return known.with_result()
 
-    def _kind_returned(self, call: Call, tool: Tool, known: _Known) -> str:
-        if tool.returns != values.ANY or len(call.arguments) != 1:
-            return tool.returns
-        (expression,) = call.arguments.values()  # EVAL and RESULT give what they are given
-        return kind_of_expression(expression, known.kinds)
-
-    def _arguments(self, call: Call, tool: Tool, known: _Known) -> None:
+    def _arguments(self, call: Call, tool: Tool, known: _Known) -> list[str]:
+        """Report what is wrong with the arguments of a call, and return their type names."""
+        kinds = []
         for name, expression in call.arguments.items():
             parameter = tool.parameter(name)
+            scope = known
+            if parameter is not None and parameter.kind in values.COMPUTED_KINDS:
+                scope = _Known(known.kinds | SCOPE)
+            kind = self._expression(expression, call.line, scope)
+            kinds.append(kind)
             if parameter is None:
                 self._unknown_argument(name, call, tool)
-            elif (tool.name, name) != TAKES_EXPRESSION:
-                self._kind(parameter, expression, call, known)
+            elif (tool.name, name) != COMPUTED:
+                self._kind(parameter, expression, call, kind)
+                self._text(tool, name, expression, call)
         missing = [each.name for each in tool.parameters if each.required and each.name not in call.arguments]
         if missing:
             self.report(call.line, f"{call.tool} lacks {', '.join(missing)}", f"write {tool.signature()}")
+        return kinds
+
+    def _text(self, tool: Tool, name: str, expression: Expression, call: Call) -> None:
+        """Report a text that the tool never takes, where the program says it in full."""
+        text = expression.constant_text()
+        if text is None or name not in tool.texts:
+            return
+        try:
+            tool.texts[name](text)
+        except BadInput as error:
+            message, _, remedy = str(error).partition("; ")
+            self.report(call.line, message, remedy)
 
     def _unknown_argument(self, name: str, call: Call, tool: Tool) -> None:
         close = nearest(name, [each.name for each in tool.parameters])
         remedy = f"did you mean {close[0]}?" if close else f"write {tool.signature()}"
         self.report(call.line, f"{call.tool} has no argument {values.describe(name)}", remedy)
 
-    def _kind(self, parameter: Parameter, expression: Expression, call: Call, known: _Known) -> None:
-        kind = kind_of_expression(expression, known.kinds)
+    def _kind(self, parameter: Parameter, expression: Expression, call: Call, kind: str) -> None:
         if not values.accepts(parameter.kind, kind):
             message = f"{call.tool}({parameter.name}={expression.text[:40]}) is {kind}"
-            self.report(call.line, message, f"it takes {parameter.kind}")
+            self.report(call.line, message, f"it takes {_TAKEN.get(parameter.kind, parameter.kind)}")
+
+
+_TAKEN: Final = {
+    values.CONDITION: "a condition on each region, such as 'area > 100 and label == \\'dog\\''",
+    values.KEY: "a label or a number of each region, such as 'label'",
+    values.ORDER: "a number of each region, such as 'left' or 'distance(region, HOUSE)', as nothing else has an order",
+}

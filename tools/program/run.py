@@ -11,11 +11,11 @@ from typing import Any
 from snellen import values
 from snellen.errors import BadInput, SnellenError, out_of_memory
 from snellen.tools.program.check import check
-from snellen.tools.program.expressions import Expression, evaluate
+from snellen.tools.program.evaluation import evaluate
+from snellen.tools.program.expressions import Expression
 from snellen.tools.program.steps import FOR, IF, SET, StepRecord
 from snellen.tools.program.syntax import (
     NO_PROFILE,
-    TAKES_EXPRESSION,
     Assign,
     Call,
     For,
@@ -24,6 +24,7 @@ from snellen.tools.program.syntax import (
     ProgramError,
     ProgramLimits,
     Statement,
+    takes_expression,
 )
 from snellen.tools.registry import Catalogue, ToolContext, catalogue
 from snellen.values import Value
@@ -152,8 +153,9 @@ class _Execution:
 
     def _execute(self, statement: Statement, address: str) -> StepRecord:
         record = _begun(statement, address)
-        context = replace(self.context, variables=self.variables, warnings=[])
         started = time.monotonic()
+        deadline = started + self.limits.seconds - self.seconds
+        context = replace(self.context, variables=self.variables, warnings=[], deadline=deadline)
         error: str | None = None
         outcome = _Outcome()
         try:
@@ -230,7 +232,7 @@ class _Execution:
         return _call_of(call.tool, {name: values.to_json(value) for name, value in outcome.arguments.items()})
 
     def _argument(self, tool: str, name: str, expression: Expression) -> Any:  # noqa: ANN401 - any value
-        if (tool, name) == TAKES_EXPRESSION:
+        if takes_expression(tool, name):
             return expression.text
         return evaluate(expression, self.variables)
 
@@ -253,4 +255,5 @@ def _call_of(tool: str, arguments: Mapping[str, values.Json]) -> str:
 
 def _can_be_known(record: StepRecord) -> bool:
     """Whether another run's record says what its call gives: not of what was given, failed, or reads variables."""
-    return not record.given and record.error is None and record.tool not in {SET, IF, FOR, TAKES_EXPRESSION[0]}
+    computes = any(takes_expression(record.tool, name) for name in record.arguments)
+    return not record.given and record.error is None and record.tool not in {SET, IF, FOR} and not computes

@@ -9,21 +9,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from snellen.errors import BadInput
+from snellen.tools.program.expression_limits import ExpressionError
 from snellen.tools.program.expressions import (
     Expression,
-    ExpressionError,
     from_tree,
     is_name,
     parse_expression,
     parse_python,
 )
-from snellen.values import describe
+from snellen.tools.registry import catalogue
+from snellen.values import COMPUTED_KINDS, describe
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
 
-TAKES_EXPRESSION: Final = ("EVAL", "expr")
-"""The one argument whose text is itself an expression: CLOVA's ``EVAL(expr='{A} > {B}')``."""
+COMPUTED: Final = ("EVAL", "expr")
+"""The argument whose text is computed at once: CLOVA's ``EVAL(expr='{A} > {B}')``."""
+
+
+def takes_expression(tool: str, argument: str) -> bool:
+    """Tell whether the text of an argument is itself an expression, as those of EVAL, FILTER and SORT are."""
+    found = catalogue().find(tool)
+    parameter = None if found is None else found.parameter(argument)
+    return (tool, argument) == COMPUTED or (parameter is not None and parameter.kind in COMPUTED_KINDS)
 
 
 @dataclass(frozen=True)
@@ -276,7 +284,7 @@ class _Reader:
         return Call(target, tool, arguments, statement.lineno, self._source(statement))
 
     def _argument(self, tool: str, name: str, node: ast.expr) -> Expression:
-        if (tool, name) != TAKES_EXPRESSION or not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and takes_expression(tool, name)):
             return self._expression(node)
         try:
             return parse_expression(node.value)

@@ -1,21 +1,46 @@
-"""LOC and FACEDET: boxes from OWL-ViT."""
+"""LOC, THINGS, FACEDET and KNOWS: boxes from OWL-ViT, and the names that it was taught."""
 
 from __future__ import annotations
 
 from snellen.profiles import LocModel
 from snellen.tools.registry import ToolContext, tool
 from snellen.tools.vision.context import models_of
-from snellen.values import Picture, Region
+from snellen.tools.vision.segment import segment
+from snellen.values import Picture, Region, Untaught
 
 
 @tool("LOC")
 def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
     """Locate all objects that the word names ("dog", "dogs", "animals"); best first, empty if there are none.
 
-    Each region's label says what was found.
+    Each region's label says what was found. A name that no tool was taught gives no region and a warning.
     """
     models = models_of(context)
-    return _detect(context, image, models.expansion_of("LOC").names(object))
+    found = _detect(context, image, models.expansion_of("LOC").names(object))
+    unknown = models.untaught("LOC", object)
+    if not unknown:
+        return found
+    named = " and ".join(map(repr, unknown))
+    if found:
+        context.warn(f"No tool was taught {named}: what was found for it is a guess.")
+        return found
+    context.warn(f"No tool was taught {named}: that it was not found says nothing.")
+    return Untaught(", ".join(unknown))
+
+
+@tool("THINGS")
+def locate_things(context: ToolContext, image: Picture) -> list[Region]:
+    """Locate everything that the tools know, without the background; best first. Each label says what it is."""
+    names = models_of(context).expansion_of("LOC").all_names()
+    if names:
+        return _detect(context, image, names)
+    return [each for each in segment(context, image) if not each.ground]
+
+
+@tool("KNOWS")
+def knows(context: ToolContext, name: str) -> bool:
+    """Tell whether the tools were taught a name ("dog", "animals"); LOC finds nothing of what they were not taught."""
+    return not models_of(context).untaught("LOC", name)
 
 
 @tool("FACEDET")

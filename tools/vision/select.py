@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from snellen.errors import BadInput
 from snellen.models.vision.name_expansion import singular
 from snellen.profiles import ClipModel
 from snellen.tools.registry import ToolContext, tool
 from snellen.tools.vision.context import crops, models_of, softmax
-from snellen.values import Picture, Region
+from snellen.values import Picture, Region, describe
 
 _PLACES: dict[str, Callable[[Region], float]] = {
     "left": lambda region: region.box[0] + region.box[2],
@@ -35,7 +37,32 @@ _SUPERLATIVES = {
 }
 
 
-@tool("SELECT")
+_INSTEAD = {
+    r"closest|nearest|farthest|furthest": "NEAREST(object=…, of=…)",
+    r"next to|beside|close to": "NEXT_TO(object=…, of=…)",
+    r"left of": "LEFT_OF(object=…, of=…), or AT(image=…, object=…, place='left')",
+    r"right of": "RIGHT_OF(object=…, of=…), or AT(image=…, object=…, place='right')",
+    r"above": "ABOVE(object=…, of=…)",
+    r"below|beneath|underneath": "BELOW(object=…, of=…)",
+    r"between": "BETWEEN(object=…, of=…, other=…)",
+    r"second|third|fourth|fifth": "SORT(object=…, by='left') and an item such as SORTED0[1]",
+}
+
+
+def check_query(query: str) -> None:
+    """Refuse a description that CLIP cannot see in one region: a relation, or a place in an order.
+
+    Raises:
+        BadInput: It is one; says which tool to take.
+    """
+    for words, remedy in _INSTEAD.items():
+        match = re.search(rf"\b(?:{words})\b", query.casefold())
+        if match:
+            msg = f"SELECT knows what regions look like, not {match[0]!r} as in {describe(query)}; use {remedy}"
+            raise BadInput(msg)
+
+
+@tool("SELECT", texts={"query": check_query})
 def select(
     context: ToolContext, image: Picture, object: list[Region], query: str, category: str | None = None
 ) -> list[Region]:
@@ -44,6 +71,7 @@ def select(
     A part may be a label ("dog": all regions with it), a place ("leftmost", "largest"), or a description ("the
     president"): the best region by similarity. A category keeps only the regions labelled so, if there are any.
     """
+    check_query(query)
     regions = _of_category(object, category)
     if not regions:
         return []

@@ -17,6 +17,13 @@ from snellen.profiles import SnellenError
 
 _DETERMINERS = frozenset({"a", "an", "the", "all", "any", "every", "each", "some", "this", "that", "these", "those"})
 _ANYTHING = frozenset({"object", "thing", "item"})
+_ADJECTIVES = frozenset(
+    (
+        *("red", "green", "blue", "yellow", "purple", "orange", "pink", "brown", "black", "white", "gray", "grey"),
+        *("big", "large", "small", "little", "tiny"),
+    )
+)
+"""Words that a name may carry without being another thing."""
 _IRREGULAR = {
     "people": "person",
     "men": "man",
@@ -153,6 +160,23 @@ class Expansion:
         """Every name that the checkpoints were taught."""
         return [concept.name for concept in self.concepts if concept.taught]
 
+    def untaught(self, words: str) -> list[str]:
+        """The names among the words that the checkpoints were never taught; none where no table tells what they know.
+
+        A taught thing keeps its name with a colour or a size before it ("red dog").
+        """
+        if not self.concepts:
+            return []
+        taught = frozenset(self.all_names())
+        parts = [words] if self._known(words) else _parts(words)
+        return [_bare(part) for part in parts if not self._teaches(_bare(part), taught)]
+
+    def _teaches(self, words: str, taught: frozenset[str]) -> bool:
+        if not taught.isdisjoint(self._known(words)):
+            return True
+        qualifier, _, rest = words.partition(" ")
+        return qualifier in _ADJECTIVES and bool(rest) and self._teaches(rest, taught)
+
     def related(self, concept: str, count: int) -> list[str]:
         """Taught concepts that may be taken for this one: of its group first, then of groups beside it, then any.
 
@@ -180,8 +204,7 @@ class Expansion:
         whole = self._known(words)
         if whole:
             return whole
-        parts = [part for piece in words.split(",") for part in piece.split(" and ") if part.strip()]
-        return _each_once(name for part in parts for name in self._known(part) or [_bare(part)])
+        return _each_once(name for part in _parts(words) for name in self._known(part) or [_bare(part)])
 
     def _known(self, words: str) -> list[str]:
         bare = _bare(words)
@@ -218,6 +241,10 @@ class Expansion:
                 groups.add(group)
                 pending.extend(self.parents.get(group, ()))
         return groups
+
+
+def _parts(words: str) -> list[str]:
+    return [part for piece in words.split(",") for part in piece.split(" and ") if part.strip()]
 
 
 def _bare(words: str) -> str:

@@ -22,6 +22,21 @@ _LEAST_LEFT = 0.5
 """A segment that loses more of its pixels to better ones shows the same thing as they do."""
 
 
+_GROUNDS = frozenset(
+    (
+        *("sky", "grass", "sand", "water", "sea", "river", "snow", "road", "pavement", "dirt", "gravel", "mountain"),
+        *("ceiling", "floor", "wall", "field"),
+    )
+)
+
+
+def is_ground(name: str) -> bool:
+    """Tell whether a segment's name is that of background: "striped background", "grass", COCO's "wall-brick"."""
+    words = name.casefold().split()
+    stem = name.casefold().partition("-")[0]
+    return name.endswith(("-merged", "-stuff")) or stem in _GROUNDS or (bool(words) and words[-1] == "background")
+
+
 @dataclass(frozen=True)
 class Segment:
     """A thing in a picture: its mask (L mode, the picture's size, 255 inside), the box around it, and its name."""

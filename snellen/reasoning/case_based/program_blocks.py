@@ -13,7 +13,8 @@ from itertools import count
 from typing import Final
 
 from snellen.tools.program import ProgramError, parse
-from snellen.tools.program.expressions import ExpressionError, parse_python
+from snellen.tools.program.expression_limits import ExpressionError
+from snellen.tools.program.expressions import parse_python
 
 RESULT_NAME: Final = "FINAL_RESULT"
 _NUMBERED: Final = re.compile(r"^(.*?)_?\d*$")

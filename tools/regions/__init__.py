@@ -1,0 +1,1 @@
+"""Tools over regions: lists of them, relations between them, what they show."""
