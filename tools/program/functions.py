@@ -86,7 +86,7 @@ def identity(value: object) -> Hashable:
         return str(value).strip().casefold() if read is None else read
     if isinstance(value, list | tuple):
         return tuple(map(identity, value))
-    hashable: Hashable = value  # type: ignore[assignment] # the other values are records, and hash as what they hold
+    hashable: Hashable = value  # the other values are records, and hash as what they hold
     return hashable
 
 

@@ -16,8 +16,9 @@ def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
     Each region's label says what was found. A name that no tool was taught gives no region and a warning.
     """
     models = models_of(context)
-    found = _detect(context, image, models.expansion_of("LOC").names(object))
-    unknown = models.untaught("LOC", object)
+    expansion = models.expansion_of("LOC")
+    found = _detect(context, image, expansion.names(object))
+    unknown = expansion.untaught(object)
     if not unknown:
         return found
     named = " and ".join(map(repr, unknown))
@@ -40,7 +41,7 @@ def locate_things(context: ToolContext, image: Picture) -> list[Region]:
 @tool("KNOWS")
 def knows(context: ToolContext, name: str) -> bool:
     """Tell whether the tools were taught a name ("dog", "animals"); LOC finds nothing of what they were not taught."""
-    return not models_of(context).untaught("LOC", name)
+    return not models_of(context).expansion_of("LOC").untaught(name)
 
 
 @tool("FACEDET")

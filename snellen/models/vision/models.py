@@ -211,10 +211,6 @@ class Models:
         learned = self.learned(pool)
         return self.expansion.taught(learned) if learned else self.expansion
 
-    def untaught(self, pool: str, words: str) -> list[str]:
-        """The names among the words that a tool neither was taught nor has learned; none where nobody knows."""
-        return [name for name in self.expansion_of(pool).untaught(words) if name not in self.learned(pool)]
-
     def detector(self) -> Detector:
         """The detector behind LOC, for what tunes it."""
         return self._once("loc model", lambda: Detector(self.profile, self.profile.entry(LocModel), self._prompts))

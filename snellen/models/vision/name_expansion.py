@@ -100,12 +100,14 @@ class Expansion:
         parents: The groups that each group belongs to.
         singulars: From a group's singular to its name.
         qualifiers: What may stand before a group, and the fact it stands for (``wild`` animals).
+        learned: What a tool has learned since, whether the facts know of it or not.
     """
 
     concepts: Sequence[KnownConcept] = ()
     parents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     singulars: Mapping[str, str] = field(default_factory=dict)
     qualifiers: Mapping[str, str] = field(default_factory=dict)
+    learned: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, facts: Path | None, *, split: Path | None = None) -> Expansion:
@@ -154,7 +156,7 @@ class Expansion:
         """The same, with these concepts as if the checkpoints had been taught them: groups expand to them as well."""
         learned = frozenset(names)
         concepts = [replace(each, taught=each.taught or each.name in learned) for each in self.concepts]
-        return replace(self, concepts=concepts)
+        return replace(self, concepts=concepts, learned=learned)
 
     def all_names(self) -> list[str]:
         """Every name that the checkpoints were taught."""
@@ -167,12 +169,12 @@ class Expansion:
         """
         if not self.concepts:
             return []
-        taught = frozenset(self.all_names())
+        taught = self.learned.union(self.all_names())
         parts = [words] if self._known(words) else _parts(words)
         return [_bare(part) for part in parts if not self._teaches(_bare(part), taught)]
 
     def _teaches(self, words: str, taught: frozenset[str]) -> bool:
-        if not taught.isdisjoint(self._known(words)):
+        if words in taught or not taught.isdisjoint(self._known(words)):
             return True
         qualifier, _, rest = words.partition(" ")
         return qualifier in _ADJECTIVES and bool(rest) and self._teaches(rest, taught)
