@@ -14,6 +14,7 @@ from snellen.errors import SnellenError
 from snellen.evaluation.campaigns import Campaign, CellResult, load_campaign, names, ranked_groups, run_campaign
 from snellen.reports.evaluations import check_folder
 from snellen.reports.runs import write_text
+from snellen.reports.templating import rendered
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
@@ -135,12 +136,6 @@ def write_campaign(chosen: Campaign, results: Sequence[CellResult], folder: Path
 
 def page(chosen: Campaign, results: Sequence[CellResult]) -> str:
     """Write the page: heat maps of the accuracies, one self-contained file."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parents[1] / "reports" / "templates"), autoescape=True,
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
     models = models_of(results)
     by_place = {(one.cell.row, one.cell.column): one for one in results}
     maps = []
@@ -152,7 +147,8 @@ def page(chosen: Campaign, results: Sequence[CellResult]) -> str:
     else:
         shown = [(one.cell.row, [_shade(one, name) for name in models]) for one in results]
         maps.append({"title": "", "columns": models, "rows": shown})
-    return environment.get_template("campaign.html.j2").render(
+    return rendered(
+        "campaign",
         campaign=chosen,
         maps=maps,
         ranking=[(name, mean, chosen.paper.get(name)) for name, mean in ranked_groups(chosen, results)],

@@ -165,7 +165,7 @@ def _finish(
 
 def _written(state: InvestigateState, options: argparse.Namespace) -> list[Path]:
     """Write the files that were asked for, and say which ones."""
-    from snellen.reports import investigation_page, investigation_text
+    from snellen.reports import investigation_files, investigation_page, investigation_text
 
     found = investigations.found_in(state)
     if found is None:
@@ -179,9 +179,9 @@ def _written(state: InvestigateState, options: argparse.Namespace) -> list[Path]
         write_text(Path(options.markdown), investigation_text.markdown(found) + "\n")
         written.append(Path(options.markdown))
     if getattr(options, "trials", None):
-        written.append(investigation_text.write_trials(found, folder, Path(options.trials)))
+        written.append(investigation_files.write_trials(found, folder, Path(options.trials)))
     if getattr(options, "out", None):
-        written += investigation_text.write_all(found, folder, Path(options.out))
+        written += investigation_files.write_all(found, folder, Path(options.out))
     if not options.json:
         for path in written:
             console().print(f"wrote   {path}", style="dim")

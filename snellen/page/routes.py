@@ -15,7 +15,7 @@ from starlette.routing import Route
 from snellen.errors import BadInput
 from snellen.memory.home import home
 from snellen.memory.prompts import PromptPool
-from snellen.reports import investigation_text
+from snellen.reports import investigation_files
 from snellen.serving.artifact_routes import found_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ async def _memory(_: Request) -> Response:
 
 
 def _write_trials(found: InvestigationResult, place: Path) -> None:
-    investigation_text.write_trials(found, home(), place)
+    investigation_files.write_trials(found, home(), place)
 
 
 async def _file(name: str, write: Callable[[Path], object], kind: str) -> Response:

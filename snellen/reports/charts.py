@@ -1,15 +1,11 @@
-"""What results are drawn and written with: plots without a window, templates without surprises."""
+"""Plots without a window: figures, legends, files."""
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from snellen.reports.runs import writing
-
-if TYPE_CHECKING:
-    import jinja2
 
 
 def figure_of(width: float, height: float) -> tuple[Any, Any]:
@@ -39,19 +35,3 @@ def saved(figure: Any, path: Path) -> Path:  # noqa: ANN401 - a matplotlib Figur
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=120, metadata={"Software": None})
     return path
-
-
-def template(name: str) -> jinja2.Template:
-    """Return a page's template; whatever is put into it is escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    return environment.get_template(name)
-
-
-def inline(path: Path) -> str:
-    """Return a PNG file as the address of a picture that is in the page itself."""
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"

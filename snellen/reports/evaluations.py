@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput
-from snellen.reports.charts import below
+from snellen.reports.charts import below, figure_of, saved
 from snellen.reports.runs import write_text, writing
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def check_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
-def write_results(found: LearningEvaluation, folder: Path) -> list[Path]:
+def write_results(evaluation: LearningEvaluation, folder: Path) -> list[Path]:
     """Write the report of learning: ``report.json``, ``table.md``, ``learning.png`` and, online, ``curve.png``.
 
     Returns:
@@ -42,24 +42,24 @@ def write_results(found: LearningEvaluation, folder: Path) -> list[Path]:
     """
     report, table = folder / "report.json", folder / "table.md"
     # Where the memory lies is of this machine; the report goes elsewhere.
-    shown = {name: value for name, value in found.to_json().items() if name != "memory"}
+    shown = {name: value for name, value in evaluation.to_json().items() if name != "memory"}
     write_text(report, json.dumps(shown, indent=2) + "\n")
-    write_text(table, table_of(found))
-    written = [report, table, _plotted(_bars(found), folder / "learning.png")]
-    if found.request.setting == "online":
-        written.append(_plotted(_curve(found), folder / "curve.png"))
+    write_text(table, table_of(evaluation))
+    written = [report, table, saved(_bars(evaluation), folder / "learning.png")]
+    if evaluation.request.setting == "online":
+        written.append(saved(_curve(evaluation), folder / "curve.png"))
     return written
 
 
-def table_of(found: LearningEvaluation) -> str:
+def table_of(evaluation: LearningEvaluation) -> str:
     """Return the figures as a Markdown table."""
-    gains = found.gains
+    gains = evaluation.gains
     rows = [
-        _row("before learning", found.before),
-        _row("programs learned", found.after_programs, gains["programs"]),
-        _row("programs and tools learned", found.after_tools, gains["all"]),
-        _row("known concepts, before", found.known_before),
-        _row("known concepts, after", found.known_after, gains["known"]),
+        _row("before learning", evaluation.before),
+        _row("programs learned", evaluation.after_programs, gains["programs"]),
+        _row("programs and tools learned", evaluation.after_tools, gains["all"]),
+        _row("known concepts, before", evaluation.known_before),
+        _row("known concepts, after", evaluation.known_after, gains["known"]),
     ]
     head = "| | score | 95 % interval | n | gain (paired, 95 % interval) |\n|---|---|---|---|---|\n"
     return head + "".join(rows)
@@ -76,20 +76,16 @@ def _row(name: str, figures: Figures, gain: Gain | None = None) -> str:
     return f"| {' | '.join((name, *cells_of(figures, gain)))} |\n"
 
 
-def _figure(width: float, height: float) -> tuple[Any, Any]:
-    from matplotlib.figure import Figure
-
-    # A figure of its own, not pyplot's: no window system is asked for, nothing is kept after it is written.
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
+def _bars(evaluation: LearningEvaluation) -> Any:  # noqa: ANN401 - a matplotlib Figure
+    figure, axes = figure_of(6.4, 3.6)
     axes.set_ylim(0, 1)
-    return figure, axes
-
-
-def _bars(found: LearningEvaluation) -> Any:  # noqa: ANN401 - a matplotlib Figure
-    figure, axes = _figure(6.4, 3.6)
-    shown = (found.before, found.after_programs, found.after_tools, found.known_before, found.known_after)
+    shown = (
+        evaluation.before,
+        evaluation.after_programs,
+        evaluation.after_tools,
+        evaluation.known_before,
+        evaluation.known_after,
+    )
     heights = [one.accuracy for one in shown]
     errors = [
         [max(one.accuracy - one.interval.low, 0) for one in shown],
@@ -98,29 +94,24 @@ def _bars(found: LearningEvaluation) -> Any:  # noqa: ANN401 - a matplotlib Figu
     bars = axes.bar(range(len(shown)), heights, yerr=errors, color=_COLOURS, capsize=4, ecolor="#444")
     axes.bar_label(bars, [f"{height:.2f}" for height in heights], label_type="center", color="white")
     axes.set_xticks(range(len(shown)), _BARS)
-    axes.set_ylabel("F1" if found.request.family == "tag" else "accuracy")
-    axes.set_title(_title(found), fontsize=10)
+    axes.set_ylabel("F1" if evaluation.request.family == "tag" else "accuracy")
+    axes.set_title(_title(evaluation), fontsize=10)
     return figure
 
 
-def _curve(found: LearningEvaluation) -> Any:  # noqa: ANN401 - a matplotlib Figure
-    figure, axes = _figure(6.4, 3.6)
-    for (name, values), colour in zip(found.curve.items(), (_COLOURS[0], _COLOURS[2]), strict=True):
+def _curve(evaluation: LearningEvaluation) -> Any:  # noqa: ANN401 - a matplotlib Figure
+    figure, axes = figure_of(6.4, 3.6)
+    axes.set_ylim(0, 1)
+    for (name, values), colour in zip(evaluation.curve.items(), (_COLOURS[0], _COLOURS[2]), strict=True):
         axes.plot(range(1, len(values) + 1), values, label=f"{name} learning", color=colour)
     axes.set_xlabel("tasks of the stream")
     axes.set_ylabel("mean score so far")
     below(figure, axes, columns=2)
-    axes.set_title(_title(found), fontsize=10)
+    axes.set_title(_title(evaluation), fontsize=10)
     return figure
 
 
-def _title(found: LearningEvaluation) -> str:
-    request = found.request
+def _title(evaluation: LearningEvaluation) -> str:
+    request = evaluation.request
     left_out = f", without {', '.join(request.without)}" if request.without else ""
     return f"{request.family}, {request.share} concepts, {request.setting}{left_out} (seed {request.seed})"
-
-
-def _plotted(figure: Any, path: Path) -> Path:  # noqa: ANN401 - a matplotlib Figure
-    with writing(path):
-        figure.savefig(path, dpi=120, metadata={"Software": None})
-    return path

@@ -1,4 +1,4 @@
-"""What came of judges of pairs, as tables, plots, pages and JSON."""
+"""Results of judges of pairs as tables, plots, pages and JSON."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.evaluation.pairs import CONDITIONS, EPSILONS, METRICS, ORDERS, POOLED
-from snellen.reports.charts import below, figure_of, inline, saved, template
+from snellen.reports.charts import below, figure_of, saved
 from snellen.reports.investigation_text import not_understood_lines
+from snellen.reports.pictures import data_uri
 from snellen.reports.runs import write_text
+from snellen.reports.templating import rendered
 
 if TYPE_CHECKING:
     from snellen.datasets.pairs import PairBenchmark
@@ -60,7 +62,7 @@ def markdown(outcome: PairJudgement, compared: Compared) -> str:
     lines += ["", *(f"- **{judge.name}**: {judge.verdict}" for judge in outcome.judges), ""]
     lines += [line for judge in outcome.judges for line in not_understood_lines(judge.name, judge.not_understood)]
     lines += ["## By split", ""]
-    lines += ["MMScore where changes count, and where they are to be overlooked.", ""]
+    lines += ["MMScore where changes count / where they should be ignored.", ""]
     splits = list(dict.fromkeys(split for judge in outcome.judges for split in judge.judged))
     lines += [f"| | {' | '.join(splits)} |", "|---" * (len(splits) + 1) + "|"]
     for judge in outcome.judges:
@@ -98,11 +100,11 @@ def write_results(outcome: PairJudgement, compared: Compared, folder: Path) -> l
     rows = (json.dumps(row, ensure_ascii=False) for row in _rows(outcome))
     write_text(folder / "scores.jsonl", "".join(f"{row}\n" for row in rows))
     plots = [saved(_metrics(outcome), folder / "metrics.png"), saved(_scores(outcome), folder / "scores.png")]
-    said = {judge.name: _said(judge) for judge in outcome.judges}
-    text = template("pairs.html.j2").render(
-        outcome=outcome, rows=rows_of(outcome), plots=[inline(plot) for plot in plots],
+    by_judge = {judge.name: _scores_of(judge) for judge in outcome.judges}
+    text = rendered(
+        "pairs", outcome=outcome, rows=rows_of(outcome), plots=[data_uri(plot.read_bytes()) for plot in plots],
         examples=[
-            {**one, "scores": [(name, scores.get(one["pair"].id, "")) for name, scores in said.items()]}
+            {**one, "scores": [(name, scores.get(one["pair"].id, "")) for name, scores in by_judge.items()]}
             for one in _examples(outcome.benchmark)
         ],
     )  # fmt: skip
@@ -118,7 +120,7 @@ def write_sample(benchmark: PairBenchmark) -> Path:
     """
     page = benchmark.folder / "sample.html"
     examples = [{**one, "scores": []} for one in _examples(benchmark)]
-    write_text(page, template("pairs-sample.html.j2").render(benchmark=benchmark, examples=examples))
+    write_text(page, rendered("pairs-sample", benchmark=benchmark, examples=examples))
     return page
 
 
@@ -134,7 +136,7 @@ def _rows(outcome: PairJudgement) -> Iterator[Json]:
 
 def _figures(judge: Judge) -> Json:
     splits = judge.splits
-    found: Json = {
+    figures: Json = {
         "mmscore": {
             split: {
                 name: {order: _value(judge.agreement(split, name, order, interval=order == "both")) for order in ORDERS}
@@ -168,8 +170,8 @@ def _figures(judge: Judge) -> Json:
     }
     if POOLED not in splits:
         for metric in (*METRICS, "invalid"):
-            found[metric][POOLED] = found[metric][splits[0]]
-    return found
+            figures[metric][POOLED] = figures[metric][splits[0]]
+    return figures
 
 
 def _value(one: Measure) -> Json:
@@ -192,23 +194,21 @@ def _deviation(row: tuple[float, float] | None) -> str:
     return "–" if row is None else f"{row[0]:.1f} ({row[1]:.1f})"
 
 
-def _said(judge: Judge) -> dict[str, str]:
+def _scores_of(judge: Judge) -> dict[str, str]:
     """Return what a judge gave each pair, in both orders under both conditions."""
-    found: dict[str, list[str]] = {}
+    rows: dict[str, list[str]] = {}
     for one in judge.of(POOLED):
         scores = [one.forward] if judge.encoder else [one.forward, one.backward]
-        said = " / ".join(
-            "–" if score is None else f"{score:g}" if not judge.encoder else f"{score:.2f}" for score in scores
-        )
-        found.setdefault(one.pair, []).append(said)
-    return {pair: row[0] if judge.encoder else ", ".join(row) for pair, row in found.items()}
+        texts = ("–" if score is None else f"{score:.2f}" if judge.encoder else f"{score:g}" for score in scores)
+        rows.setdefault(one.pair, []).append(" / ".join(texts))
+    return {pair: row[0] if judge.encoder else ", ".join(row) for pair, row in rows.items()}
 
 
 def _examples(benchmark: PairBenchmark) -> list[dict[str, Any]]:
     """Return pairs from all over the benchmark, with their pictures."""
     step = max(len(benchmark.pairs) // _SHOWN, 1)
     return [
-        {"pair": pair, "pictures": [inline(benchmark.picture(name)) for name in pair.files]}
+        {"pair": pair, "pictures": [data_uri(benchmark.picture(name).read_bytes()) for name in pair.files]}
         for pair in benchmark.pairs[::step][:_SHOWN]
     ]
 
@@ -254,8 +254,8 @@ def _scores(outcome: PairJudgement) -> Any:  # noqa: ANN401 - a matplotlib Figur
 def _histogram(axes: Any, judge: Judge) -> None:  # noqa: ANN401 - matplotlib Axes
     rows = [one for one in judge.of(POOLED) if one.condition == "sensitive"]
     for colour, truth in zip(_COLOURS, (10, 6, 1), strict=False):
-        found: Sequence[float] = [
+        scores: Sequence[float] = [
             score for one in rows if one.truth == truth for score in (one.forward, one.backward) if score is not None
         ]
-        axes.hist(found, bins=[edge + 0.5 for edge in range(11)], alpha=0.6, color=colour, label=f"right: {truth}")
+        axes.hist(scores, bins=[edge + 0.5 for edge in range(11)], alpha=0.6, color=colour, label=f"right: {truth}")
     axes.set_xlabel("score, where changes count")

@@ -1,4 +1,4 @@
-"""What came of free answers, as tables, plots, pages and JSON."""
+"""Results of free answers as tables, plots, pages and JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.datasets.prove.benchmark import REJECTED, Item
 from snellen.datasets.prove.building import ASKED, KEPT, REASONS
-from snellen.reports.charts import figure_of, inline, saved, template
+from snellen.reports.charts import figure_of, saved
+from snellen.reports.pictures import data_uri
 from snellen.reports.runs import write_text
+from snellen.reports.templating import rendered
 
 if TYPE_CHECKING:
     from snellen.datasets.prove import ProveBenchmark
@@ -56,10 +58,10 @@ def write_sample(benchmark: ProveBenchmark) -> list[Path]:
     for name, items in scenes.items():
         if sum(len(one["items"]) for one in shown) >= _SHOWN:
             break
-        shown.append({"scene": benchmark.scenes[name], "picture": inline(benchmark.picture(name)), "items": items})
-    text = template("prove-sample.html.j2").render(
-        benchmark=benchmark, funnel=funnel_rows(benchmark.funnel), scenes=shown
-    )
+        shown.append(
+            {"scene": benchmark.scenes[name], "picture": data_uri(benchmark.picture(name).read_bytes()), "items": items}
+        )
+    text = rendered("prove-sample", benchmark=benchmark, funnel=funnel_rows(benchmark.funnel), scenes=shown)
     write_text(page, text)
     return [page, saved(_funnel(benchmark.funnel), plot)]
 
@@ -99,10 +101,10 @@ def markdown(outcome: Freeform) -> str:
     head = "| | hscore | tscore | average | nothing read | n |\n|---|---|---|---|---|---|\n"
     lines = [f"# Free answers: {outcome.benchmark.source}, metric {outcome.metric}", ""]
     lines += [head + "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows_of(outcome)), ""]
-    found = outcome.correlation
-    said = f"{found.value:+.2f} (in the paper 0.03)" if found.value is not None else f"undefined: {found.undefined}"
-    lines += [f"Correlation of hscore and tscore over models: {said}.", ""]
-    lines += ["## By what is asked", "", f"| | {' | '.join(one.name for one in outcome.models)} |"]
+    measure = outcome.correlation
+    value = f"undefined: {measure.undefined}" if measure.value is None else f"{measure.value:+.2f} (paper: 0.03)"
+    lines += [f"Correlation of hscore and tscore over models: {value}.", ""]
+    lines += ["## By kind of question", "", f"| | {' | '.join(one.name for one in outcome.models)} |"]
     lines += ["|---" * (len(outcome.models) + 1) + "|"]
     for kind in outcome.kinds:
         rows = [outcome.row(one, kind) for one in outcome.models]
@@ -124,8 +126,8 @@ def write_results(outcome: Freeform, folder: Path) -> list[Path]:
         folder / "answers.jsonl", "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _answers(outcome))
     )
     plot = saved(_trade_off(outcome), folder / "prove.png")
-    text = template("prove.html.j2").render(
-        outcome=outcome, rows=rows_of(outcome), plot=inline(plot), examples=_examples(outcome),
+    text = rendered(
+        "prove", outcome=outcome, rows=rows_of(outcome), plot=data_uri(plot.read_bytes()), examples=_examples(outcome),
         kinds=[(kind, [outcome.row(one, kind) for one in outcome.models]) for kind in outcome.kinds], short=_short,
     )  # fmt: skip
     write_text(folder / "prove.html", text)
@@ -186,7 +188,7 @@ def _examples(outcome: Freeform) -> list[dict[str, Any]]:
     return [
         {
             "item": items[place],
-            "picture": inline(outcome.benchmark.picture(items[place].scene)),
+            "picture": data_uri(outcome.benchmark.picture(items[place].scene).read_bytes()),
             "answers": [
                 (one.name, one.answers[place][:300], _short(one.scores[place].hscore), _short(one.scores[place].tscore))
                 for one in outcome.models
@@ -209,8 +211,8 @@ def _trade_off(outcome: Freeform) -> Any:  # noqa: ANN401 - a matplotlib Figure
                       for measure, value in ((row.hscore, x), (row.tscore, y))]  # fmt: skip
             axes.errorbar(x, y, xerr=errors[0], yerr=errors[1], fmt=mark, color=colour, ecolor="#bbb", markersize=6)
             axes.annotate(one.name, (x, y), textcoords="offset points", xytext=(6, 5), fontsize=8)
-    axes.set_xlabel("hscore: how much of the right answer is said")
-    axes.set_ylabel("tscore: how much of what is said is so")
+    axes.set_xlabel("hscore: share of the right answer that is said")
+    axes.set_ylabel("tscore: share of what is said that is true")
     axes.set_title(f"{outcome.benchmark.source}, {len(outcome.benchmark.items)} questions", fontsize=10)
     axes.margins(0.15)
     return figure
@@ -227,6 +229,6 @@ def _funnel(funnel: Mapping[str, int]) -> Any:  # noqa: ANN401 - a matplotlib Fi
             widths.append(left)
     bars = axes.barh(names[::-1], widths[::-1], color="#2f6db5")
     axes.bar_label(bars, padding=3, fontsize=8)
-    axes.set_xlabel("questions that are left")
+    axes.set_xlabel("questions left")
     axes.margins(x=0.1)
     return figure

@@ -1,4 +1,4 @@
-"""The trials of an investigation as rows of a table: who was asked what about which picture, and what came of it."""
+"""The trials of an investigation as rows of a table: model, question, pictures, answer, scores."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from snellen.reasoning.language.lexicon import lexicon_of
 
 if TYPE_CHECKING:
     from snellen.experiments.schema import Design, Report
@@ -17,19 +19,19 @@ _SAID: Final = 200
 """Characters of a free answer where answers stand beside each other; ``text`` has all of it."""
 
 
-def trial_rows(found: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
+def trial_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield every trial of an investigation, experiment by experiment and model by model.
 
     Experiments with corrected models are counted on from the others.
 
     Args:
-        found: What it found.
+        result: What it found.
         folder: The memory's home.
     """
     begun = 0
-    for album, report in found.parts:
+    for album, report in result.parts:
         for number in range(len(report.experiments)):
-            for row in rows_of_experiment(album, report, number, folder, found.profile):
+            for row in rows_of_experiment(album, report, number, folder, result.profile):
                 yield row | {"experiment": row["experiment"] + begun, "sample": f"{begun + number + 1}/{row['sample']}"}
         begun += len(report.experiments)
 
@@ -68,15 +70,15 @@ def _choice_rows(
     for name, fingerprint in report.fingerprints.items():
         for plain in design.conditions:
             keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in samples}
-            found = trials.get(list(keys.values()))
+            measured = trials.get(list(keys.values()))
             for sample, key in keys.items():
-                if key not in found:
+                if key not in measured:
                     continue
-                trial, truth = found[key], design.arms[sample.arm].answer
-                ranking, said = Ranking(trial.scores), chosen(trial, design.choices)
+                trial, truth = measured[key], design.arms[sample.arm].answer
+                ranking, answer = Ranking(trial.scores), chosen(trial, design.choices)
                 yield {
                     **_common(sample, trial), "model": name, "plain": plain, "choices": list(key.choices),
-                    "truth": truth, "target": truth, "said": said, "right": said == truth,
+                    "truth": truth, "target": truth, "said": answer, "right": answer == truth,
                     "mean": list(ranking.means), "sum": list(ranking.sums),
                     "tokens": [list(row) for row in trial.scores], "picture": key.pictures[0],
                 }  # fmt: skip
@@ -89,18 +91,18 @@ def _answer_rows(
     from snellen.experiments.resources import protocols
 
     protocol = protocols()[design.protocol]
-    judge, asked = _right(design.protocol, profile), _asked(design)
+    judge, settings = _right(design.protocol, profile), _settings_of(design)
     for name, fingerprint in report.fingerprints.items():
         keys = [
             (sample, how, key)
             for sample in samples
-            for how, key in zip(asked(sample), protocol.keys(design, sample, fingerprint), strict=True)
+            for how, key in zip(settings(sample), protocol.keys(design, sample, fingerprint), strict=True)
         ]
-        found = trials.get([key for *_, key in keys])
+        measured = trials.get([key for *_, key in keys])
         for sample, how, key in keys:
-            if key not in found:
+            if key not in measured:
                 continue
-            trial, arm = found[key], design.arms[sample.arm]
+            trial, arm = measured[key], design.arms[sample.arm]
             counts = {"": "", "invariant": ", where it does not count", "sensitive": ", where it counts"}
             yield {
                 **_common(sample, trial), **how, "model": name, "plain": False, "choices": [], "truth": arm.answer,
@@ -119,8 +121,8 @@ def _common(sample: Sample, trial: Trial) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _asked(design: Design) -> Callable[[Sample], list[dict[str, Any]]]:
-    """Return what tells how a sample was asked about, for each of its trials, and the right answer then."""
+def _settings_of(design: Design) -> Callable[[Sample], list[dict[str, Any]]]:
+    """Return a function that lists how a sample was asked about in each of its trials, with the right answer."""
     if design.protocol == "freeform":
         return lambda sample: [{"condition": "", "target": str(json.loads(sample.details)["answer"])}]
     from snellen.datasets.pairs import truth
@@ -137,11 +139,10 @@ def _asked(design: Design) -> Callable[[Sample], list[dict[str, Any]]]:
 
 
 def _right(protocol: str, profile: str) -> Callable[[Sample, str, Trial], bool]:
-    """Return what tells whether an answer is right, as far as one can be."""
+    """Return a function that decides whether an answer is right, as far as one can be."""
     if protocol == "freeform":
         from snellen.experiments.protocols.free_answers import right
         from snellen.profiles import load_profile
-        from snellen.reasoning.language.lexicon import lexicon_of
         from snellen.reasoning.language.statements import Statements
 
         reader = Statements(lexicon_of(load_profile(profile)))

@@ -179,7 +179,7 @@ def test_the_command_that_repeats_an_investigation_does(oracle: Oracle, capsys: 
     assert main(["investigate", "Can clip identify 'noise'?", "--budget", "images=40", "--thread", "t1"]) == 0
     first = capsys.readouterr().out
     assert main(["report", "t1"]) == 0
-    written = capsys.readouterr().out.rpartition("## Again")[2].strip()
+    written = capsys.readouterr().out.rpartition("## Reproduce")[2].strip()
     words = shlex.split(written)
     assert words[:3] == ["snellen", "investigate", "Can clip identify 'noise'?"]
     assert "images=40" in words

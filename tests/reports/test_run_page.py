@@ -201,7 +201,7 @@ def test_attempts_of_an_earlier_version_are_shown_too(store: ArtifactStore, pict
     text = "".join(_read(render(AskRun("t", state), store)).text)
 
     assert "Wrong answers" in text
-    assert "No step could be found at fault." in text
+    assert "No step was found at fault." in text
 
 
 def test_the_template_is_beside_the_module() -> None:
