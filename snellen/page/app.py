@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 # Before Gradio is imported: it would ask its makers for news.
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -14,11 +14,13 @@ import gradio as gr
 from starlette.routing import Mount
 
 from snellen.page.chat_tab import EXAMPLES, ChatTab, picture_of
-from snellen.page.gradio_guard import Fenced
-from snellen.page.investigations_tab import InquiryTab
+from snellen.page.context import PRIVATE, PageContext, Updates
+from snellen.page.gradio_middleware import GradioMiddleware
+from snellen.page.investigations_tab import InvestigationsTab
 from snellen.page.memory_tab import MemoryTab
-from snellen.page.page_context import Desk, Updates
+from snellen.page.thread_tab import ThreadTab
 from snellen.page.threads_tab import ThreadsTab
+from snellen.reports.pictures import data_uri
 from snellen.serving.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ _HERE: Final = Path(__file__).resolve().parent
 _CACHE: Final = "GRADIO_TEMP_DIR"
 _LONGEST: Final = 64
 """Characters of a thread's id."""
-_PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "concurrency_limit": None}
 _TITLE: Final = "Snellen"
 _KEEP_ADDRESS: Final = """(thread) => {
   const url = new URL(window.location);
@@ -36,87 +37,86 @@ _KEEP_ADDRESS: Final = """(thread) => {
   url.searchParams.set("thread", thread);
   window.history.replaceState({}, "", url);
 }"""
-"""The thread that is open stands in the page's address, so that a reload opens it again."""
+"""The open thread is in the page's address, so that a reload opens it again."""
 
 _READY: Final = """() => {
   document.documentElement.dataset.ready = "";
   window.setTimeout(() => document.querySelector("#chat-box textarea")?.focus(), 100);
 }"""
-"""Nothing can be said before it is known in which conversation."""
+"""Typing starts once the conversation is known."""
 
 
 def make_page(jobs: Jobs, *, profile: str = "embedded", settings: ServerSettings | None = None) -> gr.Blocks:
     """Build the page.
 
     Args:
-        jobs: The server's.
-        profile: Name or path of the profile that new threads are begun with.
-        settings: How large and how many pictures may be.
+        jobs: The server's jobs.
+        profile: Name or path of the profile of new threads.
+        settings: The limits of uploads.
 
     Returns:
-        The page; whoever uses it is the user that the guard knows (``scope["state"]["user"]``), or else the owner.
+        The page; it works for the user whom the guard let in (``scope["state"]["user"]``), or else for the owner.
     """
     if not os.environ.get(_CACHE):
-        # What is uploaded waits there until its message is sent; nobody else of this machine can read it.
+        # Uploads wait there until their message is sent; no other user of this machine can read them.
         os.environ[_CACHE] = tempfile.mkdtemp(prefix="snellen-uploads-")
-    desk = Desk(jobs, profile, settings or ServerSettings())
+    context = PageContext(jobs, profile, settings or ServerSettings())
     page: gr.Blocks = gr.Blocks(title=_TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600))
     with page:
-        gr.HTML("<header class='sn-brand'><h1>Snellen</h1><p>examines the sight of models</p></header>")
+        gr.HTML("<header class='sn-brand'><h1>Snellen</h1><p>examines what models see</p></header>")
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab("Chat", id="chat"):
-                chat = ChatTab.made(desk)
-            with gr.Tab("Investigations", id="investigate") as inquiries:
-                inquiry = InquiryTab.made(desk)
-            with gr.Tab("Memory", id="memory") as memories:
-                memory = MemoryTab.made(desk)
-            with gr.Tab("Threads", id="threads") as all_threads:
-                found = ThreadsTab.made(desk)
-        inquiries.select(inquiry.listed, [], [inquiry.earlier], **_PRIVATE)
-        memories.select(memory.shown, [], memory.outputs, **_PRIVATE)
-        all_threads.select(found.listed, [found.wanted, found.kind], [found.found, found.nothing], **_PRIVATE)
-        _wire(page, desk, tabs, (chat, inquiry, found))
+                chat = ChatTab(context)
+            with gr.Tab("Investigations", id="investigate") as investigations_tab:
+                investigations = InvestigationsTab(context)
+            with gr.Tab("Memory", id="memory") as memory_tab:
+                memory = MemoryTab(context)
+            with gr.Tab("Threads", id="threads") as threads_tab:
+                threads = ThreadsTab(context)
+        investigations_tab.select(investigations.listed, [], [investigations.earlier], **PRIVATE)
+        memory_tab.select(memory.shown, [], memory.outputs, **PRIVATE)
+        threads_tab.select(**threads.list_event)
+        _wire(page, context, tabs, (chat, investigations, threads))
     return page
 
 
-def _wire(page: gr.Blocks, desk: Desk, tabs: gr.Tabs, parts: tuple[ChatTab, InquiryTab, ThreadsTab]) -> None:
+def _wire(
+    page: gr.Blocks, context: PageContext, tabs: gr.Tabs, parts: tuple[ChatTab, InvestigationsTab, ThreadsTab]
+) -> None:
     """Have the thread of the page's address opened in the tab of its kind, and kept there."""
     from snellen.graphs.states import ChatState, InvestigateState
 
-    chat, inquiry, found = parts
-    places: dict[str, ChatTab | InquiryTab] = {"chat": chat, "investigate": inquiry}
-    of_state: dict[type, ChatTab | InquiryTab] = {ChatState: chat, InvestigateState: inquiry}
+    chat, investigations, threads = parts
+    tab_of: dict[str | None, ThreadTab] = {"chat": chat, "investigate": investigations}
+    tab_of_state: dict[type, ThreadTab] = {ChatState: chat, InvestigateState: investigations}
 
     async def opened(thread: str, request: gr.Request) -> Updates:
-        standing = await desk.standing(desk.home(request), thread[:_LONGEST])
         if not thread:
             return {tabs: gr.update()}
-        known = standing.graph if standing.graph in places else None
-        asked = {chat.approve: bool(standing.state.approve)} if known == "chat" else {}
-        return {
-            tabs: gr.update(selected=known or "threads"),
-            (places[known] if known else found).thread: thread,
-        } | asked
+        view = await context.view(context.home(request), thread[:_LONGEST])
+        selected = str(view.graph) if view.graph in tab_of else "threads"
+        opened: Updates = {tabs: gr.update(selected=selected), tab_of.get(view.graph, threads).thread: thread}
+        return opened | ({chat.approve: bool(view.state.approve)} if selected == "chat" else {})
 
     async def loaded(request: gr.Request) -> Updates:
-        # What is under way is found again; what the address names comes first.
+        # Threads under way are found again; the one that the address names comes first.
         under_way = {
-            place.thread: job.thread
-            for job in reversed(desk.jobs.of(desk.home(request)))
-            if not job.is_over and (place := of_state.get(type(job.state))) is not None
+            tab.thread: job.thread
+            for job in reversed(context.jobs.of(context.home(request)))
+            if not job.is_over and (tab := tab_of_state.get(type(job.state))) is not None
         }
         ready = {chat.box: gr.update(interactive=True)}
         return ready | under_way | await opened(str(request.query_params.get("thread", "")), request)
 
     outputs = [tabs, chat.approve, chat.box, *(part.thread for part in parts)]
-    beginning = page.load(loaded, [], outputs, show_progress="hidden", **_PRIVATE)
+    beginning = page.load(loaded, [], outputs, show_progress="hidden", **PRIVATE)
     beginning.success(None, [], [], js=_READY, api_visibility="private")
     for part in parts:
         beginning.success(**part.follow)
         part.thread.change(None, [part.thread], [], js=_KEEP_ADDRESS)
-    shown = found.wire({"fn": opened, "outputs": outputs})
+    shown = threads.wire_opening({"fn": opened, "outputs": outputs})
     shown.success(**chat.follow)
-    shown.success(**inquiry.follow)
+    shown.success(**investigations.follow)
 
 
 def mount_page(page: gr.Blocks) -> Mount:
@@ -124,7 +124,7 @@ def mount_page(page: gr.Blocks) -> Mount:
     from fastapi import FastAPI
 
     app = FastAPI(openapi_url=None)
-    app.add_middleware(Fenced)
+    app.add_middleware(GradioMiddleware)
     gr.mount_gradio_app(
         app, page, path="/", footer_links=[], run_history=False, show_error=False, ssr_mode=False, pwa=False,
         mcp_server=False, enable_monitoring=False, max_file_size=ServerSettings().picture_bytes, theme=_theme(),
@@ -164,12 +164,9 @@ def _theme() -> gr.themes.Base:
 
 def _look() -> str:
     """Return the page's style; the pictures of the examples are in it."""
-    import base64
-
     files = {file.stem: file for file in map(picture_of, EXAMPLES) if file is not None}
     drawn = [
-        f".sn-example.sn-{name}::before {{ background-image: url(data:image/png;base64,"
-        f"{base64.b64encode(file.read_bytes()).decode()}) }}"
+        f".sn-example.sn-{name}::before {{ background-image: url({data_uri(file.read_bytes())}) }}"
         for name, file in files.items()
     ]
     return (_HERE / "page.css").read_text("utf-8") + "\n".join(drawn)

@@ -1,19 +1,17 @@
-"""What a person decides about: whether something may be learned, whether an experiment is run, and how."""
+"""The panel of decisions: approve, reject or edit what a thread asks about."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import gradio as gr
 
 from snellen.errors import BadInput
 from snellen.nodes.learn.approval import ACTION as LEARN
-from snellen.page.html import written
-from snellen.page.page_context import Desk, Json, ThreadStanding, Updates, telling
+from snellen.page.context import PRIVATE, Json, PageContext, ThreadView, Updates, errors_as_notices, shortened_line
+from snellen.reports.templating import rendered
 from snellen.serving.jobs import decisions
 from snellen.threads import directory
 from snellen.threads.thread import WAITING
@@ -21,126 +19,109 @@ from snellen.threads.thread import WAITING
 _MOST_TEXT: Final = 64_000
 """Characters of an edited design."""
 _MOST_REASON: Final = 300
+_MOST_LINE: Final = 160
+_APPROVE: Final[Json] = {"type": "approve"}
 
 
-@dataclass(frozen=True)
-class Asking:
-    """The components with which a thread's request is decided about."""
+class ApprovalPanel:
+    """The components with which a thread's request is decided about, hidden until there is one.
 
-    group: gr.Column
-    said: gr.HTML
-    chosen: gr.CheckboxGroup
-    reason: gr.Textbox
-    editor: gr.Accordion
-    design: gr.Code
-    approve: gr.Button
-    reject: gr.Button
-    edit: gr.Button
+    Args:
+        name: The beginning of the components' ids.
+    """
 
-    @classmethod
-    def made(cls, name: str) -> Asking:
-        """Make them, hidden.
-
-        Args:
-            name: Tells them from those of other tabs.
-        """
-        with gr.Column(visible=False, elem_classes="sn-decide", elem_id=f"{name}-decide") as group:
-            said = gr.HTML()
-            chosen = gr.CheckboxGroup(label="Allow", visible=False)
-            reason = gr.Textbox(label="Why not (optional)", max_lines=2, max_length=_MOST_REASON)
-            with gr.Accordion("Change the design", open=False, visible=False) as editor:
-                design = gr.Code(label="The design, as JSON", language="json", max_lines=18, wrap_lines=True)
-                edit = gr.Button("Run it as changed", size="sm", elem_id=f"{name}-edit")
+    def __init__(self, name: str) -> None:
+        with gr.Column(visible=False, elem_classes="sn-decide", elem_id=f"{name}-decide") as self.group:
+            self.question = gr.HTML()
+            self.chosen = gr.CheckboxGroup(label="Allow", visible=False)
+            self.reason = gr.Textbox(label="Why not (optional)", max_lines=2, max_length=_MOST_REASON)
+            with gr.Accordion("Change the design", open=False, visible=False) as self.editor:
+                self.design = gr.Code(label="The design, as JSON", language="json", max_lines=18, wrap_lines=True)
+                self.edit = gr.Button("Run the changed design", size="sm", elem_id=f"{name}-edit")
             with gr.Row(elem_classes="sn-buttons"):
-                approve = gr.Button("Allow", variant="primary", size="sm", elem_id=f"{name}-allow")
-                reject = gr.Button("Refuse", size="sm", elem_id=f"{name}-refuse")
-        return cls(group, said, chosen, reason, editor, design, approve, reject, edit)
+                self.approve = gr.Button("Allow", variant="primary", size="sm", elem_id=f"{name}-allow")
+                self.reject = gr.Button("Refuse", size="sm", elem_id=f"{name}-refuse")
+        self.outputs: list[Any] = [self.group, self.question, self.chosen, self.reason, self.editor, self.design]
 
-    @property
-    def outputs(self) -> list[Any]:
-        """What ``updates`` changes."""
-        return [self.group, self.said, self.chosen, self.reason, self.editor, self.design]
-
-    def updates(self, standing: ThreadStanding) -> Updates:
-        """Show what a thread asks; hide everything where it asks nothing."""
-        request = standing.request if standing.mood == "waiting" else None
+    def updates(self, view: ThreadView) -> Updates:
+        """Show the request of a thread; hide everything where it has none."""
+        request = view.request if view.phase == "waiting" else None
         if request is None:
             return {self.group: gr.update(visible=False), self.chosen: gr.update(choices=[], value=[])}
         actions = request["action_requests"]
-        allowed = {kind for one in request["review_configs"] for kind in one["allowed_decisions"]}
-        learning = actions[0]["name"] == LEARN
-        asked = [str(one["description"]) for one in actions]
-        names = [(_short(said), place) for place, said in enumerate(asked)]
+        editable = any("edit" in one["allowed_decisions"] for one in request["review_configs"])
+        descriptions = [str(one["description"]) for one in actions]
         several = len(actions) > 1
+        question = rendered(
+            "page/approval", requests=[] if several else descriptions, learning=actions[0]["name"] == LEARN,
+            trouble=str(request.get("error", "")),
+        )  # fmt: skip
+        choices = [(shortened_line(text, _MOST_LINE), place) for place, text in enumerate(descriptions)]
         return {
             self.group: gr.update(visible=True),
-            self.said: written(
-                "asking", asked=[] if several else asked, learning=learning, trouble=str(request.get("error", ""))
-            ),
-            self.chosen: gr.update(choices=names, value=list(range(len(actions))), visible=several),
+            self.question: question,
+            self.chosen: gr.update(choices=choices, value=list(range(len(actions))), visible=several),
             self.reason: gr.update(value=""),
-            self.editor: gr.update(visible="edit" in allowed, open=False),
-            self.design: json.dumps(actions[0]["args"], indent=2, ensure_ascii=False) if "edit" in allowed else "",
+            self.editor: gr.update(visible=editable, open=False),
+            self.design: json.dumps(actions[0]["args"], indent=2, ensure_ascii=False) if editable else "",
         }
 
-    def wire(self, desk: Desk, thread: gr.Textbox, follow: dict[str, Any]) -> None:
+    def wire(self, context: PageContext, thread: gr.Textbox, follow: dict[str, Any]) -> None:
         """Have the buttons decide, and the thread followed then.
 
         Args:
-            desk: What the page works with.
-            thread: Holds the thread's id.
-            follow: ``fn``, ``inputs`` and ``outputs`` of what follows it.
+            context: The page's.
+            thread: The component that holds the thread's id.
+            follow: The event that follows the thread: ``fn``, ``inputs`` and ``outputs``.
         """
 
         async def approve(thread: str, chosen: list[int], reason: str, request: gr.Request) -> Updates:
-            home = desk.home(request)
-            count = len(_requested(await _waiting(desk, home, thread)))
-            refused = {"type": "reject", "message": reason[:_MOST_REASON]}
-            allowed = set(chosen) if count > 1 else {0}
-            await _decide(desk, home, thread, [{"type": "approve"} if n in allowed else refused for n in range(count)])
-            return {self.group: gr.update(visible=False)}
+            view = await _waiting(context, request, thread)
+            actions = range(len((view.request or {}).get("action_requests", [])))
+            allowed = set(chosen) if len(actions) > 1 else {0}
+            return await decide(request, thread, [_APPROVE if n in allowed else _rejection(reason) for n in actions])
 
         async def reject(thread: str, reason: str, request: gr.Request) -> Updates:
-            home = desk.home(request)
-            count = len(_requested(await _waiting(desk, home, thread)))
-            await _decide(desk, home, thread, [{"type": "reject", "message": reason[:_MOST_REASON]}] * count)
-            return {self.group: gr.update(visible=False)}
+            view = await _waiting(context, request, thread)
+            count = len((view.request or {}).get("action_requests", []))
+            return await decide(request, thread, [_rejection(reason)] * count)
 
         async def edit(thread: str, design: str, request: gr.Request) -> Updates:
-            home = desk.home(request)
-            standing = await _waiting(desk, home, thread)
-            known = standing.story.after or standing.story.report
-            with telling():
-                changed = checked_design(design, known.get("models", []))
+            trace = (await _waiting(context, request, thread)).trace
+            with errors_as_notices():
+                changed = checked_design(design, (trace.after or trace.report).get("models", []))
             edited = {"type": "edit", "edited_action": {"name": "experiment", "args": changed}}
-            await _decide(desk, home, thread, [edited])
+            return await decide(request, thread, [edited])
+
+        async def decide(request: gr.Request, thread: str, chosen: list[Json]) -> Updates:
+            home = context.home(request)
+            await context.begin(home, lambda: directory.resume(thread, decide=decisions(chosen)))
             return {self.group: gr.update(visible=False)}
 
-        for button, decide, inputs in (
+        for button, handler, inputs in (
             (self.approve, approve, [thread, self.chosen, self.reason]),
             (self.reject, reject, [thread, self.reason]),
             (self.edit, edit, [thread, self.design]),
         ):
-            decided = button.click(decide, inputs, [self.group], api_visibility="private", concurrency_limit=None)
-            decided.success(**follow)
+            button.click(handler, inputs, [self.group], **PRIVATE).success(**follow)
 
 
 def checked_design(text: str, models: Sequence[str]) -> Json:
     """Read the design of an experiment that a person has changed.
 
     Args:
-        text: JSON.
-        models: Those that are examined.
+        text: The design as JSON.
+        models: The models that are examined.
 
     Raises:
-        BadInput: It is no design, or one that cannot be run.
+        BadInput: It is not a design, or cannot be run.
     """
     from pydantic import ValidationError
 
     from snellen.experiments.schema import Design, checked
 
     if len(text) > _MOST_TEXT:
-        msg = f"The design has {len(text):,} characters; it may have {_MOST_TEXT:,}."
+        msg = f"The design has {len(text):,} characters; at most {_MOST_TEXT:,} are allowed."
         raise BadInput(msg)
     try:
         return checked(Design.model_validate(json.loads(text)), list(models)).model_dump(mode="json")
@@ -149,31 +130,23 @@ def checked_design(text: str, models: Sequence[str]) -> Json:
         msg = f"The design's {'.'.join(map(str, wrong['loc'])) or 'text'} cannot be used: {wrong['msg']}."
         raise BadInput(msg) from error
     except (ValueError, RecursionError) as error:
-        msg = f"The design is no JSON ({str(error)[:120]}); mend it, or allow the one that was made."
+        msg = f"The design is not valid JSON ({str(error)[:120]}); correct it, or allow the original design."
         raise BadInput(msg) from error
 
 
-async def _waiting(desk: Desk, home: Path, thread: str) -> ThreadStanding:
-    """Return how a thread stands that waits for decisions.
+async def _waiting(context: PageContext, request: gr.Request, thread: str) -> ThreadView:
+    """Return a thread that waits for decisions.
 
     Raises:
         gr.Error: It waits for none.
     """
-    standing = await desk.standing(home, thread)
-    with telling():
-        if standing.request is None or standing.summary is None or standing.summary.status != WAITING:
-            msg = "This thread no longer waits for a decision; open it again to see how it stands."
+    view = await context.view(context.home(request), thread)
+    with errors_as_notices():
+        if view.request is None or view.summary is None or view.summary.status != WAITING:
+            msg = "This thread no longer waits for a decision; open it again."
             raise BadInput(msg)
-    return standing
+    return view
 
 
-def _requested(standing: ThreadStanding) -> list[Json]:
-    return list((standing.request or {}).get("action_requests", []))
-
-
-async def _decide(desk: Desk, home: Path, thread: str, chosen: list[Json]) -> None:
-    await desk.begin(home, lambda: directory.resume(thread, decide=decisions(chosen)))
-
-
-def _short(said: str) -> str:
-    return said if len(said) <= 160 else said[:159] + "…"  # noqa: PLR2004 - a line
+def _rejection(reason: str) -> Json:
+    return {"type": "reject", "message": reason[:_MOST_REASON]}

@@ -1,9 +1,8 @@
-"""The page's own HTML: stories, memory and threads, written by templates that escape whatever they are given."""
+"""HTML of the page: traces of threads with their figures and reports."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -13,67 +12,29 @@ from snellen.errors import SnellenError
 from snellen.experiments.follow_up import ModelCorrection, album
 from snellen.experiments.schema import Report, verdict_of
 from snellen.learning.records import LearningOutcome
-from snellen.page.story import Story
+from snellen.page.trace import ThreadTrace
 from snellen.reasoning.critique import Critique
 from snellen.reports.investigation_page import bar
+from snellen.reports.pictures import Figure, figure_of
+from snellen.reports.templating import rendered
 from snellen.runtime.resources import open_pictures
 from snellen.summaries.investigations import guarantee
 from snellen.summaries.learning import counts_in_words, meaning_in_words
-from snellen.summaries.runs import fault_in_words, in_words, outcome, regions_of, remedy_in_words
+from snellen.summaries.runs import fault_in_words, outcome, remedy_in_words
 from snellen.threads.investigate import InvestigationResult
 from snellen.tools.program import StepRecord
 from snellen.tools.program.check import RESULT
-from snellen.values import Picture, Region, from_json
+from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
-    import jinja2
-
     from snellen.experiments.schema import Experiment
     from snellen.graphs.states import Json
 
-_TEMPLATES: Final = Path(__file__).resolve().parent / "templates"
 _LESSONS: Final = 6
 """Pictures of a lesson that are shown."""
 _SAMPLES: Final = 12
 """Pictures of an experiment that are shown, the latest."""
 _PICTURE: Final = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A stored picture on the page, perhaps with regions outlined."""
-
-    address: str
-    width: int
-    height: int
-    label: str
-    """What it shows, for those who cannot see it."""
-    regions: tuple[Region, ...] = ()
-    caption: str = ""
-
-
-@lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
-    import jinja2
-
-    # Everything is escaped, whatever the template's name; a misspelt variable is an error, not a gap.
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def written(template: str, **told: object) -> str:
-    """Fill in a template.
-
-    Args:
-        template: Its name without ``.html.j2``.
-        told: What it shows; all of it is escaped.
-    """
-    return _environment().get_template(f"{template}.html.j2").render(**told)
 
 
 def plain(text: str) -> str:
@@ -86,48 +47,42 @@ def address(picture_id: str) -> str:
     return f"/artifacts/{picture_id}.png" if _PICTURE.fullmatch(picture_id) else ""
 
 
-def draw_story(story: Story, home: Path) -> str:
-    """Write what a thread has done.
+def trace_html(trace: ThreadTrace, home: Path) -> str:
+    """Write the trace of a thread.
 
     Args:
-        story: What it has done.
-        home: Where its pictures are.
+        trace: The trace.
+        home: The memory's home, which has its pictures.
     """
-    steps = [StepRecord.from_json(one) for one in story.steps]
-    critiques = [Critique.from_json(one) for one in story.critiques]
-    return written(
-        "story",
-        story=story,
-        pictures=[one for one in (figure(from_json(one), home) for one in story.pictures) if one],
+    steps = [StepRecord.from_json(one) for one in trace.steps]
+    critiques = [Critique.from_json(one) for one in trace.critiques]
+    return rendered(
+        "page/trace",
+        trace=trace,
+        pictures=[one for one in (figure(from_json(one), home) for one in trace.pictures) if one],
         steps=[(one, outcome(one), figure(one.value, home)) for one in steps if one.tool != RESULT],
         faults=[
             (fault_in_words(fault, one), fault.reason, remedy_in_words(fault))
             for one in critiques
             for fault in one.faults
         ],
-        lessons=[_lesson(LearningOutcome.from_json(one), home) for one in story.learned],
-        reports=_reports(story, home),
-        corrections=[str(ModelCorrection.model_validate(one)) for one in story.corrections],
+        lessons=[_lesson(LearningOutcome.from_json(one), home) for one in trace.learned],
+        reports=_reports(trace, home),
+        corrections=[str(ModelCorrection.model_validate(one)) for one in trace.corrections],
     )
 
 
 def figure(value: Any, home: Path, *, caption: str = "") -> Figure | None:  # noqa: ANN401 - any value of a program
     """Show a picture, or regions on theirs; None for a value with nothing to show, or whose picture is gone."""
-    regions = regions_of(value)
-    shown = value.id if isinstance(value, Picture) else regions[0].picture if regions else ""
-    size = _size(home, shown) if address(shown) else None
-    if size is None:
-        return None
-    return Figure(address(shown), *size, label=in_words(value), regions=tuple(regions), caption=caption)
+    return figure_of(value, lambda picture_id: _stored(home, picture_id), caption)
 
 
 @lru_cache(maxsize=4096)
-def _size(home: Path, picture_id: str) -> tuple[int, int] | None:
+def _stored(home: Path, picture_id: str) -> Figure | None:
     try:
-        size = open_pictures(home).get(picture_id).size
+        return Figure(address(picture_id), *open_pictures(home).get(picture_id).size) if address(picture_id) else None
     except SnellenError:
         return None
-    return size
 
 
 def _lesson(learned: LearningOutcome, home: Path) -> Json:
@@ -143,13 +98,13 @@ def _lesson(learned: LearningOutcome, home: Path) -> Json:
     }
 
 
-def _reports(story: Story, home: Path) -> list[Json]:
-    if not story.report:
+def _reports(trace: ThreadTrace, home: Path) -> list[Json]:
+    if not trace.report:
         return []
-    found = [(story.investigation, Report.model_validate(story.report))]
-    if story.after:
-        found.append((album(story.investigation), Report.model_validate(story.after)))
-    return [_report(name, report, story.profile or "embedded", home) for name, report in found]
+    reports = [(trace.investigation, Report.model_validate(trace.report))]
+    if trace.after:
+        reports.append((album(trace.investigation), Report.model_validate(trace.after)))
+    return [_report(name, report, trace.profile or "embedded", home) for name, report in reports]
 
 
 def _report(name: str, report: Report, profile: str, home: Path) -> Json:
@@ -175,7 +130,7 @@ def _experiment(name: str, place: int, experiment: Experiment, home: Path) -> Js
         "bars": [bar(one, experiment) for one in experiment.findings if one.n and not one.trouble],
         "waiting": [one.claim.stated(design) for one in experiment.findings if not one.n and not one.trouble],
         "troubles": [f"{one.claim.about}: {one.trouble}" for one in experiment.findings if one.trouble],
-        "said": f"{experiment.images} pictures{f'; {experiment.stopped}' if experiment.stopped else ' so far'}",
+        "progress": f"{experiment.images} pictures{f'; {experiment.stopped}' if experiment.stopped else ' so far'}",
         "pictures": _samples(name, place, home, pairs=design.protocol == "pairs"),
     }
 

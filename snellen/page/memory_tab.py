@@ -1,10 +1,9 @@
-"""The tab of memory: what was learned, tried on a picture, forgotten, carried elsewhere."""
+"""The tab of memory: learned concepts, tried on a picture, forgotten, exported and imported."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,10 +15,11 @@ from snellen.memory.adapters import AdapterStore
 from snellen.memory.demonstrations import SEED, DemonstrationPool
 from snellen.memory.home import using_home
 from snellen.memory.prompts import PromptPool
-from snellen.page.html import figure, written
-from snellen.page.page_context import Desk, Json, Updates, telling, told, when
+from snellen.page.context import PRIVATE, Json, PageContext, Updates, errors_as_notices, show_notice, when
+from snellen.page.html import figure
 from snellen.reasoning.case_based.reasoner import SEEDS
 from snellen.reasoning.language.inflection import counted
+from snellen.reports.templating import rendered
 from snellen.runtime.resources import open_pictures
 from snellen.serving.uploads import Uploads
 from snellen.tuning import POOL_OF_TOOL
@@ -35,84 +35,60 @@ _MOST_SHOWN: Final = 100
 _CONCEPT, _QUESTIONS, _EXAMPLE, _ADAPTER = "concept", "questions", "example", "adapter"
 
 
-@dataclass(frozen=True)
-class Side:
-    """What is found in a picture."""
-
-    title: str
-    figure: Any
-    said: str
-
-
-@dataclass(frozen=True)
 class MemoryTab:
-    """The components of the memory, and how they change."""
+    """The components of the memory.
 
-    desk: Desk
-    known: gr.HTML
-    concept: gr.Textbox
-    picture: gr.Image
-    tried: gr.HTML
-    chosen: gr.CheckboxGroup
-    sure: gr.Column
-    warning: gr.Markdown
-    archive: gr.File
+    Args:
+        context: The page's.
+    """
 
-    @classmethod
-    def made(cls, desk: Desk) -> MemoryTab:
-        """Make the tab."""
+    def __init__(self, context: PageContext) -> None:
+        self.context = context
         with gr.Row(elem_classes="sn-two"):
             with gr.Column(scale=3, min_width=320):
-                known = gr.HTML(elem_id="memory-known")
+                self.known = gr.HTML(elem_id="memory-known")
             with gr.Column(scale=2, min_width=300, elem_classes="sn-side"):
                 with gr.Accordion("Try it on a picture", open=True):
                     concept = gr.Textbox(
                         label="What to look for", placeholder="penguin", max_length=64, elem_id="memory-concept"
                     )
                     picture = gr.Image(
-                        label="The picture", type="filepath", sources=["upload", "clipboard"], height=180, buttons=[],
+                        label="Picture", type="filepath", sources=["upload", "clipboard"], height=180, buttons=[],
                         elem_id="memory-picture",
                     )  # fmt: skip
                     attempt = gr.Button(
-                        "Find it, with and without what was learned", variant="primary", size="sm", elem_id="memory-try"
+                        "Find it, with and without learning", variant="primary", size="sm", elem_id="memory-try"
                     )
-                    tried = gr.HTML(elem_id="memory-tried")
+                    comparison = gr.HTML(elem_id="memory-tried")
                 with gr.Accordion("Forget", open=False, elem_id="memory-forget-part"):
-                    chosen = gr.CheckboxGroup(
+                    self.chosen = gr.CheckboxGroup(
                         [], label="What to forget", elem_classes="sn-list", elem_id="memory-chosen"
                     )
-                    forget = gr.Button("Forget the chosen", size="sm", elem_id="memory-forget")
-                    with gr.Column(visible=False, elem_classes="sn-decide") as sure:
-                        warning = gr.Markdown(elem_id="memory-warning")
+                    forget = gr.Button("Forget the selected", size="sm", elem_id="memory-forget")
+                    with gr.Column(visible=False, elem_classes="sn-decide") as self.sure:
+                        self.warning = gr.Markdown(elem_id="memory-warning")
                         with gr.Row(elem_classes="sn-buttons"):
                             yes = gr.Button("Forget it", size="sm", variant="stop", elem_id="memory-yes")
                             no = gr.Button("Keep it", size="sm", elem_id="memory-no")
-                with gr.Accordion("Carry it elsewhere", open=False):
-                    gr.HTML(written("export"))
-                    archive = gr.File(
-                        label="Add what another memory exported", file_types=[".zip"], elem_id="memory-archive"
+                with gr.Accordion("Export and import", open=False):
+                    gr.HTML(rendered("page/memory-export"))
+                    self.archive = gr.File(
+                        label="Import an exported memory", file_types=[".zip"], elem_id="memory-archive"
                     )
-                    arrive = gr.Button("Add it", size="sm", elem_id="memory-import")
-        tab = cls(desk, known, concept, picture, tried, chosen, sure, warning, archive)
-        private: Json = {"api_visibility": "private", "concurrency_limit": None}
-        gr.on([attempt.click, concept.submit], tab._try, [concept, picture], [tried], **private)
-        forget.click(tab._ask, [chosen], [sure, warning], **private)
-        no.click(lambda: gr.update(visible=False), [], [sure], **private)
-        yes.click(tab._forget, [chosen], tab.outputs, **private)
-        arrive.click(tab._import, [archive], [*tab.outputs, archive], **private)
-        return tab
-
-    @property
-    def outputs(self) -> list[Any]:
-        """What ``shown`` changes."""
-        return [self.known, self.chosen, self.sure]
+                    arrive = gr.Button("Import", size="sm", elem_id="memory-import")
+        self.outputs: list[Any] = [self.known, self.chosen, self.sure]
+        gr.on([attempt.click, concept.submit], self._try, [concept, picture], [comparison], **PRIVATE)
+        forget.click(self._ask, [self.chosen], [self.sure, self.warning], **PRIVATE)
+        no.click(lambda: gr.update(visible=False), [], [self.sure], **PRIVATE)
+        yes.click(self._forget, [self.chosen], self.outputs, **PRIVATE)
+        arrive.click(self._import, [self.archive], [*self.outputs, self.archive], **PRIVATE)
 
     async def shown(self, request: gr.Request) -> Updates:
-        """Show what was learned."""
-        return await self._shown(self.desk.home(request))
+        """Show the memory."""
+        return await self._shown(self.context.home(request))
 
     async def _shown(self, home: Path) -> Updates:
-        with telling():
+        with errors_as_notices():
             known, choices = await asyncio.to_thread(_read, home)
         return {
             self.known: known,
@@ -121,56 +97,57 @@ class MemoryTab:
         }
 
     async def _try(self, concept: str, picture: str | None, request: gr.Request) -> str:
-        home = self.desk.home(request)
-        with telling(), using_home(home):
+        home = self.context.home(request)
+        with errors_as_notices(), using_home(home):
             named = checked_concept(concept)
             if picture is None:
-                msg = "Add a picture to look at."
+                msg = "Add a picture first."
                 raise BadInput(msg)
             content = await asyncio.to_thread(Path(picture).read_bytes)
-            stored = await Uploads(open_pictures(home), self.desk.settings).add_file(content)
-            return await asyncio.to_thread(_compare, named, stored, home, self.desk.profile)
+            stored = await Uploads(open_pictures(home), self.context.settings).add_file(content)
+            return await asyncio.to_thread(_compare, named, stored, home, self.context.profile)
 
     def _ask(self, chosen: list[str]) -> Updates:
         if not chosen:
-            with telling():
-                msg = "Choose what to forget first."
+            with errors_as_notices():
+                msg = "Select what to forget first."
                 raise BadInput(msg)
-        things = f"{len(chosen)} thing{'s' * (len(chosen) != 1)}"
-        said = f"Forget {things}? Everything will be as if it had never been learned; export it first to keep a copy."
-        return {self.sure: gr.update(visible=True), self.warning: said}
+        warning = (
+            f"Forget {counted(len(chosen), 'thing')}? This is final; export the memory first to keep a copy."
+        )
+        return {self.sure: gr.update(visible=True), self.warning: warning}
 
     async def _forget(self, chosen: list[str], request: gr.Request) -> Updates:
-        home = self.desk.home(request)
-        with telling():
+        home = self.context.home(request)
+        with errors_as_notices():
             gone = await asyncio.to_thread(_forget, home, chosen)
-        told(f"Forgotten: {gone}.")
+        show_notice(f"Forgotten: {gone}.")
         return await self._shown(home)
 
     async def _import(self, archive: str | None, request: gr.Request) -> Updates:
-        home = self.desk.home(request)
-        with telling():
+        home = self.context.home(request)
+        with errors_as_notices():
             if archive is None:
-                msg = "Choose an archive first: “Download” in another memory makes one."
+                msg = "Choose an archive first: “Download the memory” makes one."
                 raise BadInput(msg)
             added = await asyncio.to_thread(lambda: PromptPool(home).import_(Path(archive)))
             await asyncio.to_thread(Path(archive).unlink, missing_ok=True)
-        told(
+        show_notice(
             f"Added {counted(added.prompts, 'prompt')} and {counted(added.demonstrations, 'example')}; "
-            f"{added.already_there} were there before."
+            f"{added.already_there} were already there."
         )
         return await self._shown(home) | {self.archive: None}
 
 
 def _read(home: Path) -> tuple[str, list[tuple[str, str]]]:
-    """Return what was learned as HTML, and what of it can be forgotten, by names for people and for ``_forget``."""
+    """Return the memory as HTML, and the parts that can be forgotten: their labels and their keys for ``_forget``."""
     prompts = PromptPool(home).rows()
     examples = DemonstrationPool(home, seeds=SEEDS).all()
     learned = [one for one in examples if one.source != SEED][:_MOST_SHOWN]
     adapters = list(AdapterStore(home))
     rows = _rows(prompts)
-    shown = written(
-        "memory",
+    shown = rendered(
+        "page/memory",
         rows=rows[:_LISTED],
         adapters=[(one.name, one.about, when(one.created)) for one in adapters],
         seeds=sum(one.source == SEED for one in examples),
@@ -183,7 +160,7 @@ def _read(home: Path) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _rows(prompts: Sequence[PromptRow]) -> list[Json]:
-    """Gather prompts by concept; answers to questions, which have none, are one row."""
+    """Group prompts by concept; answers to questions, which have none, are one row."""
     rows = []
     for concept in sorted({one.concept for one in prompts}):
         of = [one for one in prompts if one.concept == concept]
@@ -205,7 +182,7 @@ def _rows(prompts: Sequence[PromptRow]) -> list[Json]:
 
 
 def _forget(home: Path, chosen: Sequence[str]) -> str:
-    """Forget what was chosen, and say how much it was."""
+    """Forget the chosen parts, and say how much that was."""
     pool, examples, adapters = PromptPool(home), DemonstrationPool(home), AdapterStore(home)
     prompts = forgotten = corrections = 0
     for one in chosen:
@@ -218,15 +195,15 @@ def _forget(home: Path, chosen: Sequence[str]) -> str:
         elif kind == _ADAPTER:
             corrections += adapters.forget(name)
         elif kind == _EXAMPLE:
-            found = examples.get([name])
+            stored = examples.get([name])
             # A program whose plan is forgotten would go on teaching it.
-            made = [row.id for plan in found if plan.kind == "plan" for row in examples.made_from(plan)]
-            forgotten += examples.forget([name, *made]) if found else 0
+            made = [row.id for plan in stored if plan.kind == "plan" for row in examples.made_from(plan)]
+            forgotten += examples.forget([name, *made]) if stored else 0
     return ", ".join(map(counted, (prompts, forgotten, corrections), ("prompt", "example", "correction")))
 
 
 def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
-    """Look for a concept in a picture with what was learned, and as if nothing had been."""
+    """Look for a concept in a picture with learned prompts, and without any."""
     from snellen.learning.prompt_recall import Recollection
     from snellen.runtime.resources import resources
     from snellen.tools.vision import Models
@@ -234,16 +211,16 @@ def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
     models = resources(profile, home).models
     shown = open_pictures(home).get(picture.id)
     sides = []
-    for title, having in (("With what was learned", models), ("Without", Models(models.profile))):
+    for title, having in (("With learning", models), ("Without", Models(models.profile))):
         names = having.expansion_of("LOC").names(concept)
-        found = having.detect([shown], [names])[0]
-        regions = [Region(one.box, one.score, label=one.name, picture=picture.id) for one in found]
-        said = f"{len(regions)} found" + (f", the best {regions[0].score:.2f}" if regions else "")
-        sides.append(Side(title, figure(regions, home) or figure(picture, home), said))
+        detections = having.detect([shown], [names])[0]
+        regions = [Region(one.box, one.score, label=one.name, picture=picture.id) for one in detections]
+        result = f"{len(regions)} found" + (f", best score {regions[0].score:.2f}" if regions else "")
+        sides.append({"title": title, "figure": figure(regions, home) or figure(picture, home), "result": result})
     learned = concept in Recollection(PromptPool(home), models.profile).concepts("LOC")
     verdict = (
-        "LOC has learned this concept; without, it is as if it never had."
+        "LOC has learned this concept."
         if learned
-        else "LOC has learned nothing about this concept, so both are alike: “learn what a penguin is” in the chat."
+        else "LOC has not learned this concept, so both are alike. Say “learn what a penguin is” in the chat."
     )
-    return written("tried", sides=sides, verdict=verdict)
+    return rendered("page/comparison", sides=sides, verdict=verdict)

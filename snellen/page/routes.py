@@ -1,4 +1,4 @@
-"""What the page links to beside pictures and reports: tables of trials, and what was learned as one archive."""
+"""Downloads of the page: tables of trials, and the memory as one archive."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _write_trials(found: InvestigationResult, place: Path) -> None:
 
 
 async def _file(name: str, write: Callable[[Path], object], kind: str) -> Response:
-    """Write a file on a worker thread, send it, and let go of it."""
+    """Write a file on a worker thread, send it, and delete it."""
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="snellen-")
     place = Path(folder.name) / name
     try:

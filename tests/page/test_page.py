@@ -75,7 +75,7 @@ def test_an_example_is_answered_beside_its_steps_and_found_again_after_a_reload(
 
     for _ in range(2):
         expect(page.locator("#chat-log .bot.message")).to_contain_text("Purple")
-        story = page.locator("#chat-story")
+        story = page.locator("#chat-trace")
         expect(story).to_contain_text("Locate dog in the given picture")
         expect(story.locator("li code").first).to_have_text("BOX0=LOC(image=IMAGE,object='dog')")
         assert story.locator("rect title").first.text_content() == "dog 0.87"
@@ -168,16 +168,16 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
 
     editor.fill("{broken")
     page.locator("#inquiry-edit").click()
-    expect(page.get_by_test_id("toast-body").filter(has_text="no JSON")).to_be_visible()
+    expect(page.get_by_test_id("toast-body").filter(has_text="not valid JSON")).to_be_visible()
     editor.fill(json.dumps({**design, "difficulty": 9}))
     page.locator("#inquiry-edit").click()
     expect(page.get_by_test_id("toast-body").filter(has_text="difficulty")).to_be_visible()
     editor.fill(json.dumps({**design, "purpose": "Changed by <b>hand</b>."}))
     page.locator("#inquiry-edit").click()
-    expect(page.locator("#inquiry-story")).to_contain_text("Changed by <b>hand</b>.", timeout=20_000)
+    expect(page.locator("#inquiry-trace")).to_contain_text("Changed by <b>hand</b>.", timeout=20_000)
     page.reload()
 
-    story = page.locator("#inquiry-story")
+    story = page.locator("#inquiry-trace")
     expect(page.locator("#inquiry-head")).to_contain_text("finished", timeout=60_000)
     expect(story).to_contain_text("No, llava-upright is not good at telling where things are")
     expect(story).to_contain_text(
@@ -220,7 +220,7 @@ def test_a_design_can_be_refused(opened: Open) -> None:
     page.locator("#inquiry-decide").get_by_label("Why not").fill("too easy")
     page.locator("#inquiry-refuse").click()
     expect(page.locator("#inquiry-head")).to_contain_text("finished", timeout=20_000)
-    expect(page.locator("#inquiry-story")).to_contain_text("too easy")
+    expect(page.locator("#inquiry-trace")).to_contain_text("too easy")
 
 
 def test_threads_are_searched_opened_and_branched(opened: Open) -> None:
@@ -234,7 +234,7 @@ def test_threads_are_searched_opened_and_branched(opened: Open) -> None:
     expect(page.locator("#threads-found label")).to_have_count(1)
     page.locator("#threads-found label").click()
     expect(page.locator("#thread-messages")).to_contain_text("walruses")
-    page.get_by_text("Its past").click()
+    page.get_by_text("History").click()
     page.locator("#thread-branch").click()
     expect(page.get_by_test_id("toast-body").filter(has_text="Choose a checkpoint")).to_be_visible()
     page.locator("#thread-moments label").filter(has_text="then reply").click()

@@ -46,8 +46,8 @@ def test_what_is_learned_in_the_chat_is_approved_tried_carried_and_forgotten(ope
     page.locator("#chat-decide label").filter(has_text="CLASSIFY").click()
     allow.click()
     expect(page.locator("#chat-log .bot.message")).to_contain_text("prompts kept", timeout=180_000)
-    expect(page.locator("#chat-story")).to_contain_text("LOC finds 'penguin' from now on")
-    expect(page.locator("#chat-story")).to_contain_text("It was not approved")
+    expect(page.locator("#chat-trace")).to_contain_text("LOC finds 'penguin' from now on")
+    expect(page.locator("#chat-trace")).to_contain_text("It was not approved")
 
     tab(page, "Memory")
     known = page.locator("#memory-known th[scope=row]")
@@ -57,9 +57,9 @@ def test_what_is_learned_in_the_chat_is_approved_tried_carried_and_forgotten(ope
     expect(page.locator("#memory-picture img")).to_be_visible()
     page.locator("#memory-try").click()
     expect(page.locator("#memory-tried section")).to_have_count(2, timeout=60_000)
-    page.get_by_text("Carry it elsewhere").click()
+    page.get_by_text("Export and import").click()
     with page.expect_download() as download:
-        page.get_by_text("Download what was learned").click()
+        page.get_by_text("Download the memory").click()
     archive = tmp_path / "learned.zip"
     download.value.save_as(archive)
 
@@ -85,7 +85,7 @@ def test_a_run_of_the_command_line_is_corrected_here_and_seen_there(opened: Open
     expect(page.locator("#thread-head")).to_contain_text("Is there a wave?")
     page.locator("#thread-correction").get_by_label("Or: the right answer").fill("yes")
     page.locator("#thread-correct").click()
-    expect(page.locator("#thread-story")).to_contain_text("What went wrong", timeout=180_000)
+    expect(page.locator("#thread-trace")).to_contain_text("What went wrong", timeout=180_000)
     expect(page.locator("#thread-head")).to_contain_text("finished", timeout=180_000)
 
     assert re.search(r"from-the-shell.*\bright\b", run(served.home, "threads"))
@@ -97,7 +97,7 @@ def test_models_are_taught_what_they_cannot_do(opened: Open) -> None:
     page.locator("#inquiry-query textarea").fill("Can llava-upright tell left from right?")
     page.keyboard.press("Enter")
     page.locator("#inquiry-teach").click(timeout=120_000)
-    expect(page.locator("#inquiry-story")).to_contain_text("teaching llava-upright", timeout=120_000)
+    expect(page.locator("#inquiry-trace")).to_contain_text("teaching llava-upright", timeout=120_000)
     page.locator("#inquiry-stop").click()
     expect(page.locator("#inquiry-resume")).to_be_visible()
 
@@ -110,7 +110,7 @@ def test_when_the_page_is_ended_in_the_middle_the_shell_goes_on(tmp_path: Path, 
         tab(page, "Investigations")
         page.locator("#inquiry-query textarea").fill("Can llava-upright tell left from right?")
         page.locator("#inquiry-start").click()
-        expect(page.locator("#inquiry-story .sn-claim")).to_have_count(1, timeout=60_000)
+        expect(page.locator("#inquiry-trace .sn-claim")).to_have_count(1, timeout=60_000)
         page.wait_for_url(re.compile("thread="))
         thread = page.url.partition("thread=")[2]
         served.process.send_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The page's parts without a browser: stories, Markdown, designs, the fence around Gradio, who shows what."""
+"""The page's parts without a browser: traces, Markdown, designs, the middleware around Gradio, generations of views."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from starlette.types import Message, Send
 from snellen.errors import BadInput
 from snellen.page.approval_panel import checked_design
 from snellen.page.chat_tab import safe_markdown
-from snellen.page.gradio_guard import Fenced
-from snellen.page.html import address, draw_story
-from snellen.page.page_context import Turns
-from snellen.page.story import MAX_STEPS, Story
+from snellen.page.context import ViewGenerations
+from snellen.page.gradio_middleware import GradioMiddleware
+from snellen.page.html import address, trace_html
+from snellen.page.trace import MAX_STEPS, ThreadTrace
 from snellen.threads.events import LearningProgress, NodeFinished, StepFinished, Waits
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -41,30 +41,30 @@ def test_markdown_of_others_keeps_its_words(text: str) -> None:
     assert "a" in html
 
 
-def test_a_story_grows_with_its_events() -> None:
-    story = Story()
+def test_a_trace_grows_with_its_events() -> None:
+    trace = ThreadTrace()
     for event in (
         NodeFinished("plan", {"plan": ["look", "count"]}),
         NodeFinished("write", {"program": "X=LOC()"}),
         *(StepFinished({"address": str(number)}) for number in range(MAX_STEPS + 5)),
     ):
-        story = story.told(event)
+        trace = trace.with_event(event)
 
-    assert (story.plan, story.program, story.doing) == (("look", "count"), "X=LOC()", "running the program")
-    assert [one["address"] for one in (story.steps[0], story.steps[-1])] == ["5", str(MAX_STEPS + 4)]
-    assert story.told(NodeFinished("write", {"program": "Y"})).steps == ()
-    assert story.told(Waits("t", {})).doing == ""
+    assert (trace.plan, trace.program, trace.activity) == (("look", "count"), "X=LOC()", "running the program")
+    assert [one["address"] for one in (trace.steps[0], trace.steps[-1])] == ["5", str(MAX_STEPS + 4)]
+    assert trace.with_event(NodeFinished("write", {"program": "Y"})).steps == ()
+    assert trace.with_event(Waits("t", {})).activity == ""
 
 
 @pytest.mark.parametrize(
     ("told", "share"), [({"done": 3, "of": 4}, 0.75), ({"done": 9, "of": 4}, 1.0), ({"of": 0}, None)]
 )
 def test_progress_is_a_share_where_there_is_one(told: dict[str, Any], share: float | None) -> None:
-    assert Story().told(LearningProgress({"phase": "tune", "need": "LOC: owl"} | told)).share == share
+    assert ThreadTrace().with_event(LearningProgress({"phase": "tune", "need": "LOC: owl"} | told)).share == share
 
 
-def test_what_a_story_says_is_escaped(tmp_path: Path) -> None:
-    html = draw_story(Story(plan=(HOSTILE,), program=HOSTILE, answers=(HOSTILE,), doing=HOSTILE), tmp_path)
+def test_what_a_trace_says_is_escaped(tmp_path: Path) -> None:
+    html = trace_html(ThreadTrace(plan=(HOSTILE,), program=HOSTILE, answers=(HOSTILE,), activity=HOSTILE), tmp_path)
 
     assert "<img" not in html
     assert html.count("&lt;img") >= 4
@@ -78,8 +78,8 @@ def test_only_ids_of_pictures_become_addresses() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "no JSON"),
-        ("[" * 50_000, "no JSON|cannot be used"),
+        ("{", "not valid JSON"),
+        ("[" * 50_000, "not valid JSON|cannot be used"),
         ("{}", "cannot be used"),
         (" " * 70_000, "characters"),
     ],
@@ -90,15 +90,19 @@ def test_a_design_that_is_none_is_refused_in_a_sentence(text: str, said: str) ->
 
 
 def test_who_follows_another_thread_overtakes_who_followed_before() -> None:
-    turns = Turns()
+    generations = ViewGenerations()
     one, two = (cast("Any", SimpleNamespace(session_hash=name)) for name in ("a", "b"))
-    first, elsewhere, other_tab = turns.begin(one, "chat"), turns.begin(two, "chat"), turns.begin(one, "threads")
-    second = turns.begin(one, "chat")
+    first, elsewhere, other_tab = (
+        generations.begin(one, "chat"),
+        generations.begin(two, "chat"),
+        generations.begin(one, "threads"),
+    )
+    second = generations.begin(one, "chat")
 
     assert [is_shown() for is_shown in (first, elsewhere, other_tab, second)] == [False, True, True, True]
 
 
-async def _asked(path: str, *, user: str, fence: Fenced, method: str = "GET") -> int:
+async def _asked(path: str, *, user: str, fence: GradioMiddleware, method: str = "GET") -> int:
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
@@ -117,7 +121,7 @@ async def test_an_uploaded_file_is_shown_to_whoever_uploaded_it() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": json.dumps(["/cache/one.png"]).encode()})
 
-    fence = Fenced(gradio)
+    fence = GradioMiddleware(gradio)
     shown = "/gradio_api/file=/cache/one.png"
     assert await _asked(shown, user="ann", fence=fence) == 404
     assert await _asked("/gradio_api/upload", user="ann", fence=fence, method="POST") == 200

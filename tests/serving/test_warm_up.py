@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 
 from snellen.errors import SnellenError
 from snellen.models.loading import is_loading, loading
-from snellen.page.story import Story
+from snellen.page.trace import ThreadTrace
 from snellen.serving import ServerSettings, warm_up
 from snellen.serving.app import create_app
 from snellen.serving.jobs import Jobs
@@ -102,4 +102,8 @@ async def test_whoever_asks_meanwhile_is_told_once(home: Path, monkeypatch: pyte
     assert not is_loading()
     progress = ProgressLine()
     assert progress.take(ModelsLoading())
-    assert progress.line == Story().told(ModelsLoading()).doing == "loading models: the first answer takes longer"
+    assert (
+        progress.line
+        == ThreadTrace().with_event(ModelsLoading()).activity
+        == "loading models: the first answer takes longer"
+    )

@@ -1,4 +1,4 @@
-"""Gradio behind a fence: only who uploaded a file sees it, what the page does not use is shut, nothing leaves it."""
+"""Middleware around Gradio: an uploaded file is its uploader's alone, and unused parts of its API are closed."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ _POLICY: Final = (
 
 
 @dataclass
-class Fenced:
+class GradioMiddleware:
     """Pure ASGI middleware around Gradio.
 
-    Gradio shows any file of its cache to whoever knows its name, and takes as an upload whatever path a browser names
-    in that cache.
+    Gradio itself serves any file of its cache to whoever knows its name, and takes any path in there as an upload.
     """
 
     app: ASGIApp
@@ -55,9 +54,9 @@ class Fenced:
         if shown is not None and (_user(scope), unquote(shown["path"])) not in self._known:
             await PlainTextResponse("There is no such file.", 404)(scope, receive, send)
         elif shown is None and _USED.fullmatch(scope["path"]) is None:
-            await PlainTextResponse("Nothing is here.", 404)(scope, receive, send)
+            await PlainTextResponse("Not found.", 404)(scope, receive, send)
         elif scope["path"].rstrip("/").endswith("/upload"):
-            await self.app(scope, receive, _Noting(self, scope, send))
+            await self.app(scope, receive, _UploadRecorder(self, scope, send))
         else:
             await self.app(scope, receive, send)
 
@@ -73,10 +72,10 @@ class Fenced:
         return (user, path) in self._known
 
 
-class _Noting:
-    """Reads the answer to an upload while it passes."""
+class _UploadRecorder:
+    """Records the files named in the answer to an upload."""
 
-    def __init__(self, uploads: Fenced, scope: Scope, send: Send) -> None:
+    def __init__(self, uploads: GradioMiddleware, scope: Scope, send: Send) -> None:
         self._uploads, self._user, self._send = uploads, _user(scope), send
         self._body = b""
 

@@ -1,4 +1,4 @@
-"""What a thread has done, as far as the page shows it: gathered from its events, or from what it has saved."""
+"""The trace of a thread as the page shows it: built from its events, or from its saved state."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ _ROUTES: Final = {
 
 
 @dataclass(frozen=True)
-class Story:
-    """What a thread has done.
+class ThreadTrace:
+    """The trace of a thread.
 
     Attributes:
-        doing: What it is doing now, in words; empty when nothing.
-        share: How much of that is done, from 0 to 1; None where nobody knows.
-        pictures: What it looks at (``Picture`` in JSON form).
+        activity: The present activity in words; empty when there is none.
+        share: The share of it that is done, from 0 to 1; None where it is not known.
+        pictures: Its pictures (``Picture`` in JSON form).
         plan: The plan's steps in words.
         program: The program's text.
         steps: The executed steps (``StepRecord`` in JSON form).
         answers: Wrong answers so far, in words.
-        critiques: What was found wrong (``Critique`` in JSON form).
-        learned: What came of learning (``Learned`` in JSON form).
-        report: What is known about models (``Report`` in JSON form); empty where nothing was asked about them.
-        corrections: What was done about weaknesses (``Correction`` in JSON form).
-        after: What was measured of corrected models (``Report`` in JSON form).
+        critiques: Faults that were found (``Critique`` in JSON form).
+        learned: Outcomes of learning (``LearningOutcome`` in JSON form).
+        report: The report about models (``Report`` in JSON form); empty where there is none.
+        corrections: Corrections of models (``ModelCorrection`` in JSON form).
+        after: The report about corrected models (``Report`` in JSON form).
         investigation: The name under which the pictures of the report are kept; empty where it is not known.
         profile: The profile of the models that the report is about; empty where it is not known.
     """
 
-    doing: str = ""
+    activity: str = ""
     share: float | None = None
     pictures: tuple[Json, ...] = ()
     plan: tuple[str, ...] = ()
@@ -87,36 +87,38 @@ class Story:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show."""
+        """True where there is nothing to show."""
         return not (self.plan or self.program or self.steps or self.learned or self.critiques or self.report)
 
-    def told(self, event: Any) -> Story:  # noqa: ANN401 - the events of any kind of thread
-        """Return the story with what has just happened."""
+    def with_event(self, event: Any) -> ThreadTrace:  # noqa: ANN401 - the events of any kind of thread
+        """Return the trace with one more event."""
         match event:
             case Started(state=state):
-                return replace(story_of(state), doing="beginning")
+                return replace(trace_of(state), activity="beginning")
             case StepFinished(record=record):
-                return replace(self, steps=(*self.steps, record)[-MAX_STEPS:], doing="running the program", share=None)
+                return replace(
+                    self, steps=(*self.steps, record)[-MAX_STEPS:], activity="running the program", share=None
+                )
             case NodeFinished(node=node, update=update):
                 return self._after_node(node, update)
             case LearningProgress(told=told):
-                return replace(self, doing=phase_in_words(told), share=_share(told))
+                return replace(self, activity=phase_in_words(told), share=_share(told))
             case InvestigationProgress(told=told):
-                return replace(self, doing=examining_in_words(told), share=_share(told))
+                return replace(self, activity=examining_in_words(told), share=_share(told))
             case ModelsLoading():
-                return replace(self, doing=LOADING, share=None)
+                return replace(self, activity=LOADING, share=None)
             case Waits():
-                return replace(self, doing="", share=None)
+                return replace(self, activity="", share=None)
             case _:
                 return self
 
-    def _after_node(self, node: str, update: Json) -> Story:
-        changed: dict[str, Any] = {"doing": _doing_after(node, update), "share": None}
+    def _after_node(self, node: str, update: Json) -> ThreadTrace:
+        changed: dict[str, Any] = {"activity": _activity_after(node, update), "share": None}
         for name in ("plan", "critiques", "learned", "corrections", "pictures"):
-            if update.get(name) and name in _TOLD_BY.get(node, ()):
+            if update.get(name) and name in _FIELDS_OF_NODES.get(node, ()):
                 changed[name] = tuple(update[name])
         for name in ("program", "report", "after", "investigation"):
-            if update.get(name) and name in _TOLD_BY.get(node, ()):
+            if update.get(name) and name in _FIELDS_OF_NODES.get(node, ()):
                 changed[name] = update[name]
         if node == "judge" and update.get("attempts"):
             changed["answers"] = tuple(attempt_in_words(one) for one in update["attempts"])
@@ -127,7 +129,7 @@ class Story:
 
 
 _REPORTING: Final = ("report", "after", "corrections", "investigation")
-_TOLD_BY: Final[dict[str, tuple[str, ...]]] = {
+_FIELDS_OF_NODES: Final[dict[str, tuple[str, ...]]] = {
     "receive": ("pictures",),
     "plan": ("plan",),
     "write": ("program",),
@@ -154,20 +156,20 @@ _TOLD_BY: Final[dict[str, tuple[str, ...]]] = {
 """What of a node's update is shown: graphs inside graphs pass on fields of the same names."""
 
 
-def _doing_after(node: str, update: Json) -> str:
+def _activity_after(node: str, update: Json) -> str:
     if node == "route":
         return _ROUTES.get(str(update.get("route", "")), "answering")
     return _NEXT.get(node) or doing_after(NodeFinished(node, update))
 
 
-def _share(told: Json) -> float | None:
-    done, of = told.get("done", told.get("step")), told.get("of")
+def _share(progress: Json) -> float | None:
+    done, of = progress.get("done", progress.get("step")), progress.get("of")
     if not isinstance(done, int | float) or not isinstance(of, int | float) or of <= 0:
         return None
     return min(max(done / of, 0.0), 1.0)
 
 
-def story_of(state: Any) -> Story:  # noqa: ANN401 - the state of any graph
+def trace_of(state: Any) -> ThreadTrace:  # noqa: ANN401 - the state of any graph
     """Return what a thread did, from what it has saved."""
     from snellen.graphs.states import AskState, ChatState, InvestigateState, LearnState
 
@@ -175,17 +177,17 @@ def story_of(state: Any) -> Story:  # noqa: ANN401 - the state of any graph
         case AskState():
             return _of_task(vars(state))
         case LearnState():
-            return Story(learned=tuple(state.learned))
+            return ThreadTrace(learned=tuple(state.learned))
         case InvestigateState():
             return _of_inquiry(vars(state))
         case ChatState():
             return _of_conversation(state)
         case _:
-            return Story()
+            return ThreadTrace()
 
 
-def _of_task(state: Json) -> Story:
-    return Story(
+def _of_task(state: Json) -> ThreadTrace:
+    return ThreadTrace(
         pictures=tuple(state.get("pictures", ())),
         plan=tuple(state.get("plan", ())),
         program=str(state.get("program", "")),
@@ -196,8 +198,8 @@ def _of_task(state: Json) -> Story:
     )
 
 
-def _of_inquiry(state: Json) -> Story:
-    return Story(
+def _of_inquiry(state: Json) -> ThreadTrace:
+    return ThreadTrace(
         report=state.get("report") or {},
         corrections=tuple(state.get("corrections", ())),
         after=state.get("after") or {},
@@ -206,12 +208,12 @@ def _of_inquiry(state: Json) -> Story:
     )
 
 
-def _of_conversation(state: ChatState) -> Story:
+def _of_conversation(state: ChatState) -> ThreadTrace:
     kept: Json = state.last.get("state", {})
-    told = {
+    trace = {
         "ask": lambda: _of_task(kept),
-        "learn": lambda: Story(learned=tuple(kept.get("learned", ()))),
+        "learn": lambda: ThreadTrace(learned=tuple(kept.get("learned", ()))),
         "investigate": lambda: _of_inquiry(kept),
-    }.get(str(state.last.get("graph", "")), Story)()
-    told = replace(told, profile=told.profile or state.profile)
-    return told if told.pictures else replace(told, pictures=tuple(state.pictures))
+    }.get(str(state.last.get("graph", "")), ThreadTrace)()
+    trace = replace(trace, profile=trace.profile or state.profile)
+    return trace if trace.pictures else replace(trace, pictures=tuple(state.pictures))
