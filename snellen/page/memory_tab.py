@@ -112,9 +112,7 @@ class MemoryTab:
             with errors_as_notices():
                 msg = "Select what to forget first."
                 raise BadInput(msg)
-        warning = (
-            f"Forget {counted(len(chosen), 'thing')}? This is final; export the memory first to keep a copy."
-        )
+        warning = f"Forget {counted(len(chosen), 'thing')}? This is final; export the memory first to keep a copy."
         return {self.sure: gr.update(visible=True), self.warning: warning}
 
     async def _forget(self, chosen: list[str], request: gr.Request) -> Updates:
