@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from snellen.errors import SnellenError as SnellenError
     from snellen.threads.thread import ThreadSummary as ThreadSummary
 
+    __version__: str
+
 _HOMES: Final = {
     "snellen.api.asking": ("AskResult", "AskStep", "ask", "ask_async"),
     "snellen.api.benchmarks": ("BenchmarkResult", "pairs", "pairs_async", "prove", "prove_async"),

@@ -158,7 +158,7 @@ def test_an_investigation_has_claims_with_figures_and_waits_where_nobody_decides
 
     result = snellen.investigate(query, models="clip", images=40)
     claim = result.evidence[0]
-    assert (claim.model, result.models.keys(), result.status) == ("clip", {"clip"}, "finished")
+    assert (claim.model, list(result.models), result.status) == ("clip", ["clip"], "finished")
     assert claim.interval[0] <= claim.mean <= claim.interval[1]
     assert claim.figures in str(claim)
     assert 0 < len(result.pictures) <= 40
