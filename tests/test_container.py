@@ -55,7 +55,13 @@ def test_the_image_has_what_it_needs_and_pytorch_without_cuda() -> None:
     assert wanted is not None
     assert {"serve", "postgres", "tables", "prove"} <= set(wanted[1].split(",")) <= set(extras)
     assert "whl/cpu" in runs
-    assert {f"{one} {one}" for one in packages["packages"]} <= set(said("COPY"))
+    linked = {
+        one.resolve().name for package in packages["packages"] for one in (ROOT / package).iterdir() if one.is_symlink()
+    }
+    assert linked >= {"graphs", "nodes", "tools", "memory"}
+    assert {f"{one} {one}" for one in {*packages["packages"], *linked}} <= set(said("COPY"))
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert not {*packages["packages"], *linked} & {*ignored}
 
 
 def test_nothing_secret_is_in_the_files() -> None:
