@@ -49,5 +49,5 @@ def test_what_an_example_imports_is_there(page: Path) -> None:
             if not isinstance(node, ast.ImportFrom) or (node.module or "").partition(".")[0] != "snellen":
                 continue
             for alias in node.names:
-                module = importlib.import_module(node.module or "")
-                assert hasattr(module, alias.name) or importlib.import_module(f"{node.module}.{alias.name}"), alias.name
+                if not hasattr(importlib.import_module(node.module or ""), alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")
