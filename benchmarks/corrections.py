@@ -17,11 +17,11 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from snellen.graphs.states import AskState
+from snellen.learning.needs import is_new
 from snellen.learning.records import Need
 from snellen.microworld.concepts import vocabulary
 from snellen.microworld.tasks import Family, TagAnswer, TextAnswer, WorldTask, sample_tasks
-from snellen.nodes.ask.correction import correct, is_new
-from snellen.nodes.ask.feedback import attempts_with
+from snellen.nodes.ask.correction import correct
 from snellen.nodes.ask.inference import run
 from snellen.nodes.ask.reflection import MAX_LOCAL, description, next_reflection, reflect_globally, reflect_locally
 from snellen.reasoning.critique import Critique
@@ -30,6 +30,7 @@ from snellen.reasoning.task import Examples
 from snellen.reasoning.task import Task as Asked
 from snellen.runtime.context import Context
 from snellen.runtime.resources import make_context
+from snellen.runtime.task_state import attempts_with
 from snellen.scoring import wilson_interval
 from snellen.tools.program import inputs_for
 from snellen.values import to_json

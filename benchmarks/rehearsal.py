@@ -20,8 +20,8 @@ from typing import Any, Final
 from benchmarks.novel import KeptPrompts, found_things, named_crops, questions, sorted_out
 from snellen.learning.example_collection import gather_for
 from snellen.learning.records import Collected, Need, StoredExample
+from snellen.learning.tuning_bench import TuningBench
 from snellen.microworld.concepts import vocabulary
-from snellen.nodes.learn.prompt_tuning import TuningBench
 from snellen.profiles import Profile, load_profile
 from snellen.runtime.resources import make_context
 from snellen.tools.vision import Models

@@ -19,13 +19,12 @@ from snellen.graphs.learn import graph as learn
 from snellen.graphs.states import AskState
 from snellen.graphs.wiring import Wiring
 from snellen.nodes.ask.correction import Again, after_learning, correct
-from snellen.nodes.ask.feedback import feedback_of
 from snellen.nodes.ask.inference import plan, recall, run, write
 from snellen.nodes.ask.judgement import judge
 from snellen.nodes.ask.reflection import describe, reflect_globally, reflect_locally
 from snellen.nodes.ask.remembering import remember
-from snellen.runtime.edits import is_plan_followed, is_program_edited
 from snellen.runtime.settings import RunSettings
+from snellen.runtime.task_state import feedback_of, is_plan_followed, is_program_edited
 
 RECURSION_LIMIT: Final = 48
 """Seven steps for an answer, and eight for each of three reflections at most; half as many again as a margin."""

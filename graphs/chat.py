@@ -14,75 +14,24 @@ The graph is exported without a saver; the pages and the server bring their own.
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from langgraph.graph import END, START
 
-from snellen.errors import BadInput
-from snellen.graphs.ask import graph as answering
+from snellen.graphs.ask import graph as ask
 from snellen.graphs.forms import ChatInput, ChatOutput
-from snellen.graphs.investigate import graph as investigating
-from snellen.graphs.learn import graph as learning
-from snellen.graphs.states import AskState, ChatState, InvestigateState, LearnState
-from snellen.graphs.wiring import Wiring, ended
-from snellen.nodes.chat.conversation import (
-    confirm,
-    erase,
-    explain,
-    forget,
-    inquiry_of,
-    inquiry_told,
-    learning_of,
-    learning_told,
-    receive,
-    reply,
-    route,
-    task_of,
-    task_told,
-    waits_for_a_decision,
-)
-from snellen.reasoning.reasoner import TaskRefused
-from snellen.runtime.context import given_of
-from snellen.runtime.resources import context_of
-from snellen.runtime.settings import Given, InvestigationSettings
-
-if TYPE_CHECKING:
-    from langgraph.runtime import Runtime
+from snellen.graphs.investigate import graph as investigate
+from snellen.graphs.learn import graph as learn
+from snellen.graphs.states import ChatState
+from snellen.graphs.wiring import Wiring
+from snellen.nodes.chat.delegation import ask_with, investigate_with, learn_with
+from snellen.nodes.chat.forgetting import confirm, erase, forget, waits_for_a_decision
+from snellen.nodes.chat.messages import explain, receive, reply
+from snellen.nodes.chat.routing import route
+from snellen.runtime.settings import InvestigationSettings
 
 RECURSION_LIMIT: Final = 4_000
 """That of the longest of the graphs inside it."""
-
-Json = dict[str, Any]
-
-
-async def ask(state: ChatState, runtime: Runtime[Given]) -> Json:
-    """Have the ask graph do a visual task, or think again about the last one."""
-    try:
-        task = AskState(**await ended(answering, AskState(**task_of(state)), given_of(runtime)))
-    except TaskRefused as error:
-        return {"said": str(error)}
-    return await asyncio.to_thread(task_told, state, task, await context_of(runtime, state))
-
-
-async def learn(state: ChatState, runtime: Runtime[Given]) -> Json:
-    """Have the learn graph learn what the message names."""
-    try:
-        begun = await asyncio.to_thread(learning_of, state, await context_of(runtime, state))
-    except BadInput as error:
-        return {"said": str(error)}
-    lesson = LearnState(**await ended(learning, LearnState(**begun), given_of(runtime)))
-    return await asyncio.to_thread(learning_told, state, lesson, await context_of(runtime, state))
-
-
-async def investigate(state: ChatState, runtime: Runtime[Given]) -> Json:
-    """Have the investigate graph find out what the message asks about models."""
-    try:
-        begun = await asyncio.to_thread(inquiry_of, state, given_of(runtime))
-        inquiry = await ended(investigating, InvestigateState(**begun), given_of(runtime))
-    except BadInput as error:
-        return {"said": str(error)}
-    return inquiry_told(InvestigateState(**inquiry))
 
 
 def after_reply(state: ChatState) -> str:
@@ -94,9 +43,9 @@ builder = Wiring(ChatState, takes=ChatInput, gives=ChatOutput, settings=Investig
 
 builder.add_node("receive", receive)
 builder.add_node("route", route, destinations=("ask", "learn", "investigate", "explain", "forget", "erase", "reply"))
-builder.add_node("ask", ask)
-builder.add_node("learn", learn)
-builder.add_node("investigate", investigate)
+builder.add_node("ask", ask_with(ask))
+builder.add_node("learn", learn_with(learn))
+builder.add_node("investigate", investigate_with(investigate))
 builder.add_node("explain", explain)
 builder.add_node("forget", forget)
 builder.add_node("erase", erase)

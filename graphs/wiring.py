@@ -13,74 +13,28 @@ import asyncio
 import inspect
 from collections.abc import Mapping
 from contextlib import aclosing
-from contextvars import ContextVar
 from dataclasses import MISSING, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
 from langchain_core.messages import BaseMessage, convert_to_messages
-from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import get_runtime
 from langgraph.types import Command, Overwrite, StateUpdate
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from snellen.errors import BadInput
-from snellen.memory.background_loop import blocking, on_own_thread
 from snellen.profiles.user_paths import is_encodable
 from snellen.runtime.input_pictures import are_stored, stored_pictures
+from snellen.runtime.node_execution import Step
 from snellen.runtime.settings import OWN_KEY, Given, chosen_by_caller
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from _typeshed import DataclassInstance
+    from langchain_core.runnables import RunnableConfig
 
 State = TypeVar("State", bound="DataclassInstance")
-
-_SYNCHRONOUS: Final = ContextVar("_SYNCHRONOUS", default=False)
-"""Whether the node at work was called by a synchronous run, whose saver may know nothing else."""
-
-
-class Step(Runnable[Any, Any]):
-    """A node: an asynchronous function of a state, and of the run where it wants one, that can be waited for, too.
-
-    Args:
-        work: The function.
-    """
-
-    def __init__(self, work: Callable[..., Any]) -> None:
-        self.name = work.__name__
-        self._work = work
-        self._wants_runtime = "runtime" in inspect.signature(work).parameters
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401, ARG002 - inherited
-        """Do it on the background loop, and wait."""
-        return blocking(self._marked(input))
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401, ARG002 - inherited
-        """Do it."""
-        given = {"runtime": get_runtime()} if self._wants_runtime else {}
-        return await self._work(input, **given)
-
-    async def _marked(self, state: Any) -> Any:  # noqa: ANN401
-        # Of this task alone: each task has variables of its own.
-        _SYNCHRONOUS.set(True)
-        return await self.ainvoke(state)
-
-
-async def ended(graph: Wired[State], state: State, given: Given | None) -> dict[str, Any]:
-    """Run a graph inside a node, the way that the graph around it runs; return its whole state.
-
-    Args:
-        graph: The other graph.
-        state: What it begins with.
-        given: What the run was given.
-    """
-    keys = graph.stream_channels_list
-    if _SYNCHRONOUS.get():
-        return await on_own_thread(lambda: graph.invoke(state, context=given, output_keys=keys))
-    return await graph.ainvoke(state, context=given, output_keys=keys)
 
 
 class Wiring(StateGraph[State, Any, Any, Any], Generic[State]):

@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.types import Command
 
+from snellen.learning.feedback import things_named_in
+from snellen.learning.needs import MAX_NEEDS, concepts_of, is_new
 from snellen.learning.records import LearningOutcome, Need
 from snellen.memory.demonstrations import demonstration
 from snellen.memory.prompts import PromptSelection
 from snellen.memory.shortening import fitted_sentences, fitted_steps
 from snellen.models.loading import fingerprint
-from snellen.nodes.ask.feedback import feedback_of
-from snellen.nodes.ask.reflection import next_reflection, sought
-from snellen.nodes.learn.prompt_tuning import MAX_NEEDS
+from snellen.nodes.ask.reflection import next_reflection
 from snellen.reasoning.critique import DOUBTFUL, SURE, Critique, Fault
-from snellen.reasoning.language.inflection import singular
-from snellen.runtime import edits
 from snellen.runtime.context import Context
 from snellen.runtime.resources import context_of
+from snellen.runtime.task_state import feedback_of, fingerprint_of_edit
 from snellen.summaries.runs import SURE_AT_ALL, feedback_in_words, outcome, steps_of
 from snellen.tools.program import StepRecord
 from snellen.tuning import POOL_OF_TOOL, POOLS
@@ -36,7 +33,6 @@ from snellen.values import Picture, from_json
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import AskState, Json
     from snellen.runtime.settings import Given
 
@@ -81,7 +77,7 @@ async def correct(
     update: Json = {**seen, "needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
     if of_program:
         program = critique.program or state.program
-        made = state.made | {"program": edits.fingerprint(program)}
+        made = state.made | {"program": fingerprint_of_edit(program)}
         update |= {"lessons": _lessons(critique, state), "program": program, "made": made}
     return Command(update=update, goto="learn" if needs else again(replace(state, **update)))
 
@@ -154,7 +150,7 @@ def _taught(need: Need, context: Context) -> bool:
     rows = context.learning.prompts.rows(PromptSelection(pool=pool, concept=need.concept))
     if len(rows) < ENOUGH:
         return False
-    checkpoint = fingerprint(context.models.profile, POOLS[pool])
+    checkpoint = fingerprint(context.vision().profile, POOLS[pool])
     return sum(row.fingerprint == checkpoint for row in rows) >= ENOUGH
 
 
@@ -166,7 +162,7 @@ def _key(need: Need) -> tuple[str, ...]:
 def _needs_of(fault: Fault, state: AskState, context: Context) -> list[Need]:
     if fault.tool == "VQA":
         return [_question(fault, state)]
-    named = concepts_of(fault.concept, sought(feedback_of(state)), POOL_OF_TOOL[fault.tool], context.models)
+    named = concepts_of(fault.concept, things_named_in(feedback_of(state)), POOL_OF_TOOL[fault.tool], context.models)
     return [Need(fault.tool, concept=name, reason=fault.reason) for name in named]
 
 
@@ -206,28 +202,6 @@ def _doubt(need: Need, critique: Critique, state: AskState, context: Context) ->
     )[:_MOST_DOUBT]
 
 
-def is_new(need: Need, models: Any) -> bool:  # noqa: ANN401 - see Context.models
-    """Tell whether a need is about what its tool was never taught: then its having been wrong is no surprise.
-
-    Args:
-        need: Of VQA, the words of its question and answer count.
-        models: The models of the profile; their facts tell what they were taught, and concepts they do not know are
-            new. None where there are none: nothing is known to be new.
-    """
-    if models is None:
-        return False
-    facts = models.expansion_of(POOL_OF_TOOL[need.tool])
-    if need.concept:
-        return all(one.name != need.concept or not one.taught for one in facts.concepts)
-    words = f" {singular_words(f'{need.question} {need.answer}')} "
-    return any(f" {one.name} " in words for one in facts.concepts if not one.taught)
-
-
-def singular_words(text: str) -> str:
-    """Return the words of a text in lower case and in the singular, with one blank between."""
-    return " ".join(singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
-
-
 def _question(fault: Fault, state: AskState) -> Need:
     """Return the question that VQA answered wrongly, with the answer that reflection inferred."""
     step = next((one for one in state.steps if one["address"] == fault.address), None)
@@ -240,37 +214,3 @@ def _question(fault: Fault, state: AskState) -> Need:
         picture=picture if isinstance(picture, Picture) else None,
         reason=fault.reason,
     )
-
-
-def concepts_of(words: str, named: Sequence[str], pool: str, models: Any) -> list[str]:  # noqa: ANN401 - see Context
-    """Return the concepts that a tool should learn to see when it failed on some words.
-
-    Args:
-        words: What the tool looked for: ``penguins``, ``birds``, ``red car``, ``cat, dog``.
-        named: What the feedback names, in the singular; of a group that was looked for, these are what it missed.
-        pool: Where the tool's prompts are, which say what it has learned.
-        models: The models of the profile, whose facts tell groups from concepts; None where there are none.
-
-    Returns:
-        Names in the singular. Of a group those that the feedback names, or else those that the tool was never taught;
-        none where it was taught them all, because nothing says which it missed.
-    """
-    if models is None or not words.strip():
-        return [words.strip()] if words.strip() else []
-    facts = models.expansion_of(pool)
-    missed = [name for name in named if name in facts.taught([name]).names(words)]
-    if missed:
-        return missed[:MAX_NEEDS]
-    looked_for: list[str] = facts.names(words)
-    if len(looked_for) == 1:
-        return [_bare_concept(looked_for[0], facts)]
-    members = facts.taught(one.name for one in facts.concepts).names(words)
-    untaught = [one.name for one in facts.concepts if not one.taught and one.name in members]
-    return untaught[:MAX_NEEDS]
-
-
-def _bare_concept(name: str, facts: Any) -> str:  # noqa: ANN401 - see Context.models
-    """Leave out what stands before a concept that the facts know: a red car is looked for by learning cars."""
-    known = {one.name for one in facts.concepts}
-    words = name.split()
-    return next((bare for start in range(len(words)) if (bare := " ".join(words[start:])) in known), name)

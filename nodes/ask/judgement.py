@@ -1,4 +1,4 @@
-"""Judgement: whether an answer is right, as far as anybody said, and what looks wrong about it by itself."""
+"""The node that judges an answer by what is known of the right one, and notes what looks wrong by itself."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from snellen.learning.doubts import doubts
 from snellen.learning.feedback import contradiction
+from snellen.learning.plausibility import implausible_results
 from snellen.learning.records import LearningOutcome
 from snellen.memory.shortening import fitted_sentences
-from snellen.nodes.ask.feedback import agreement_of, attempts_with, feedback_of
 from snellen.nodes.ask.reflection import next_reflection
 from snellen.runtime.resources import context_of
+from snellen.runtime.task_state import agreement_of, attempts_with, feedback_of
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import AskState, Json, Ruling
     from snellen.runtime.settings import Given
 
@@ -78,7 +77,7 @@ def _troubles(state: AskState) -> list[str]:
     contradicted = [f"The feedback contradicts itself, so nothing is judged by it. {said}"] if said else []
     if state.error:
         return [*contradicted, state.error]
-    noticed = [*contradicted, *doubts(state.steps)]
+    noticed = [*contradicted, *implausible_results(state.steps)]
     if _incomparable(state):
         noticed.append("The answer shows a picture or a place in one, which cannot be compared with words.")
     return noticed

@@ -10,24 +10,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.types import Command
 
 from snellen.errors import SnellenError
-from snellen.learning.feedback import closeness
-from snellen.learning.replay import Replayer, whole_records
+from snellen.learning.feedback import things_named_in
 from snellen.learning.step_evidence import PERCEIVING, gather
-from snellen.nodes.ask.feedback import agreement_of, feedback_of
-from snellen.nodes.ask.inference import WatchedPictures, examples_of, inputs_of, task_of, tools_of, used
 from snellen.reasoning.case_based.fault_localisation import in_words
-from snellen.reasoning.critique import Critique, DescribedStep, FailedCase, Fault, Feedback, StepCheck, StepEvidence
-from snellen.reasoning.language.corrections import read_correction
-from snellen.reasoning.language.inflection import singular
-from snellen.runtime.context import Context
+from snellen.reasoning.critique import Critique, DescribedStep, FailedCase, Fault, StepCheck, StepEvidence
+from snellen.runtime.context import Context, usage_with
+from snellen.runtime.program_execution import ReplayBench
 from snellen.runtime.resources import context_of
-from snellen.tools import program as programs
+from snellen.runtime.task_state import examples_of, feedback_of, inputs_of, task_of
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, from_json
 
@@ -82,7 +78,7 @@ async def description(state: AskState, context: Context) -> Json:
         return {"described": [], "setting": ""}
     bench = ReplayBench.of(state, context)
     steps = await bench.steps()
-    evidence = await asyncio.to_thread(gather, steps, bench.replayer.tools, sought=sought(feedback_of(state)))
+    evidence = await asyncio.to_thread(gather, steps, bench.replayer.tools, sought=things_named_in(feedback_of(state)))
     captions = await asyncio.to_thread(_captions, state, steps, context)
     bench.pictures.check()
     described = [
@@ -111,7 +107,7 @@ async def reflect_globally(state: AskState, runtime: Runtime[Given]) -> Json:
     bench.pictures.check()
     return {
         "critiques": _remembered(state.critiques, critique),
-        "usage": used(state.usage, before, reasoner.usage),
+        "usage": usage_with(state.usage, before, reasoner.usage),
     }
 
 
@@ -126,45 +122,8 @@ async def reflect_locally(state: AskState, runtime: Runtime[Given]) -> Json:
     bench.pictures.check()
     return {
         "critiques": _remembered(state.critiques, critique),
-        "usage": used(state.usage, before, reasoner.usage),
+        "usage": usage_with(state.usage, before, reasoner.usage),
     }
-
-
-def sought(feedback: Feedback) -> list[str]:
-    """Return the names of things that the feedback speaks of."""
-    correction = read_correction(feedback.correction or "")
-    named = [*(feedback.expected or "").split(","), correction.expected, correction.present]
-    named += [feedback.region.label] if feedback.region else []
-    return list(dict.fromkeys(singular(" ".join(one.split()).casefold()) for one in named if one.strip()))
-
-
-@dataclass(frozen=True)
-class ReplayBench:
-    """Where a program can be run again."""
-
-    replayer: Replayer
-    pictures: WatchedPictures
-
-    @classmethod
-    def of(cls, state: AskState, context: Context) -> ReplayBench:
-        """Return the bench of a finished run, at which none of its calls is made again."""
-        pictures = WatchedPictures(context.pictures)
-        records = [StepRecord.from_json(step) for step in state.steps]
-        limits = programs.ProgramLimits() if context.profile is None else programs.ProgramLimits.of(context.profile)
-        replayer = Replayer(
-            state.program,
-            inputs_of(state),
-            tools_of(context, pictures, asyncio.get_running_loop()),
-            agreement_of(state),
-            closeness=closeness(feedback_of(state)),
-            known=whole_records(records),
-            limits=limits,
-        )
-        return cls(replayer, pictures)
-
-    async def steps(self) -> tuple[StepRecord, ...]:
-        """Return the steps of the run, whole: what was shortened for the checkpoint is computed again."""
-        return (await self.replayer({})).steps
 
 
 async def _case(state: AskState, bench: ReplayBench, context: Context) -> FailedCase:
@@ -199,7 +158,7 @@ def _in_words(step: StepRecord, described: Mapping[str, Any]) -> DescribedStep:
 
 async def _first_wrong_step(case: FailedCase, bench: ReplayBench, context: Context) -> Critique:
     """Walk the steps in order; what is left when all seem right is a critique without a fault."""
-    records, named = await bench.steps(), sought(case.feedback)
+    records, named = await bench.steps(), things_named_in(case.feedback)
     checked: list[StepCheck] = []
     for step in case.steps[:MAX_LOCAL_STEPS]:
         if step.tool in PERCEIVING and "results" not in context.without:

@@ -18,12 +18,12 @@ from snellen.memory.demonstrations import Demonstration, demonstration
 from snellen.memory.prompts import PromptOrigin, PromptSelection, learned_prompt
 from snellen.memory.shortening import fitted_sentences, is_whole
 from snellen.models.loading import fingerprint
-from snellen.nodes.ask.inference import examples_of, task_of, used
-from snellen.nodes.ask.reflection import ReplayBench
 from snellen.reasoning.critique import SURE, Critique
 from snellen.reasoning.reasoner import ReasoningFailed
-from snellen.runtime.context import Context
+from snellen.runtime.context import Context, usage_with
+from snellen.runtime.program_execution import ReplayBench
 from snellen.runtime.resources import context_of
+from snellen.runtime.task_state import examples_of, task_of
 from snellen.tools.program import StepRecord
 from snellen.tuning import POOLS, TuningExample, tuner_of
 from snellen.values import Picture, from_json
@@ -31,7 +31,6 @@ from snellen.values import Picture, from_json
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import AskState, Json
     from snellen.memory.prompts import LearnedPrompt, PromptRow
     from snellen.reasoning.task import Examples
@@ -61,7 +60,7 @@ async def remember(state: AskState, runtime: Runtime[Given]) -> Json:
         await asyncio.to_thread(context.pool.add, *lessons, *mistakes)
     await asyncio.to_thread(_store_answers, state, context)
     notes = fitted_sentences([*state.notes, doubt]) if doubt else state.notes
-    return {"notes": notes, "usage": used(state.usage, before, context.reasoner.usage)}
+    return {"notes": notes, "usage": usage_with(state.usage, before, context.reasoner.usage)}
 
 
 def _right_ones(state: AskState) -> list[Demonstration]:
@@ -135,8 +134,8 @@ def _zero_prompts(answered: list[tuple[Picture, str, str]], context: Context) ->
     if not answered:
         return []
     try:
-        tuner = tuner_of(context.models, "VQA")
-        checkpoint = fingerprint(context.models.profile, POOLS["VQA"])
+        tuner = tuner_of(context.vision(), "VQA")
+        checkpoint = fingerprint(context.vision().profile, POOLS["VQA"])
     except SnellenError:
         return []
     examples = [

@@ -1,41 +1,100 @@
-"""Forgetting in a conversation: what would go is listed, a person is asked, and only what was listed goes.
+"""Nodes that forget in a conversation: what would go is listed, a person is asked, and only what was listed goes.
 
-An order to forget deletes nothing by itself. It makes a proposal, which is kept in the state, said in words, and asked
-about in the shape of ``snellen.nodes.learn.approval``, so that pages, Studio and the command line can show and answer
-it; a plain "yes" as the next message answers it as well. When memory has changed since, what would go now is asked
-about again.
+A request to forget deletes nothing by itself. ``forget`` makes a proposal, which is kept in the state, said in words,
+and asked about in the shape of ``snellen.runtime.approval``, so that pages, Studio and the command line can show and
+answer it; a plain "yes" as the next message answers it as well. When memory has changed since, ``erase`` asks again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
+
+from langgraph.types import Command
 
 from snellen.memory.prompt_rows import PromptSelection
+from snellen.nodes.chat.messages import command_in
+from snellen.reasoning.language.forget_requests import ForgetOrder, read_forget_order
 from snellen.reasoning.language.inflection import counted, singular
+from snellen.runtime.approval import approval_request, ask_for_approval
+from snellen.runtime.resources import context_of
 
 if TYPE_CHECKING:
-    from snellen.graphs.states import Json
+    from langgraph.runtime import Runtime
+
+    from snellen.graphs.states import ChatState, Json
     from snellen.memory.prompt_records import PromptRow
-    from snellen.reasoning.language.forget_requests import ForgetOrder
     from snellen.runtime.context import Context
+    from snellen.runtime.settings import Given
 
 ACTION: Final = "forget"
-"""What the requested action is called."""
+"""The name of the requested action."""
 
-WHICH: Final = (
+KEPT: Final = "I have forgotten nothing."
+
+_WHICH: Final = (
     "Shall I forget something that I learned? Then name it: “forget what you learned about flamingos”, or “forget it” "
     "after a lesson. I have forgotten nothing."
+)
+_NOTHING_TAUGHT: Final = (
+    "Nothing was learned in this conversation. Say what to forget: “forget flamingos”, or “forget everything”."
 )
 _MOST_NAMED: Final = 6
 """Questions, and instructions of examples, that are quoted."""
 
 
+async def forget(state: ChatState, runtime: Runtime[Given]) -> Json:
+    """Propose what would be forgotten, and ask; nothing is deleted here, whoever sent the message this way."""
+    context = await context_of(runtime, state)
+    order = read_forget_order(command_in(state))
+    if order is None:
+        return {"said": _WHICH}
+    if not (order.concept or order.everything or state.taught):
+        return {"said": _NOTHING_TAUGHT}
+    return await asyncio.to_thread(_proposed, order, state, context)
+
+
+def waits_for_a_decision(state: ChatState) -> bool:
+    """Tell whether the last reply asked whether something may be forgotten."""
+    return ACTION in state.pending
+
+
+async def confirm(state: ChatState) -> Command[Literal["erase", "reply"]]:
+    """Wait until somebody decides about what would be forgotten; what may not be is kept."""
+    proposed: Json = state.pending[ACTION]
+    (rejection,) = ask_for_approval(approval_request(ACTION, [(f"Forget {proposed['listed']}.", proposed)]))
+    if rejection is None:
+        return Command(goto="erase")
+    return Command(update={"said": KEPT, "pending": {}}, goto="reply")
+
+
+async def erase(state: ChatState, runtime: Runtime[Given]) -> Json:
+    """Delete what was asked about and agreed to; ask again where memory has changed since."""
+    context = await context_of(runtime, state)
+    agreed: Json = state.pending[ACTION]
+    order = ForgetOrder(agreed["concept"], everything=agreed.get("everything", False))
+    proposed = await asyncio.to_thread(_proposal, order, state.taught, context)
+    if proposed.fingerprint != agreed["fingerprint"]:
+        changed = await asyncio.to_thread(_proposed, order, state, context)
+        return changed | {"said": f"What would go has changed since I asked. {changed['said']}"}
+    text = await asyncio.to_thread(_forget, proposed, context)
+    return {"said": text, "pending": {}} | ({} if agreed["concept"] else {"taught": {}})
+
+
+def _proposed(order: ForgetOrder, state: ChatState, context: Context) -> Json:
+    """Return the question whether something may be forgotten, and what it is bound to."""
+    proposed = _proposal(order, state.taught, context)
+    if not proposed:
+        return {"said": proposed.absence(), "pending": {}}
+    return {"said": proposed.question(), "pending": {ACTION: proposed.to_json() | {"concept": order.concept}}}
+
+
 @dataclass(frozen=True)
 class Proposal:
-    """What would be forgotten.
+    """The prompts and examples that would be forgotten.
 
     Attributes:
         concept: What it was learned about; empty for what the last lesson taught.
@@ -94,19 +153,7 @@ class Proposal:
         return f"I have learned nothing about “{self.concept}”." if self.concept else "There was nothing left of it."
 
 
-def request(asked: Json) -> Json:
-    """Ask for a decision about a proposal, as it was listed.
-
-    Args:
-        asked: The proposal in JSON form.
-    """
-    return {
-        "action_requests": [{"name": ACTION, "args": asked, "description": f"Forget {asked['listed']}."}],
-        "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "reject"]}],
-    }
-
-
-def proposal(order: ForgetOrder, taught: Json, context: Context) -> Proposal:
+def _proposal(order: ForgetOrder, taught: Json, context: Context) -> Proposal:
     """Find what would be forgotten: everything, all prompts of a concept, or what the last lesson left.
 
     Args:
@@ -138,7 +185,7 @@ def proposal(order: ForgetOrder, taught: Json, context: Context) -> Proposal:
     return Proposal("", tuple(left.values()), tuple(examples), str(taught.get("instruction", "")))
 
 
-def forgotten(proposed: Proposal, context: Context) -> str:
+def _forget(proposed: Proposal, context: Context) -> str:
     """Forget what was proposed, nothing else, and say how much it was."""
     ids = [row.id for row in proposed.prompts]
     prompts = context.learner().prompts.forget(ids) if ids else 0

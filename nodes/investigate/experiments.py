@@ -1,4 +1,4 @@
-"""Experiments: designed, checked, made into pictures, measured and discussed (APEX, section 3.2).
+"""Nodes of experiments: designed, checked, made into pictures, measured and discussed (APEX, section 3.2).
 
 open_report → design → check_design → build_benchmark → measure → discuss. Each node is a function of the state, and may
 run twice without harm: a picture follows from the seed and its place, and a trial is measured once.
@@ -7,7 +7,6 @@ run twice without harm: a picture follows from the seed and its place, and a tri
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,29 +16,30 @@ from langgraph.types import Command, interrupt
 from pydantic import ValidationError
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.decisions import asked_now, judged, next_rounds, why_stopped, with_intervals
-from snellen.experiments.follow_up import FollowUp, album
-from snellen.experiments.protocols.protocol import RoundPlace
+from snellen.experiments.decisions import asked_now, next_rounds, why_stopped
+from snellen.experiments.rounds import made_round, tried, weighed
 from snellen.experiments.schema import Budget, Design, Experiment, Finding, Opening, Report, checked
 from snellen.experiments.trials import replaced
 from snellen.memory.home import MemoryTrouble
-from snellen.memory.samples import Sample
-from snellen.nodes.ask.inference import used
-from snellen.nodes.learn.approval import decisions_in
 from snellen.runtime import picture_allotment
-from snellen.runtime.context import Context, given_of, thread_name
-from snellen.runtime.requests import ordered_by
+from snellen.runtime.approval import approval_request, decisions_in
+from snellen.runtime.context import given_of, thread_name, usage_with
+from snellen.runtime.investigation_requests import fields_filled_by
+from snellen.runtime.investigation_state import (
+    album_of,
+    free_album,
+    investigator_of,
+    opened,
+    report_of,
+    written,
+)
 from snellen.runtime.resources import context_of
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from snellen.experiments.examiners.examiner import Investigator
     from snellen.experiments.resources import Examination
-
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import InvestigateState, Json
-    from snellen.memory.samples import SampleTable
     from snellen.runtime.settings import Given
 
 MAX_HEALING: Final = 3
@@ -47,56 +47,11 @@ MAX_HEALING: Final = 3
 MAX_DESIGNS: Final = 2
 """Designs that are made from scratch for one experiment."""
 _ACTION: Final = "experiment"
-"""What the requested action is called."""
+"""The name of the requested action."""
 _DECISIONS: Final = ("approve", "edit", "reject")
-"""What may be decided about it."""
+"""The decisions about it."""
 
 Next = Literal["design", "build_benchmark", "conclude"]
-
-
-def report_of(state: InvestigateState) -> Report:
-    """Return the report that is being written: once models were corrected, the one about that."""
-    return Report.model_validate(state.after or state.report)
-
-
-def written(state: InvestigateState, report: Report) -> Json:
-    """Return that report as it goes into a state."""
-    return {"after" if state.after else "report": report.model_dump(mode="json")}
-
-
-def album_of(state: InvestigateState) -> str:
-    """Return the name under which the pictures of that report are kept."""
-    return album(state.investigation) if state.after else state.investigation
-
-
-def free_album(state: InvestigateState, number: int, samples: SampleTable) -> str:
-    """Return the name under which pictures are kept from an experiment on that is about to begin.
-
-    Where the experiment has pictures already, somebody went back in the thread and lets it go another way: this way
-    gets an album of its own, with the pictures of the experiments before.
-
-    Args:
-        state: Of the investigation.
-        number: Of the experiment, from 0.
-        samples: The table of pictures.
-    """
-    if not samples.of(album_of(state), number):
-        return state.investigation
-    thread = state.investigation.partition(picture_allotment.WAY)[0]
-    ways = (f"{thread}{picture_allotment.WAY}{way}" for way in itertools.count(1))
-    name = next(one for one in ways if not samples.of(one, 0) and not samples.of(album(one), 0))
-    samples.copy(state.investigation, name, **({} if state.after else {"before": number}))
-    if state.after:
-        samples.copy(album(state.investigation), album(name), before=number)
-    return name
-
-
-def investigator_of(state: InvestigateState, context: Context) -> Investigator:
-    """Return who designs the experiments of that report, and reads them."""
-    if state.after:
-        return FollowUp([Design.model_validate(one) for one in state.plan])
-    examination = context.examiner()
-    return examination.investigators.get(state.protocol or "choice", examination.investigator)
 
 
 async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -105,7 +60,7 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     What was begun without an interface that checks orders is checked here.
     """
     context = await context_of(runtime, state)
-    ordered = await asyncio.to_thread(ordered_by, state, given_of(runtime), thread_name())
+    ordered = await asyncio.to_thread(fields_filled_by, state, given_of(runtime), thread_name())
     state = replace(state, **ordered)
     state = await opened(state, investigator_of(state, context))
     opening, alpha = Opening.model_validate(state.opening["said"]), float(ordered["alpha"])
@@ -122,30 +77,6 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     return ordered | written(state, report) | {"opening": state.opening, "usage": state.usage}
 
 
-async def opened(state: InvestigateState, investigator: Investigator) -> InvestigateState:
-    """Return the state with the opening of its report; the Reasoner is asked once, before the thread begins or in it.
-
-    Raises:
-        BadInput: The query cannot be examined.
-    """
-    asked: Json = {"query": state.query, "protocol": state.protocol, "models": list(state.models)}
-    known = _opening_of(state)
-    # Somebody may have changed what is asked, or the opening itself.
-    if known is not None and state.opening.get("asked") == asked and set(known.models) <= set(state.models):
-        return state
-    before = investigator.usage
-    said = await investigator.open_report(state.query, state.models)
-    opening: Json = {"asked": asked, "said": said.model_dump(mode="json")}
-    return replace(state, opening=opening, usage=used(state.usage, before, investigator.usage))
-
-
-def _opening_of(state: InvestigateState) -> Opening | None:
-    try:
-        return Opening.model_validate(state.opening.get("said"))
-    except ValidationError:
-        return None
-
-
 async def design(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     """Have the Reasoner design the next experiment; nothing where none would help."""
     context = await context_of(runtime, state)
@@ -158,7 +89,7 @@ async def design(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         return {"design": None, "refusals": list(dict.fromkeys([*state.refusals, _sentence(error)]))}
     return {
         "design": None if made is None else made.model_dump(mode="json"),
-        "usage": used(state.usage, before, investigator.usage),
+        "usage": usage_with(state.usage, before, investigator.usage),
     }
 
 
@@ -208,7 +139,8 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> J
     rejected, done, trouble = experiment.rejected, experiment.rounds, ""
     for place in rounds:
         try:
-            made = await asyncio.to_thread(_round, album_of(state), report, place, context.examiner())
+            made = await asyncio.to_thread(made_round, album_of(state), report, number, place, context.examiner())
+            await asyncio.to_thread(context.examiner().samples.add, made)
         except MemoryTrouble:
             raise
         except SnellenError as error:
@@ -250,16 +182,6 @@ async def measure(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     return written(state, report.model_copy(update=spent))
 
 
-def weighed(report: Report, number: int, samples: Sequence[Sample], examination: Examination) -> Report:
-    """Return the report with the findings and results of one experiment as its trials have them now."""
-    experiment = report.experiments[number]
-    fingerprints = examination.fingerprints(report.models)
-    protocol = examination.protocols[experiment.design.protocol]
-    evaluated = protocol.evaluated(examination, experiment.design, samples, fingerprints)
-    known = report.model_copy(update={"fingerprints": fingerprints})
-    return with_intervals(judged(known, number, evaluated), number, evaluated)
-
-
 def enough(state: InvestigateState) -> Literal["build_benchmark", "discuss"]:
     """Go on with the experiment while claims are open and the budget lasts."""
     return "discuss" if next_rounds(report_of(state)) == 0 else "build_benchmark"
@@ -278,7 +200,7 @@ async def discuss(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         update={"recap": said.recap, "interpretation": said.interpretation, "stopped": why_stopped(report)}
     )
     return written(state, replaced(report, number, experiment)) | {
-        "usage": used(state.usage, before, investigator.usage)
+        "usage": usage_with(state.usage, before, investigator.usage)
     }
 
 
@@ -300,24 +222,16 @@ def _given_up(state: InvestigateState, report: Report, objections: Sequence[str]
 
 async def _reviewed(made: Design, report: Report, examination: Examination) -> tuple[Design | None, str]:
     """Ask a person about a design: approved, edited, or refused with a reason; an edited one must be feasible too."""
-    asking: dict[str, Any] = {
-        "action_requests": [
-            {
-                "name": _ACTION,
-                "args": made.model_dump(mode="json"),
-                "description": f"Experiment {len(report.experiments) + 1}: {made.purpose} “{made.question}”",
-            }
-        ],
-        "review_configs": [{"action_name": _ACTION, "allowed_decisions": list(_DECISIONS)}],
-    }
+    description = f"Experiment {len(report.experiments) + 1}: {made.purpose} “{made.question}”"
+    request = approval_request(_ACTION, [(description, made.model_dump(mode="json"))], _DECISIONS)
     while True:
         try:
-            reviewed, objection = _decision(interrupt(asking), made, report)
+            reviewed, objection = _decision(interrupt(request), made, report)
             if reviewed is not None and reviewed != made:
                 await asyncio.to_thread(tried, reviewed, report, examination)
             return reviewed, objection
         except (BadInput, ValidationError) as error:
-            asking = {**asking, "error": _sentence(error)}
+            request = {**request, "error": _sentence(error)}
 
 
 def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None, str]:  # noqa: ANN401 - of whoever answers
@@ -335,42 +249,6 @@ def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None,
         )
         raise BadInput(msg)
     return checked(Design.model_validate(arguments), report.models), ""
-
-
-def tried(made: Design, report: Report, examination: Examination) -> None:
-    """Make one picture of each arm, to see that it can be made.
-
-    Raises:
-        BadInput: It cannot.
-    """
-    examination.protocols[made.protocol].check(examination, made, report.seed)
-
-
-def _round(investigation: str, report: Report, number: int, examination: Examination) -> list[Sample]:
-    """Make and store one round of the experiment under way."""
-    made = made_round(investigation, report, report.number, number, examination)
-    examination.samples.add(made)
-    return made
-
-
-def made_round(
-    investigation: str, report: Report, experiment: int, number: int, examination: Examination
-) -> list[Sample]:
-    """Make one round of an experiment; the same round of the same report has the same pictures.
-
-    Args:
-        investigation: The name that its samples are kept by.
-        report: What the experiment belongs to.
-        experiment: Its number, from 0.
-        number: That of the round, from 0.
-        examination: Keeps the pictures.
-
-    Raises:
-        SnellenError: A picture cannot be made.
-    """
-    design = report.experiments[experiment].design
-    place = RoundPlace(investigation, experiment, number, report.seed_of(experiment))
-    return examination.protocols[design.protocol].make(examination, design, place)
 
 
 def _troubled(experiment: Experiment, name: str, trouble: str) -> Experiment:

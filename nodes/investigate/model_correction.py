@@ -1,4 +1,4 @@
-"""From weakness to correction: models learn what an investigation found that they cannot do, and are measured again.
+"""Nodes of model correction: models learn what an investigation found that they cannot do, and are measured again.
 
 teach → design → … → conclude → compare. What a model learned is an adapter of its own; the checkpoint stays as it is,
 and both are measured side by side on fresh pictures.
@@ -24,11 +24,12 @@ from snellen.experiments.follow_up import (
     plain,
     weaknesses,
 )
+from snellen.experiments.rounds import tried
 from snellen.experiments.trials import ChoicesEvaluated
 from snellen.models.under_test import AdapterExample, AdapterExamples, LocalModel, Question, adapt
-from snellen.nodes.investigate.experiments import album_of, report_of, tried
-from snellen.nodes.learn.approval import answered
-from snellen.runtime.interruptible import interruptible
+from snellen.runtime.approval import approval_request, ask_for_approval
+from snellen.runtime.investigation_state import album_of, report_of
+from snellen.runtime.node_execution import interruptible
 from snellen.runtime.picture_allotment import allot_after
 from snellen.runtime.resources import context_of
 from snellen.scoring import Observations, confidence_interval
@@ -40,14 +41,12 @@ if TYPE_CHECKING:
 
     from snellen.experiments.resources import Examination, Teaching
     from snellen.experiments.schema import Design, Experiment, Report
-
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import InvestigateState, Json
     from snellen.memory.adapters import Adapter
     from snellen.runtime.settings import Given
 
 ACTION: Final = "teach"
-"""What the requested action is called."""
+"""The name of the requested action."""
 
 Tell = Callable[["Json"], None]
 
@@ -67,7 +66,14 @@ async def teach(state: InvestigateState, runtime: Runtime[Given]) -> Command[Lit
         )
         for model, said in weaknesses(before).items()
     ]
-    rejected = _asked(found) if state.approve else [None for _ in found]
+    proposals = [
+        (
+            f"Teach {one.model} what it is weak in: {'; '.join(one.weaknesses)}",
+            {"model": one.model, "weaknesses": one.weaknesses},
+        )
+        for one in found
+    ]
+    rejected = ask_for_approval(approval_request(ACTION, proposals)) if state.approve else [None for _ in found]
     battery = await asyncio.to_thread(_battery, before, examination)
     corrections = []
     for correction, rejection in zip(found, rejected, strict=True):
@@ -106,20 +112,6 @@ async def compare(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     ]
     told = [_compared(one, report.experiments, evaluated, report.alpha) for one in corrections]
     return {"corrections": [one.model_dump(mode="json") for one in told]}
-
-
-def _asked(found: Sequence[ModelCorrection]) -> list[str | None]:
-    """Ask a person which models may be taught."""
-    asking = [
-        {
-            "name": ACTION,
-            "args": {"model": one.model, "weaknesses": one.weaknesses},
-            "description": f"Teach {one.model} what it is weak in: {'; '.join(one.weaknesses)}",
-        }
-        for one in found
-    ]
-    allowed = {"action_name": ACTION, "allowed_decisions": ["approve", "reject"]}
-    return answered({"action_requests": asking, "review_configs": [allowed]})
 
 
 def _battery(before: Report, examination: Examination) -> list[Design]:

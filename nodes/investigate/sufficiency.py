@@ -1,4 +1,4 @@
-"""Whether the evidence suffices, and what it says (APEX, section 3.3)."""
+"""Nodes that judge whether the evidence suffices, and conclude from it (APEX, section 3.3)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.types import Command
 
 from snellen.experiments.decisions import next_rounds, taken_up
+from snellen.experiments.rounds import weighed
 from snellen.experiments.trials import decided
-from snellen.nodes.ask.inference import used
-from snellen.nodes.investigate.experiments import album_of, investigator_of, report_of, weighed, written
-from snellen.runtime.context import Context
+from snellen.runtime.context import Context, usage_with
+from snellen.runtime.investigation_state import album_of, investigator_of, report_of, written
 from snellen.runtime.resources import context_of
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from snellen.experiments.schema import Report
-
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import InvestigateState, Json
     from snellen.runtime.settings import Given
 
@@ -36,7 +34,7 @@ async def judge_sufficiency(
     before = investigator.usage
     report = report_of(state)
     judged = await investigator.judge_sufficiency(report)
-    usage = used(state.usage, before, investigator.usage)
+    usage = usage_with(state.usage, before, investigator.usage)
     over = _over(report, usage)
     questions = list(judged.questions)
     cut = over and not judged.sufficient
@@ -62,7 +60,7 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {said}"[:2_000]}))
     found = await investigator.conclude(report)
     report = report.model_copy(update={"answers": found.answers, "conclusion": found.conclusion})
-    return written(state, report) | {"usage": used(state.usage, before, investigator.usage)}
+    return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
 
 
 def _weighed_together(report: Report, investigation: str, context: Context) -> Report:

@@ -1,4 +1,4 @@
-"""Learning: from what a tool should learn to prompts that proved themselves (CLOVA, section 3.4).
+"""Nodes of the learn graph: from what a tool should learn to prompts that proved themselves (CLOVA, section 3.4).
 
 collect → tune → validate → store. Each node is a function of the state and may run twice without harm: pictures and
 finished prompts lie in drafts until they are stored, and storing is one transaction. What was learned from a picture
@@ -8,34 +8,30 @@ before, by an earlier run or by another one at the same time, is not learned fro
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.learning.example_collection import gather_for
+from snellen.learning.needs import MAX_NEEDS
 from snellen.learning.records import Collected, LearningOutcome, Need, StoredExample
-from snellen.memory.drafts import DraftKey, PromptDraft
-from snellen.memory.prompts import PromptOrigin, PromptSelection, learned_prompt
-from snellen.models.loading import fingerprint
+from snellen.learning.tuning_bench import TuningBench
+from snellen.memory.prompts import PromptOrigin, learned_prompt
 from snellen.runtime.context import Context
-from snellen.runtime.interruptible import interruptible
+from snellen.runtime.node_execution import interruptible
 from snellen.runtime.resources import context_of
-from snellen.tuning import POOL_OF_TOOL, POOLS, Instance, TunedPrompt, TuningProgress, tune, tuner_of, validate
+from snellen.tuning import TunedPrompt, TuningProgress, tune, validate
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from langgraph.runtime import Runtime
 
     from snellen.graphs.states import Json, LearnState
     from snellen.runtime.settings import Given
-    from snellen.tuning.loop import Tuner
 
-MAX_NEEDS: Final = 4
-"""Things that one run learns at most."""
 SHOWN_PICTURES: Final = 4
 """Pictures that what was learned is shown with."""
 
@@ -103,87 +99,6 @@ async def store(state: LearnState, runtime: Runtime[Given]) -> Json:
 
 def _collected(state: LearnState) -> list[Collected]:
     return [Collected.from_json(one) for one in state.collected]
-
-
-class TuningBench:
-    """A tuner with the instances of one need, and where their drafts lie."""
-
-    def __init__(self, collected: Collected, context: Context) -> None:
-        self.collected, self.context = collected, context
-        self.drafts = context.learner().drafts
-        self.pool = POOL_OF_TOOL[collected.need.tool]
-        self.tuner: Tuner[Any, Any] = tuner_of(context.models, self.pool)
-        self.fingerprint = fingerprint(context.models.profile, POOLS[self.pool])
-        settings = f"{self.tuner.settings.model_dump_json()} {self.tuner.common.seed}"
-        self.recipe = hashlib.sha256(settings.encode()).hexdigest()[:16]
-        self.negatives = [one.example(context.pictures) for one in collected.negatives]
-        self.others = [one.example(context.pictures) for one in collected.others]
-        self.instances = {
-            instance.id: (stored, instance)
-            for index, stored in enumerate(collected.training)
-            for instance in [self._instance(index, stored)]
-        }
-
-    def _instance(self, index: int, stored: StoredExample) -> Instance:
-        """Negatives go round, so that the instances of a concept together see all of them."""
-        of = len(self.negatives)
-        wanted = min(self.tuner.settings.negatives, of)
-        negatives = tuple(self.negatives[(index * wanted + place) % of] for place in range(wanted))
-        return Instance(stored.example(self.context.pictures), negatives, self.collected.names)
-
-    def key(self, instance: str) -> DraftKey:
-        """Where the draft of an instance lies."""
-        return DraftKey(self.fingerprint, self.pool, self.recipe, instance)
-
-    def missing(self) -> list[Instance]:
-        """The instances that have neither been learned nor have a draft yet."""
-        known = self.known()
-        return [
-            one
-            for _, one in self.instances.values()
-            if one.id not in known and self.drafts.get(self.key(one.id)) is None
-        ]
-
-    def known(self) -> frozenset[str]:
-        """The instances that have been learned: the memory holds a prompt of the same picture for this checkpoint.
-
-        Ids of prompts would not do: they follow from every bit, and the last bits depend on what is tuned together. The
-        prompts of zeros in VQA's pool are not learned: they say what it once answered rightly by itself.
-        """
-        concept = "" if self.pool == "VQA" else self.collected.need.concept
-        learned = {
-            (row.picture, row.question, row.answer)
-            for row in self.context.learner().prompts.rows(
-                PromptSelection(pool=self.pool, concept=concept, fingerprint=self.fingerprint)
-            )
-            if row.steps or self.pool != "VQA"
-        }
-        return frozenset(
-            identity
-            for identity, (stored, _) in self.instances.items()
-            if (stored.picture, stored.question, stored.answer) in learned
-        )
-
-    def keep(self, tuned: TunedPrompt) -> None:
-        """Write a tuned prompt as a draft."""
-        draft = PromptDraft(tuned.prompt, tuned.feature, tuned.steps, tuned.loss, tuned.accepted)
-        self.drafts.put(self.key(tuned.instance), draft)
-
-    def tuned(self) -> Iterator[TunedPrompt]:
-        """The prompts that lie in drafts."""
-        for _, instance in self.instances.values():
-            draft = self.drafts.get(self.key(instance.id))
-            if draft is not None:
-                yield TunedPrompt(
-                    instance=instance.id,
-                    pool=self.pool,
-                    concept=instance.concept,
-                    prompt=draft.prompt,
-                    feature=draft.feature,
-                    steps=draft.steps,
-                    loss=draft.loss,
-                    accepted=draft.accepted,
-                )
 
 
 def _tune(collected: Collected, context: Context, tell: Callable[[Json], None], stop: threading.Event) -> None:

@@ -21,7 +21,7 @@ def decide(request: Json, *, beforehand: str = "", alone: bool = False) -> Seque
     """Decide about each action of a request.
 
     Args:
-        request: As ``snellen.nodes.learn.approval.request`` makes it.
+        request: As ``snellen.runtime.approval`` makes it.
         beforehand: A decision that was given before it was asked for, ``approve`` or ``reject``, about all actions.
         alone: Whether nobody is to be asked.
 

@@ -32,7 +32,7 @@ _LINE: Final = 90
 
 def investigate(options: argparse.Namespace) -> int:
     """Find out about models by experiments."""
-    order = investigations.Order(
+    request = investigations.InvestigationRequest(
         query=" ".join(options.query),
         models=options.models or (),
         profile=options.profile,
@@ -46,7 +46,7 @@ def investigate(options: argparse.Namespace) -> int:
     )
     _check_outputs(options)
     follower = _follower(options)
-    events = investigations.stream_investigate(order, thread=options.thread, decide=follower.asked)
+    events = investigations.stream_investigate(request, thread=options.thread, decide=follower.asked)
     return _finish(follower, events, options)
 
 

@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> int:
     from snellen.datasets.pairs import read_benchmark
     from snellen.evaluation.pairs import correlations, examine
     from snellen.reports.pairs import rows_of, to_json, write_results
-    from snellen.runtime.requests import examined
+    from snellen.runtime.investigation_requests import examined
 
     if not options.bench:
         msg = "Name a benchmark: snellen pairs run --bench DIR (`snellen pairs build --out DIR` makes one)."

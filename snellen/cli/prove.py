@@ -72,7 +72,7 @@ def _run(options: argparse.Namespace) -> int:
     from snellen.datasets.prove import read_benchmark
     from snellen.evaluation.prove import examine
     from snellen.reports.prove import rows_of, to_json, write_results
-    from snellen.runtime.requests import examined
+    from snellen.runtime.investigation_requests import examined
 
     if not options.bench:
         msg = "Name a benchmark: snellen prove run --bench DIR (`snellen prove build --out DIR` makes one)."

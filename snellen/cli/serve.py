@@ -106,7 +106,7 @@ def warming_of(profile: str) -> Warming:
     from snellen.serving.warm_up import Warming
 
     def load() -> object:
-        from snellen.runtime.warm_up import warm_up
+        from snellen.runtime.resources import warm_up
 
         return warm_up(profile, home())
 

@@ -205,12 +205,12 @@ async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
     from snellen.memory.checkpoints import thread_ids
     from snellen.memory.home import home
     from snellen.profiles import load_profile
-    from snellen.runtime.requests import Order, examined
+    from snellen.runtime.investigation_requests import InvestigationRequest, examined
 
     examined(load_profile(campaign.profile), campaign.models)
     known = set(await asyncio.to_thread(lambda: thread_ids(home())))
     for cell in campaign.cells:
-        order = Order(
+        request = InvestigationRequest(
             query=cell.query,
             models=campaign.models,
             profile=campaign.profile,
@@ -221,7 +221,7 @@ async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
         events = (
             investigate.INVESTIGATE.resume(cell.thread)
             if cell.thread in known
-            else investigate.stream_investigate(order, thread=cell.thread)
+            else investigate.stream_investigate(request, thread=cell.thread)
         )
         try:
             state = await _ended(events)

@@ -36,10 +36,11 @@ from snellen.memory.evaluations import EvaluationJournal
 from snellen.memory.home import home, write_atomically
 from snellen.memory.thread_locks import running
 from snellen.profiles import ModelKey, Profile, load_profile
+from snellen.reasoning.critique import Feedback
 from snellen.reasoning.language.inflection import counted
 from snellen.runtime.context import Context, Part
 from snellen.threads import ask
-from snellen.threads.ask import ASK, tell
+from snellen.threads.ask import ANSWERED, ASK, correction_of
 from snellen.values import Region, to_json
 
 if TYPE_CHECKING:
@@ -258,7 +259,9 @@ class _AskingPupil:
         shown = feedback.region
         region = None if shown is None else Region(shown.box, 1.0, shown.name, picture=task.pictures[0].id)
         config = ASK.address(task.id)
-        await tell(self._graph, config, expected=feedback.expected or None, region=region, insist=True)
+        state = await ASK.state_of(self._graph, task.id)
+        correction = correction_of(state, Feedback(feedback.expected or None, region=region), insist=True)
+        await self._graph.aupdate_state(config, correction, as_node=ANSWERED)
         values = await self._ended(None, config)
         await self._saver.adelete_thread(task.id)
         return AskState(**values)

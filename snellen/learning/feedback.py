@@ -1,4 +1,4 @@
-"""Whether an answer is what the feedback asks for: an expected answer, a correction in words, or a region.
+"""Feedback on answers: an expected answer, a correction in words, or a region, and judges of answers by them.
 
 A correction and a region speak of one answer, the first that the user saw; whether a later one mends it is judged
 beside that one.
@@ -35,12 +35,12 @@ EDITING: Final = ("COLORPOP", "BGBLUR", "REPLACE", "EMOJI")
 """Tools that change a picture inside the regions they are given, or all around them."""
 
 
-def told(learned: Sequence[Json], feedback: Feedback) -> Json:
+def fields_changed_by(feedback: Feedback, learned: Sequence[Json]) -> Json:
     """Return the fields that feedback on an answer changes in its task; run on, the task is judged anew.
 
     Args:
-        learned: What the task has learned so far.
         feedback: What is said of the right answer.
+        learned: What the task has learned so far.
     """
     return {
         "expected": feedback.expected,
@@ -52,6 +52,14 @@ def told(learned: Sequence[Json], feedback: Feedback) -> Json:
         "learned": [one for one in learned if not one["trouble"]],
         "learn": True,
     }
+
+
+def things_named_in(feedback: Feedback) -> list[str]:
+    """Return the names of things that the feedback speaks of."""
+    correction = read_correction(feedback.correction or "")
+    named = [*(feedback.expected or "").split(","), correction.expected, correction.present]
+    named += [feedback.region.label] if feedback.region else []
+    return list(dict.fromkeys(singular(" ".join(one.split()).casefold()) for one in named if one.strip()))
 
 
 def contradiction(feedback: Feedback) -> str:

@@ -14,9 +14,9 @@ from snellen.page.context import PRIVATE, PageContext, ThreadView, Updates, erro
 from snellen.page.thread_tab import ThreadTab, head_of, note
 from snellen.profiles import load_profile
 from snellen.reports.templating import rendered
-from snellen.runtime.requests import MAX_QUERY
+from snellen.runtime.investigation_requests import MAX_QUERY
 from snellen.threads import directory
-from snellen.threads.investigate import Order, correct_investigation, found_in, stream_investigate
+from snellen.threads.investigate import InvestigationRequest, correct_investigation, found_in, stream_investigate
 
 _QUERIES: Final = (
     "Are the models robust to rotation?",
@@ -121,7 +121,7 @@ class InvestigationsTab(ThreadTab):
         request: gr.Request,
     ) -> Updates:
         budget = {"images": int(images) if images else None, "seconds": seconds}
-        order = Order(
+        investigation = InvestigationRequest(
             query=query,
             models=models,
             profile=self.context.profile,
@@ -130,7 +130,7 @@ class InvestigationsTab(ThreadTab):
             approve=approve,
             correct=correct,
         )
-        job = await self.context.begin(self.context.home(request), lambda: stream_investigate(order))
+        job = await self.context.begin(self.context.home(request), lambda: stream_investigate(investigation))
         self.context.generations.begin(request, self.name)
         return {self.thread: job.thread, self.head: note("Beginning…")}
 

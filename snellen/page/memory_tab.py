@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from snellen.errors import BadInput
-from snellen.learning.teachable import checked_concept
+from snellen.learning.needs import checked_concept
 from snellen.memory.adapters import AdapterStore
 from snellen.memory.demonstrations import SEED, DemonstrationPool
 from snellen.memory.home import using_home
@@ -206,7 +206,7 @@ def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
     from snellen.runtime.resources import resources
     from snellen.tools.vision import Models
 
-    models = resources(profile, home).models
+    models = resources(profile, home).vision()
     shown = open_pictures(home).get(picture.id)
     sides = []
     for title, having in (("With learning", models), ("Without", Models(models.profile))):

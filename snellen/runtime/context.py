@@ -1,8 +1,8 @@
-"""What every node is given beside the state: the things that cannot be written into a checkpoint."""
+"""Context of a run: the resources of its nodes, which cannot be written into a checkpoint."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.errors import SnellenError
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from snellen.learning.resources import Learning
     from snellen.memory.artifacts import ArtifactStore
     from snellen.memory.demonstrations import DemonstrationPool
+    from snellen.models.vision.models import Models
     from snellen.profiles import Profile
-    from snellen.reasoning.reasoner import Reasoner
+    from snellen.reasoning.reasoner import Reasoner, ReasonerUsage
 
 
 Part = Literal["local", "global", "results", "plan", "validation", "correct", "incorrect"]
@@ -36,9 +37,8 @@ class Context(Given):
     pool: DemonstrationPool
     """Examples to recall, and where successes are remembered."""
 
-    models: Any = None
-    """The vision models of the profile (``snellen.models.vision.models.Models``); None where no tool looks at
-    pictures."""
+    models: Models | None = None
+    """The vision models of the profile; None where no tool looks at pictures."""
 
     learning: Learning | None = None
     """What is needed to learn; None where this run learns nothing."""
@@ -52,6 +52,17 @@ class Context(Given):
     without: frozenset[Part] = frozenset()
     """Parts that are left out: ``local`` and ``global`` reflection; step ``results`` and the ``plan`` in what it reads;
     ``validation`` of what was learned; ``correct`` and ``incorrect`` demonstrations."""
+
+    def vision(self) -> Models:
+        """Return the vision models.
+
+        Raises:
+            SnellenError: This run has none.
+        """
+        if self.models is None:
+            msg = "This run has no vision models: begin it with a profile that names some."
+            raise SnellenError(msg)
+        return self.models
 
     def learner(self) -> Learning:
         """Return what is needed to learn.
@@ -112,3 +123,10 @@ def thread_name() -> str:
     import uuid
 
     return str(_configurable().get("thread_id") or uuid.uuid4())
+
+
+def usage_with(so_far: dict[str, float], before: ReasonerUsage, after: ReasonerUsage) -> dict[str, float]:
+    """Add what one node has used; a Reasoner counts from when it was made, which may be since the thread began."""
+    counts = {name: value for name, value in asdict(after).items() if value is not None}
+    earlier = asdict(before)
+    return {name: so_far.get(name, 0) + value - (earlier[name] or 0) for name, value in counts.items()}

@@ -18,7 +18,6 @@ from snellen.values import Picture, checked_reference, to_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import Json
     from snellen.memory.artifacts import ArtifactStore
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from snellen.memory.ledger import Allotment, LedgerQuestion
 
 if TYPE_CHECKING:
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.experiments.resources import Examination
     from snellen.experiments.schema import Design, Report
     from snellen.graphs.states import InvestigateState

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _MOST: Final = 64
 """Contexts that are kept for the next run: they share their models, and each remembers texts and prompts."""
 _KEPT: OrderedDict[tuple[str, str, str, str], Context] = OrderedDict()
+_QUESTION: Final = "How many dogs are there?"
 _KEEPING: Final = threading.Lock()
 
 
@@ -115,10 +116,10 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     chosen, context = load_profile(profile), make_context(profile, folder)
     if pictures:
         chosen = chosen.drawing_from(Path(pictures))
-    generation, retrieval = sources_of(chosen, context.models, open_picture=read_picture)
+    generation, retrieval = sources_of(chosen, context.vision(), open_picture=read_picture)
 
     def match(picture: Image, texts: Sequence[str]) -> Sequence[float]:
-        found: list[float] = context.models.match([picture] * len(texts), texts)
+        found: list[float] = context.vision().match([picture] * len(texts), texts)
         return found
 
     adapters = AdapterStore(folder)
@@ -270,3 +271,41 @@ async def context_of(runtime: Runtime[Given], state: object) -> Context:
         pictures = ""
     concept = str(needs[0].get("concept", "")) if learning and pictures else ""
     return await asyncio.to_thread(resources, chosen, Path(folder), pictures, concept)
+
+
+def warm_up(profile: str, folder: Path) -> Context:
+    """Load what questions about pictures need: the demonstrations, and the models behind LOC, VQA and SELECT.
+
+    Each is used once, since the first call takes longer than others too. Models that edit pictures, and those that
+    investigations examine, are loaded when they are first used.
+
+    Args:
+        profile: Name or path of a profile.
+        folder: The memory's home.
+
+    Returns:
+        What runs in this home work with. Models are shared as long as somebody holds it.
+
+    Raises:
+        BadInput: There is no such profile.
+        SnellenError: Something cannot be loaded.
+    """
+    import PIL.Image
+
+    from snellen.models.loading import loading
+
+    with loading():
+        context = resources(profile, folder)
+        context.pool.nearest(_QUESTION, "plan", correct=True, k=1)
+        models = context.models
+        if models is None:
+            return context
+        picture = PIL.Image.new("RGB", (64, 64), "white")
+        if models.profile.models.loc is not None:
+            models.detect([picture], [["dog"]])
+        if models.profile.models.vqa is not None:
+            models.answer([picture], [_QUESTION])
+        if models.profile.models.clip is not None:
+            models.similarity([picture], ["dog"])
+            models.warning(picture)
+        return context

@@ -1,4 +1,4 @@
-"""What a caller chooses about a run: the context that Studio shows as a form, and that programs pass as a dict.
+"""Settings that a caller chooses for a run: the context that Studio shows as a form, and that programs pass as a dict.
 
 A caller gives a graph its settings by name (``chosen_by_caller``). A graph that is a node of somebody else's graph sees
 the context of that one, whatever it is, and reads nothing of it but ``snellen`` (``given_in``).
@@ -52,6 +52,11 @@ class InvestigationSettings(RunSettings):
     correct: Annotated[
         bool, Field(description="Teach models what is found that they cannot do, and measure them again.")
     ] = False
+
+    @property
+    def budget(self) -> dict[str, float]:
+        """The limits that are chosen, by the names of ``snellen.experiments.schema.Budget``."""
+        return {name: value for name in ("images", "trials", "seconds") if (value := getattr(self, name))}
 
 
 def chosen_by_caller(context: object) -> Given | None:

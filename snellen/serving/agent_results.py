@@ -129,7 +129,7 @@ def investigation_of(thread: str, status: str, found: InvestigationResult) -> In
 def searched(query: str, profile: str, folder: Path) -> Remembered:
     """Look up what was learned of a concept, and the examples nearest to an instruction."""
     from snellen.reasoning.language.inflection import singular
-    from snellen.summaries.outcomes import bare_name
+    from snellen.summaries.chat_replies import bare_name
 
     context = resources(profile, folder)
     concept = singular(bare_name(query))

@@ -23,7 +23,7 @@ from snellen.memory.background_loop import blocking
 from snellen.memory.home import home
 from snellen.profiles.user_paths import is_encodable, user_path
 from snellen.runtime.input_pictures import stored_pictures
-from snellen.runtime.requests import Order
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import open_pictures, resources
 from snellen.serving.agent_results import LearningResult, answer_of, inside, investigation_of, searched
 from snellen.serving.artifact_routes import found_of
@@ -87,8 +87,8 @@ class _Tools:
     ) -> Told:
         """Find out by experiments what vision-language models can see, until the evidence suffices: minutes."""
         budget = {"images": float(images)} if images else {}
-        order = Order(query=query, models=models, budget=budget, profile=self.profile)
-        ended = await _ended(investigate.stream_investigate(order))
+        request = InvestigationRequest(query=query, models=models, budget=budget, profile=self.profile)
+        ended = await _ended(investigate.stream_investigate(request))
         told = investigation_of(ended.thread, "finished", await found_of(ended.thread))
         return "\n".join([told.conclusion, *(f"- {one}" for one in told.findings)]), _record(told)
 

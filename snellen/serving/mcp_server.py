@@ -31,7 +31,7 @@ from snellen.graphs.messages import known_picture
 from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.home import home, using_home
 from snellen.reports import investigation_text
-from snellen.runtime.requests import Order
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import open_pictures, resources
 from snellen.serving import retention
 from snellen.serving.agent_results import (
@@ -156,8 +156,8 @@ class _Tools:
     ) -> Annotated[CallToolResult, Investigation]:
         """Find out by experiments what vision-language models can see, until the evidence suffices: minutes."""
         budget = {"images": float(images)} if images else {}
-        order = Order(query=query, models=models, budget=budget, profile=self._profile(profile))
-        make = lambda: investigations.stream_investigate(order)  # noqa: E731 - what the job begins
+        request = InvestigationRequest(query=query, models=models, budget=budget, profile=self._profile(profile))
+        make = lambda: investigations.stream_investigate(request)  # noqa: E731 - what the job begins
         if background:
             job = await self.jobs.begin(home(), make)
             text = f"The investigation {job.thread} has begun; `report` tells how far it is."

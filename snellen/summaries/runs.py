@@ -10,7 +10,6 @@ from snellen.values import Picture, Region, Untaught, as_text, from_json
 if TYPE_CHECKING:
     import PIL.Image
 
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import AskState, Json
     from snellen.memory.artifacts import ArtifactStore
     from snellen.reasoning.critique import Critique, Fault

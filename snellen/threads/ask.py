@@ -1,36 +1,28 @@
-"""Sessions: begin, follow, list and resume threads of the ask graph. The command line and the pages sit on this."""
+"""Threads of the ask graph: visual tasks are begun, and answers of finished ones corrected."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
-from contextlib import aclosing
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from snellen.errors import BadInput
 from snellen.profiles import lasting, load_profile
 from snellen.profiles.hub_access import check_reachable
+from snellen.reasoning.critique import Feedback
+from snellen.reasoning.language.corrections import MAX_CORRECTION, read_correction
 from snellen.runtime.resources import make_context as make_context
-from snellen.threads import thread as threads
 from snellen.threads.events import Decide, Event, Finished, Started
-from snellen.threads.thread import ThreadSummary
-from snellen.threads.thread_type import Kind
+from snellen.threads.thread_type import Headline, ThreadType
+from snellen.values import Picture, Region, from_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from langchain_core.runnables import RunnableConfig
-    from langgraph.graph.state import CompiledStateGraph
-
     from snellen.graphs.states import AskState, Json
-    from snellen.reasoning.critique import Feedback
     from snellen.runtime.context import Context
 
-    Graph = CompiledStateGraph[Any, Any, Any, Any]
     Gather = Callable[[str, Path], Context]
-    from snellen.values import Picture, Region
 
 MAX_INSTRUCTION: Final = 2_000
 """Characters of an instruction; longer ones are texts pasted by mistake, and would not fit a checkpoint."""
@@ -39,15 +31,17 @@ MAX_EXPECTED: Final = 500
 MAX_PICTURES: Final = 8
 """Pictures of one task."""
 
+ANSWERED: Final = "run"
+"""The node that gives an answer."""
 FAMILIES: Final = ("vqa", "statement", "edit", "tag")
 """The kinds of task that a caller may name."""
 
 
-ASK: Final = Kind["AskState"](
-    "ask",
-    lambda: importlib.import_module("snellen.graphs.states").AskState,
-    lambda _, profile, folder: make_context(profile, folder),
-)
+def _headline(state: AskState) -> Headline:
+    return Headline(state.instruction, state.verdict, state.answer, error=state.error)
+
+
+ASK: Final = ThreadType["AskState"]("ask", lambda _, profile, folder: make_context(profile, folder), _headline)
 """Threads that answer."""
 
 LearnWhen = Literal["always", "approved", "never"]
@@ -56,7 +50,7 @@ LearnWhen = Literal["always", "approved", "never"]
 SessionEvent = Started["AskState"] | Event | Finished["AskState"]
 
 
-async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may say
+def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may say
     pictures: Sequence[Path | str | Picture],
     instruction: str,
     *,
@@ -96,24 +90,31 @@ async def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may sa
             nothing was begun.
         SnellenError: the run failed (full disk, missing checkpoint, unreachable model); ``resume`` takes it up.
     """
-    from snellen.graphs.states import AskState
-    from snellen.memory.home import home
 
-    _check(pictures, instruction, expected, family)
-    name = threads.checked_name(thread) if thread is not None else threads.new_name()
-    folder = await asyncio.to_thread(home)
-    await asyncio.to_thread(lambda: check_reachable(load_profile(profile)))
-    context = await asyncio.to_thread(gather or make_context, profile, folder)
-    values = await asyncio.to_thread(_beginning, pictures, context, notices)
-    values |= {"instruction": instruction.strip(), "expected": expected, "family": family}
-    values |= {"learn": learn != "never", "approve": learn == "approved", "insist": insist}
-    values["profile"] = lasting(profile)
-    async with aclosing(ASK.begin(name, AskState(**values), context, folder, decide)) as events:
-        async for event in events:
-            yield event
+    async def prepare(_: str, folder: Path) -> tuple[AskState, Context]:
+        from snellen.graphs.states import AskState
+
+        _check(pictures, instruction, expected, family)
+        await asyncio.to_thread(lambda: check_reachable(load_profile(profile)))
+        context = await asyncio.to_thread(gather or make_context, profile, folder)
+        stored, said = await asyncio.to_thread(_stored, pictures, context)
+        state = AskState(
+            instruction=instruction.strip(),
+            pictures=stored,
+            warnings=[*notices, *said],
+            family=family,
+            expected=expected,
+            profile=lasting(profile),
+            learn=learn != "never",
+            approve=learn == "approved",
+            insist=insist,
+        )
+        return state, context
+
+    return ASK.begin(prepare, thread=thread, decide=decide)
 
 
-async def correct(
+def correct(
     thread: str,
     *,
     expected: str | None = None,
@@ -144,28 +145,15 @@ async def correct(
             understood or contradicts itself.
         SnellenError: the run failed; ``resume`` takes it up.
     """
-    from snellen.memory.home import home
 
-    feedback = _checked_feedback(expected, says, region)
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    if await threads.graph_of(name) != "ask":
-        msg = f"The thread {name!r} learned something and has no answer to be corrected: name a run of `snellen ask`."
-        raise BadInput(msg)
-    async with threads.opened(name, "ask", folder) as graph:
-        state = await ASK.ended_state(graph, name, first="The thread")
+    def changes(state: AskState, context: Context) -> Json:
         _check_region(region, state)
-        context = await ASK.context(state, profile, folder)
         _check_understood(feedback, context)
         _check_bearing(feedback, state)
-        await tell(
-            graph, ASK.address(name), expected=expected, correction=says.strip(), region=region, approve=approve,
-            insist=insist,
-        )  # fmt: skip
-        yield Started(thread=name, state=await ASK.state_of(graph, name), resumed=True)
-        async with aclosing(ASK.follow(graph, name, context, decide)) as events:
-            async for event in events:
-                yield event
+        return correction_of(state, feedback, approve=approve, insist=insist)
+
+    feedback = _checked_feedback(expected, says, region)
+    return ASK.correct(thread, changes, after=ANSWERED, profile=profile, decide=decide)
 
 
 def _check(
@@ -188,10 +176,22 @@ def _check(
         raise BadInput(msg)
 
 
+def correction_of(state: AskState, feedback: Feedback, *, approve: bool = False, insist: bool = False) -> Json:
+    """Return the fields that feedback on a finished run changes; followed on after ``ANSWERED``, it is judged anew.
+
+    Args:
+        state: Of the run.
+        feedback: What is known of the right answer.
+        approve: Whether a person is asked before anything is learned.
+        insist: Whether it is learned from without a question even where the answer looks right.
+    """
+    from snellen.learning.feedback import fields_changed_by
+
+    return fields_changed_by(feedback, state.learned) | {"approve": approve, "insist": insist}
+
+
 def _checked_feedback(expected: str | None, says: str, region: Region | None) -> Feedback:
     from snellen.learning.feedback import contradiction
-    from snellen.reasoning.critique import Feedback
-    from snellen.reasoning.language.corrections import MAX_CORRECTION
 
     feedback = Feedback(expected, says.strip() or None, region)
     if not feedback:
@@ -213,7 +213,6 @@ def _checked_feedback(expected: str | None, says: str, region: Region | None) ->
 def _check_understood(feedback: Feedback, context: Context) -> None:
     """Refuse words alone of which nothing is understood where no chat model reads them: any answer would be right."""
     from snellen.reasoning.case_based.reasoner import CaseReasoner
-    from snellen.reasoning.language.corrections import read_correction
 
     said = feedback.correction or ""
     if feedback.expected or feedback.region or read_correction(said):
@@ -230,8 +229,6 @@ def _check_understood(feedback: Feedback, context: Context) -> None:
 def _check_bearing(feedback: Feedback, state: AskState) -> None:
     """Refuse words about a thing where the answer is none: any other answer would be taken for right."""
     from snellen.learning.feedback import bears_on
-    from snellen.reasoning.language.corrections import read_correction
-    from snellen.values import from_json
 
     said = feedback.correction or ""
     if feedback.expected or feedback.region or bears_on(read_correction(said), from_json(state.answer)):
@@ -244,8 +241,6 @@ def _check_bearing(feedback: Feedback, state: AskState) -> None:
 
 
 def _check_region(region: Region | None, state: AskState) -> None:
-    from snellen.values import Picture, Region, from_json
-
     if region is None:
         return
     if not region.label and not isinstance(from_json(state.answer), Picture | Region | list):
@@ -261,61 +256,11 @@ def _check_region(region: Region | None, state: AskState) -> None:
         raise BadInput(msg)
 
 
-def _beginning(pictures: Sequence[Path | str | Picture], context: Context, known: Sequence[str]) -> Json:
-    from snellen.graphs.states import AskState
-    from snellen.values import Picture, to_json
-
-    notices = list(known)
+def _stored(pictures: Sequence[Path | str | Picture], context: Context) -> tuple[list[Json], list[str]]:
+    """Store pictures; return references to them, and what is to be known about those that look otherwise than files."""
+    notices: list[str] = []
     stored = [
         to_json(one if isinstance(one, Picture) else context.pictures.ingest(one, notice=notices.append))
         for one in pictures
     ]
-    return asdict(AskState(pictures=stored, warnings=notices))
-
-
-async def tell(
-    graph: Graph,
-    address: RunnableConfig,
-    *,
-    expected: str | None = None,
-    correction: str = "",
-    region: Region | None = None,
-    approve: bool = False,
-    insist: bool = False,
-) -> None:
-    """Say about a finished run what its answer should have been; followed on, the run is judged anew.
-
-    Args:
-        graph: The ask graph with a saver.
-        address: The thread.
-        expected: The right answer.
-        correction: What is wrong, in words.
-        region: Where in the first picture the thing is that was missed, or that was meant.
-        approve: Whether a person is asked before anything is learned.
-        insist: Whether it is learned from without a question even where the answer looks right.
-    """
-    from snellen.learning.feedback import told
-    from snellen.reasoning.critique import Feedback
-
-    before = await ASK.state_of(graph, address["configurable"]["thread_id"])
-    said = told(before.learned, Feedback(expected, correction or None, region))
-    said |= {"approve": approve, "insist": insist}
-    await graph.aupdate_state(address, said, as_node="run")
-
-
-async def summary(graph: Graph, thread: str) -> ThreadSummary:
-    """Return the line of a run, in the list of threads."""
-    from snellen.graphs.states import AskState
-
-    snapshot = await graph.aget_state(ASK.address(thread), subgraphs=True)
-    state = threads.state_from(snapshot.values, AskState)
-    progress = await threads.progress(snapshot, thread, error=state.error)
-    return ThreadSummary(
-        thread=thread,
-        instruction=state.instruction,
-        status=progress.status,
-        updated=snapshot.created_at or "",
-        verdict=state.verdict,
-        answer=state.answer,
-        reason=progress.reason,
-    )
+    return stored, notices

@@ -1,22 +1,24 @@
-"""Chats: say something in a conversation, and follow what comes of it (the chat page, the endpoints, ``resume``)."""
+"""Threads of the chat graph: messages are sent to a conversation, and followed to the reply."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from snellen.errors import BadInput
+from snellen.memory.home import home
 from snellen.profiles import lasting
+from snellen.reasoning.case_based.routing import cue_of
+from snellen.reasoning.language.replies import read_remark
 from snellen.runtime.resources import resources
 from snellen.threads import thread as threads
 from snellen.threads.events import Decide, Event, Finished, Started
 from snellen.threads.investigate import InvestigationResult, found_in
-from snellen.threads.thread import ThreadSummary
-from snellen.threads.thread_type import Kind
+from snellen.threads.thread_type import Headline, ThreadType
+from snellen.values import Picture, to_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -25,15 +27,19 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from snellen.graphs.states import ChatState
-    from snellen.values import Picture
 
     Graph = CompiledStateGraph[Any, Any, Any, Any]
 
-CHAT: Final = Kind["ChatState"](
-    "chat",
-    lambda: importlib.import_module("snellen.graphs.states").ChatState,
-    lambda _, profile, folder: resources(profile, folder),
-)
+
+def _headline(state: ChatState) -> Headline:
+    from snellen.graphs.messages import text_of
+
+    first = next((text_of(one) for one in state.messages if one.type == "human"), "")
+    last = next((text_of(one) for one in reversed(state.messages) if one.type == "ai"), "")
+    return Headline(first, outcome=last)
+
+
+CHAT: Final = ThreadType["ChatState"]("chat", lambda _, profile, folder: resources(profile, folder), _headline)
 """Threads that are conversations."""
 
 Decision = bool | None
@@ -42,7 +48,7 @@ Decision = bool | None
 ChatEvent = Started["ChatState"] | Event | Finished["ChatState"]
 
 
-async def stream_chat(
+def stream_chat(
     text: str,
     pictures: Sequence[Picture] = (),
     *,
@@ -71,8 +77,7 @@ async def stream_chat(
         BadInput: The thread's name cannot be used, it is none of a conversation, or another process runs it.
         SnellenError: The run failed; ``CHAT.resume`` takes it up, another message begins anew.
     """
-    async for event in _stream([_message(text, pictures, notices or {})], thread, profile, approve, decide):
-        yield event
+    return _stream([_message(text, pictures, notices or {})], thread, profile, approve, decide)
 
 
 async def stream_messages(
@@ -97,7 +102,6 @@ async def stream_messages(
         SnellenError: As there.
     """
     from snellen.memory.checkpoints import thread_ids
-    from snellen.memory.home import home
 
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     known = name in await asyncio.to_thread(thread_ids, await asyncio.to_thread(home))
@@ -117,16 +121,25 @@ def _spoken_of(messages: Sequence[BaseMessage]) -> list[BaseMessage] | None:
     from langchain_core.messages import HumanMessage
 
     from snellen.graphs.messages import reference, text_of
-    from snellen.nodes.chat.conversation import is_task, looks_back
 
-    if not looks_back(text_of(messages[-1])) or _pictures_before(messages[-1:]):
+    if not _looks_back(text_of(messages[-1])) or _pictures_before(messages[-1:]):
         return None
-    places = [place for place, one in enumerate(messages[:-1]) if one.type == "human" and is_task(text_of(one))]
+    places = [place for place, one in enumerate(messages[:-1]) if one.type == "human" and _is_task(text_of(one))]
     pictures = _pictures_before(messages[: places[-1] + 1]) if places else []
     if not pictures:
         return None
     task: Any = [{"type": "text", "text": text_of(messages[places[-1]])}, *map(reference, pictures)]
     return [*messages[: places[-1]], HumanMessage(content=task)]
+
+
+def _looks_back(text: str) -> bool:
+    """Tell whether a message is about what was answered before it: feedback, a "why?", a "forget it"."""
+    return bool(read_remark(text, shows=True)) or cue_of(text) in {"explain", "forget"}
+
+
+def _is_task(text: str) -> bool:
+    """Tell whether a message may be a visual task: it has words, and they do not say that it is something else."""
+    return bool(text) and cue_of(text) is None and not _looks_back(text)
 
 
 def _pictures_before(messages: Sequence[BaseMessage]) -> list[Picture]:
@@ -139,41 +152,31 @@ def _pictures_before(messages: Sequence[BaseMessage]) -> list[Picture]:
 async def _stream(
     messages: list[Any], thread: str | None, profile: str, approve: Decision, decide: Decide | None
 ) -> AsyncGenerator[ChatEvent]:
-    from snellen.memory.home import home
-
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
-    folder = await asyncio.to_thread(home)
-    async with threads.opened(name, "chat", folder) as graph:
-        state, known = await _said(graph, name, messages, profile, approve)
-        context = await CHAT.context(state, None, folder)
-        yield Started(thread=name, state=state, resumed=known)
-        async with aclosing(CHAT.follow(graph, name, context, decide)) as events:
-            async for event in events:
-                yield event
 
+    async def save(graph: Graph) -> tuple[Started[ChatState], None]:
+        """Save what is said before anything runs."""
+        from langgraph.graph import START
 
-async def _said(
-    graph: Graph, thread: str, messages: list[Any], profile: str, approve: Decision
-) -> tuple[ChatState, bool]:
-    """Save what is said before anything runs; tell whether the conversation was known."""
-    from langgraph.graph import START
+        from snellen.graphs.states import ChatState
 
-    from snellen.graphs.states import ChatState
-    from snellen.values import to_json
+        before = await graph.aget_state(CHAT.address(name))
+        known = bool(before.created_at)
+        if known and await threads.graph_of(name) != "chat":
+            msg = f"The thread {name!r} is no conversation; name another one."
+            raise BadInput(msg)
+        values: dict[str, Any] = {"messages": messages[-1:]}
+        if not known:
+            begun = ChatState(profile=lasting(profile), pictures=[to_json(one) for one in _pictures_before(messages)])
+            values = asdict(begun) | {"messages": messages}
+        if approve is not None:
+            values["approve"] = approve
+        await graph.aupdate_state(CHAT.address(name), values, as_node=START)
+        return Started(thread=name, state=await CHAT.state_of(graph, name), resumed=known), None
 
-    before = await graph.aget_state(CHAT.address(thread))
-    known = bool(before.created_at)
-    if known and await threads.graph_of(thread) != "chat":
-        msg = f"The thread {thread!r} is no conversation; name another one."
-        raise BadInput(msg)
-    values: dict[str, Any] = {"messages": messages[-1:]}
-    if not known:
-        begun = ChatState(profile=lasting(profile), pictures=[to_json(one) for one in _pictures_before(messages)])
-        values = asdict(begun) | {"messages": messages}
-    if approve is not None:
-        values["approve"] = approve
-    await graph.aupdate_state(CHAT.address(thread), values, as_node=START)
-    return await CHAT.state_of(graph, thread), known
+    async with aclosing(CHAT.run(name, await asyncio.to_thread(home), save, decide=decide)) as events:
+        async for event in events:
+            yield event
 
 
 def _message(text: str, pictures: Sequence[Picture], notices: Mapping[str, Sequence[str]]) -> AnyMessage:
@@ -183,28 +186,6 @@ def _message(text: str, pictures: Sequence[Picture], notices: Mapping[str, Seque
 
     shown = [reference(one, notices.get(one.id, ())) for one in pictures]
     return HumanMessage(content=cast("Any", [{"type": "text", "text": text}, *shown]))
-
-
-async def summary(graph: Graph, thread: str) -> ThreadSummary:
-    """Return the line of a conversation, in the list of threads: how it began, and what was said last."""
-    from snellen.graphs.messages import text_of
-
-    snapshot = await graph.aget_state(CHAT.address(thread), subgraphs=True)
-    messages = CHAT.values(snapshot).messages
-    first = next((text_of(one) for one in messages if one.type == "human"), "")
-    last = next((text_of(one) for one in reversed(messages) if one.type == "ai"), "")
-    progress = await threads.progress(snapshot, thread)
-    return ThreadSummary(
-        thread=thread,
-        instruction=first,
-        status=progress.status,
-        updated=snapshot.created_at or "",
-        verdict="",
-        answer=None,
-        graph="chat",
-        outcome=last,
-        reason=progress.reason,
-    )
 
 
 def found_in_chat(state: ChatState) -> InvestigationResult | None:

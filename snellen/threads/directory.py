@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput
+from snellen.memory.home import home, home_to_read
 from snellen.threads import ask, chat, investigate, learn
 from snellen.threads import thread as threads
 from snellen.threads.thread import GraphName, ThreadSummary
-from snellen.threads.thread_type import Kind
+from snellen.threads.thread_type import ThreadType
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -23,17 +23,8 @@ if TYPE_CHECKING:
     from snellen.graphs.states import InvestigateState, Json
     from snellen.threads.events import Decide
 
-KINDS: Final[dict[GraphName, Kind[Any]]] = {
-    "ask": ask.ASK,
-    "learn": learn.LEARN,
-    "investigate": investigate.INVESTIGATE,
-    "chat": chat.CHAT,
-}
-_SUMMARIES: Final[dict[GraphName, Callable[[Any, str], Awaitable[ThreadSummary]]]] = {
-    "ask": ask.summary,
-    "learn": learn.summary,
-    "investigate": investigate.summary,
-    "chat": chat.summary,
+THREAD_TYPES: Final[dict[GraphName, ThreadType[Any]]] = {
+    one.graph: one for one in (ask.ASK, learn.LEARN, investigate.INVESTIGATE, chat.CHAT)
 }
 MAX_HISTORY: Final = 200
 """Checkpoints of a thread that are listed, the latest first."""
@@ -65,21 +56,14 @@ async def list_threads() -> list[ThreadSummary]:
         MemoryTrouble: the home cannot be used.
     """
     from snellen.memory.checkpoints import thread_graphs
-    from snellen.memory.home import home_to_read
 
     folder = await asyncio.to_thread(home_to_read)
     found = await asyncio.to_thread(thread_graphs, folder)
     async with threads.reading_all(folder) as graphs:
-        return [await summarized(graphs[of], name, of) for name, of in _by_graph(found)]
-
-
-async def summarized(graph: Any, thread: str, of: GraphName) -> ThreadSummary:  # noqa: ANN401 - a compiled graph
-    """Return the line of a thread, read through its graph, of the home at hand."""
-    return await threads.listed(thread, of, _SUMMARIES[of](graph, thread))
-
-
-def _by_graph(found: Mapping[str, str]) -> list[tuple[str, GraphName]]:
-    return [(name, threads.known_graph(graph)) for name, graph in found.items()]
+        return [
+            await THREAD_TYPES[of].summary(graphs[of], name)
+            for name, of in ((name, threads.known_graph(graph)) for name, graph in found.items())
+        ]
 
 
 async def read_summary(thread: str) -> ThreadSummary:
@@ -88,11 +72,9 @@ async def read_summary(thread: str) -> ThreadSummary:
     Raises:
         BadInput: There is no such thread.
     """
-    from snellen.memory.home import home_to_read
-
     of = await threads.graph_of(thread)
     async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
-        return await summarized(graph, thread, of)
+        return await THREAD_TYPES[of].summary(graph, thread)
 
 
 async def read_thread(thread: str) -> tuple[GraphName, Any]:
@@ -102,17 +84,17 @@ async def read_thread(thread: str) -> tuple[GraphName, Any]:
         BadInput: There is no such thread.
     """
     graph = await threads.graph_of(thread)
-    return graph, await KINDS[graph].read(thread)
+    return graph, await THREAD_TYPES[graph].read(thread)
 
 
 async def resume(thread: str, *, profile: str | None = None, decide: Decide | None = None) -> AsyncGenerator[Any]:
-    """Take up a thread of any kind where it stopped; see ``Kind.resume``.
+    """Take up a thread of any kind where it stopped; see ``ThreadType.resume``.
 
     Raises:
         BadInput: There is no such thread, or another process runs it.
         SnellenError: The run failed again; the thread can still be resumed.
     """
-    async for event in KINDS[await threads.graph_of(thread)].resume(thread, profile=profile, decide=decide):
+    async for event in THREAD_TYPES[await threads.graph_of(thread)].resume(thread, profile=profile, decide=decide):
         yield event
 
 
@@ -122,11 +104,9 @@ async def history(thread: str) -> list[Moment]:
     Raises:
         BadInput: There is no such thread.
     """
-    from snellen.memory.home import home_to_read
-
     of = await threads.graph_of(thread)
     async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
-        found = [one async for one in graph.aget_state_history(KINDS[of].address(thread), limit=MAX_HISTORY)]
+        found = [one async for one in graph.aget_state_history(THREAD_TYPES[of].address(thread), limit=MAX_HISTORY)]
     return [_moment(one, before) for one, before in itertools.zip_longest(found, found[1:])]
 
 
@@ -136,11 +116,9 @@ async def standing(thread: str) -> str:
     Raises:
         BadInput: There is no such thread.
     """
-    from snellen.memory.home import home_to_read
-
     of = await threads.graph_of(thread)
     async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
-        snapshot = await graph.aget_state(KINDS[of].address(thread))
+        snapshot = await graph.aget_state(THREAD_TYPES[of].address(thread))
     return str(snapshot.config["configurable"]["checkpoint_id"])
 
 
@@ -159,27 +137,25 @@ async def branch(thread: str, checkpoint: str, *, name: str | None = None, value
     Raises:
         BadInput: There is no such thread or checkpoint, the name is taken, or a value cannot be used.
     """
-    from snellen.memory.home import home
-
     folder = await asyncio.to_thread(home)
     of = await threads.graph_of(thread)
     new = threads.checked_name(name) if name is not None else threads.new_name()
     async with threads.opened(new, of, folder) as graph:
-        address = KINDS[of].address(thread)
+        address = THREAD_TYPES[of].address(thread)
         address["configurable"]["checkpoint_id"] = checkpoint
         snapshot = await graph.aget_state(address)
         if not snapshot.created_at:
             msg = f"The thread {thread!r} has no checkpoint {checkpoint[:40]!r}; its history lists them."
             raise BadInput(msg)
-        changed = threads.checked_values(values or {}, KINDS[of].state())
+        changed = threads.checked_values(values or {}, THREAD_TYPES[of].state)
         if of == "investigate":
-            changed |= await asyncio.to_thread(_own_album, KINDS[of].values(snapshot), new, folder)
-        await threads.copied(graph, snapshot, KINDS[of].address(new), changed)
+            changed |= await asyncio.to_thread(_own_pictures, THREAD_TYPES[of].values(snapshot.values), new, folder)
+        await threads.copied(graph, snapshot, THREAD_TYPES[of].address(new), changed)
     return new
 
 
-def _own_album(state: InvestigateState, name: str, folder: Path) -> Json:
-    """Give a branch of an investigation an album of its own with the pictures so far: both go their own ways."""
+def _own_pictures(state: InvestigateState, name: str, folder: Path) -> Json:
+    """Give a branch a name of its own for its pictures, with those so far: both go their own ways."""
     from snellen.experiments.follow_up import album
     from snellen.memory.samples import SampleTable
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
@@ -23,7 +23,7 @@ State = TypeVar("State")
 """The state of a graph: ``AskState`` or ``LearnState``."""
 
 Decide = Callable[[dict[str, Any]], Sequence[dict[str, Any]] | None]
-"""Decides about a request of ``snellen.nodes.learn.approval``: one decision for each of its actions; None leaves it
+"""Decides about a request of ``snellen.runtime.approval``: one decision for each of its actions; None leaves it
 open."""
 
 
@@ -81,7 +81,7 @@ class Waits:
 
     thread: str
     request: Json
-    """``action_requests`` and ``review_configs``, as ``snellen.nodes.learn.approval.request`` makes them."""
+    """``action_requests`` and ``review_configs``, as ``snellen.runtime.approval`` makes them."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ Event = NodeFinished | StepFinished | LearningProgress | InvestigationProgress |
 
 async def followed(
     graph: Graph, address: RunnableConfig, context: Context, decide: Decide | None
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event]:
     """Follow a thread from where it stands to its end, past its questions as far as they are decided.
 
     Args:

@@ -1,38 +1,33 @@
-"""Investigations: begin, follow, approve and resume threads of the investigate graph (``snellen investigate``)."""
+"""Threads of the investigate graph: investigations are begun and corrected, and their results read."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from snellen.errors import BadInput
-from snellen.runtime.requests import Order as Order
-from snellen.runtime.requests import beginning
+from snellen.errors import BadInput, SnellenError
+from snellen.profiles import load_profile
+from snellen.runtime.investigation_requests import InvestigationRequest as InvestigationRequest
+from snellen.runtime.investigation_requests import initial_fields
 from snellen.runtime.resources import examining as examining
-from snellen.threads import thread as threads
 from snellen.threads.events import Decide, Event, Finished, Started
-from snellen.threads.thread import ThreadSummary
-from snellen.threads.thread_type import Kind
+from snellen.threads.thread_type import Headline, ThreadType
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from langgraph.graph.state import CompiledStateGraph
-
     from snellen.experiments.follow_up import ModelCorrection
     from snellen.experiments.schema import Report
     from snellen.graphs.states import InvestigateState, Json
+    from snellen.runtime.context import Context
 
-    Graph = CompiledStateGraph[Any, Any, Any, Any]
-
-INVESTIGATE: Final = Kind["InvestigateState"](
+INVESTIGATE: Final = ThreadType["InvestigateState"](
     "investigate",
-    lambda: importlib.import_module("snellen.graphs.states").InvestigateState,
     lambda state, profile, folder: examining(profile, folder, state.folder),
+    lambda state: Headline(state.query, outcome=str(state.report.get("conclusion", ""))),
 )
 """Threads that find out about models."""
 
@@ -69,8 +64,6 @@ class InvestigationResult:
     @property
     def models(self) -> list[tuple[str, str]]:
         """The models that were examined, each with what it is, as far as the profile says."""
-        from snellen.profiles import SnellenError, load_profile
-
         try:
             tested = load_profile(self.profile).tested
         except SnellenError:  # a profile of one's own may be gone; the report is not
@@ -87,8 +80,6 @@ class InvestigationResult:
         Returns:
             "world", "painter" or "folder"; nothing where the profile does not say any more.
         """
-        from snellen.profiles import SnellenError, load_profile
-
         if self.pictures:
             return "folder"
         try:
@@ -116,13 +107,13 @@ def _about(name: str, tested: Mapping[str, Any]) -> str:
     return f"{base}, corrected by an adapter" if base in tested else ""
 
 
-async def stream_investigate(
-    order: Order, *, thread: str | None = None, decide: Decide | None = None
+def stream_investigate(
+    request: InvestigationRequest, *, thread: str | None = None, decide: Decide | None = None
 ) -> AsyncGenerator[InvestigationEvent]:
     """Begin an investigation, and follow it to its end.
 
     Args:
-        order: What is to be investigated.
+        request: What is to be investigated.
         thread: The new thread's id; made up when None.
         decide: Decides about a design; without it, or when it leaves one open, the thread stops there.
 
@@ -131,27 +122,25 @@ async def stream_investigate(
         and ``Finished``, unless the thread is left waiting.
 
     Raises:
-        BadInput: something of the order or the thread cannot be used; nothing was begun.
+        BadInput: something of the request or the thread cannot be used; nothing was begun.
         SnellenError: the run failed; ``INVESTIGATE.resume`` takes it up.
     """
-    from snellen.graphs.states import InvestigateState
-    from snellen.memory.home import home
-    from snellen.nodes.investigate.experiments import investigator_of, opened
 
-    if order.correct:
-        await asyncio.to_thread(_check_library)
-    name = threads.checked_name(thread) if thread is not None else threads.new_name()
-    state = InvestigateState(**await asyncio.to_thread(beginning, name, order))
-    folder = await asyncio.to_thread(home)
-    context = await asyncio.to_thread(examining, order.profile, folder, state.folder)
-    # What cannot be examined is said before there is a thread that nobody can bring to an end.
-    state = await opened(state, investigator_of(state, context))
-    async with aclosing(INVESTIGATE.begin(name, state, context, folder, decide)) as events:
-        async for event in events:
-            yield event
+    async def prepare(name: str, folder: Path) -> tuple[InvestigateState, Context]:
+        from snellen.graphs.states import InvestigateState
+        from snellen.runtime.investigation_state import investigator_of, opened
+
+        if request.correct:
+            await asyncio.to_thread(_check_library)
+        state = InvestigateState(**await asyncio.to_thread(initial_fields, name, request))
+        context = await asyncio.to_thread(examining, request.profile, folder, state.folder)
+        # What cannot be examined is said before there is a thread that nobody can bring to an end.
+        return await opened(state, investigator_of(state, context)), context
+
+    return INVESTIGATE.begin(prepare, thread=thread, decide=decide)
 
 
-async def correct_investigation(
+def correct_investigation(
     thread: str, *, approve: bool = False, profile: str | None = None, decide: Decide | None = None
 ) -> AsyncGenerator[InvestigationEvent]:
     """Teach models what a finished investigation found that they cannot do, and measure them again.
@@ -169,21 +158,15 @@ async def correct_investigation(
         BadInput: no such thread, it has not ended, it found no weakness, or its models were corrected.
         SnellenError: the run failed; ``INVESTIGATE.resume`` takes it up.
     """
-    from snellen.memory.home import home
 
-    folder = await asyncio.to_thread(home)
-    name = await threads.known_thread(thread, folder)
-    async with threads.opened(name, "investigate", folder) as graph:
-        state = await INVESTIGATE.ended_state(graph, name, first="The investigation")
+    def changes(state: InvestigateState, _: Context) -> Json:
         _check_correctable(state)
-        await asyncio.to_thread(_check_library)
-        context = await INVESTIGATE.context(state, profile, folder)
-        told = {"correct": True, "approve": approve, "corrections": []}
-        await graph.aupdate_state(INVESTIGATE.address(name), told, as_node="conclude")
-        yield Started(thread=name, state=state, resumed=True)
-        async with aclosing(INVESTIGATE.follow(graph, name, context, decide)) as events:
-            async for event in events:
-                yield event
+        _check_library()
+        return {"correct": True, "approve": approve, "corrections": []}
+
+    return INVESTIGATE.correct(
+        thread, changes, after="conclude", called="investigation", profile=profile, decide=decide
+    )
 
 
 def _check_correctable(state: InvestigateState) -> None:
@@ -219,26 +202,6 @@ def found_in(state: InvestigateState) -> InvestigationResult | None:
         state.profile,
         state.folder,
         bool(state.correct and report.answers),
-    )
-
-
-async def summary(graph: Graph, thread: str) -> ThreadSummary:
-    """Return the line of an investigation, in the list of threads."""
-    from snellen.graphs.states import InvestigateState
-
-    snapshot = await graph.aget_state(INVESTIGATE.address(thread), subgraphs=True)
-    state = threads.state_from(cast("Json", snapshot.values), InvestigateState)
-    progress = await threads.progress(snapshot, thread)
-    return ThreadSummary(
-        thread=thread,
-        instruction=state.query,
-        status=progress.status,
-        updated=snapshot.created_at or "",
-        verdict="",
-        answer=None,
-        graph="investigate",
-        outcome=str(state.report.get("conclusion", "")),
-        reason=progress.reason,
     )
 
 

@@ -1,46 +1,45 @@
-"""Learning by itself: begin, follow, approve and resume threads of the learn graph (``snellen learn``)."""
+"""Threads of the learn graph: a concept is learned by itself (``snellen learn``)."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
-from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from snellen.nodes.learn.approval import NOT_APPROVED
-from snellen.profiles import lasting
+from snellen.learning.needs import checked_concept, needs_for
+from snellen.memory.home import home
+from snellen.profiles import Profile, lasting, load_profile
+from snellen.profiles.hub_access import check_reachable
 from snellen.runtime.resources import own_pictures
 from snellen.threads import ask
-from snellen.threads import thread as threads
 from snellen.threads.events import Decide, Event, Finished, Started
-from snellen.threads.thread import ThreadSummary
-from snellen.threads.thread_type import Kind
+from snellen.threads.thread_type import Headline, ThreadType
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from langgraph.graph.state import CompiledStateGraph
-
     from snellen.collection import OwnPictures
     from snellen.graphs.states import Json, LearnState
+    from snellen.learning.lora_comparison import LoraLearned
     from snellen.learning.records import LearningOutcome
-    from snellen.nodes.learn.lora_comparison import LoraLearned
+    from snellen.runtime.context import Context
 
-    Graph = CompiledStateGraph[Any, Any, Any, Any]
 
-LEARN: Final = Kind["LearnState"](
-    "learn",
-    lambda: importlib.import_module("snellen.graphs.states").LearnState,
-    lambda state, profile, folder: ask.make_context(profile, folder, own=_own_of(state)),
+def _headline(state: LearnState) -> Headline:
+    learned = learned_of(state)
+    return Headline(in_words(state), outcome=" ".join(map(str, learned)), error=trouble(learned))
+
+
+LEARN: Final = ThreadType["LearnState"](
+    "learn", lambda state, profile, folder: ask.make_context(profile, folder, own=_own_of(state)), _headline
 )
 """Threads that learn."""
 
 LearningEvent = Started["LearnState"] | Event | Finished["LearnState"]
 
 
-async def stream_learn(
+def stream_learn(
     concept: str,
     *,
     tools: Sequence[str] = (),
@@ -72,30 +71,25 @@ async def stream_learn(
         BadInput: the concept, a tool, the folder, the profile or the thread cannot be used; nothing was begun.
         SnellenError: the run failed; ``LEARN.resume`` takes it up.
     """
-    from snellen.graphs.states import LearnState
-    from snellen.learning.teachable import checked_concept, needs_for
-    from snellen.memory.home import home
-    from snellen.profiles import load_profile
-    from snellen.profiles.hub_access import check_reachable
 
-    name = threads.checked_name(thread) if thread is not None else threads.new_name()
-    said = checked_concept(concept)
-    own = await asyncio.to_thread(own_pictures, pictures, said)
-    chosen = await asyncio.to_thread(load_profile, profile)
-    needs = needs_for(said, tools, own, chosen)
-    await asyncio.to_thread(check_reachable, chosen)
-    folder = await asyncio.to_thread(home)
-    context = await asyncio.to_thread(partial(ask.make_context, profile, folder, own=own))
-    state = LearnState(
-        profile=lasting(profile),
-        needs=needs,
-        seed=seed,
-        folder="" if own is None else str(own.folder),
-        approve=approve,
-    )
-    async with aclosing(LEARN.begin(name, state, context, folder, decide)) as events:
-        async for event in events:
-            yield event
+    async def prepare(_: str, folder: Path) -> tuple[LearnState, Context]:
+        from snellen.graphs.states import LearnState
+
+        own, chosen, needs = await asyncio.to_thread(_needs, concept, tools, pictures, profile)
+        await asyncio.to_thread(check_reachable, chosen)
+        context = await asyncio.to_thread(partial(ask.make_context, profile, folder, own=own))
+        own_folder = "" if own is None else str(own.folder)
+        return LearnState(profile=lasting(profile), needs=needs, seed=seed, folder=own_folder, approve=approve), context
+
+    return LEARN.begin(prepare, thread=thread, decide=decide)
+
+
+def _needs(
+    concept: str, tools: Sequence[str], pictures: Path | str | None, profile: str
+) -> tuple[OwnPictures | None, Profile, list[Json]]:
+    name, chosen = checked_concept(concept), load_profile(profile)
+    own = own_pictures(pictures, name)
+    return own, chosen, needs_for(name, tools, own, chosen)
 
 
 async def compare_lora(
@@ -121,37 +115,12 @@ async def compare_lora(
         BadInput: as there.
         SnellenError: a model cannot be loaded.
     """
+    from snellen.learning.lora_comparison import adapt
     from snellen.learning.records import Need
-    from snellen.learning.teachable import checked_concept, needs_for
-    from snellen.memory.home import home
-    from snellen.nodes.learn.lora_comparison import adapt
-    from snellen.profiles import load_profile
 
-    said = checked_concept(concept)
-    own = await asyncio.to_thread(own_pictures, pictures, said)
-    needs = needs_for(said, tools, own, await asyncio.to_thread(load_profile, profile))
+    own, _, needs = await asyncio.to_thread(_needs, concept, tools, pictures, profile)
     context = await asyncio.to_thread(partial(ask.make_context, profile, await asyncio.to_thread(home), own=own))
     return [await adapt(Need.from_json(need), context, seed=seed, tell=tell) for need in needs]
-
-
-async def summary(graph: Graph, thread: str) -> ThreadSummary:
-    """Return the line of a thread that learns, in the list of threads."""
-    from snellen.graphs.states import LearnState
-
-    snapshot = await graph.aget_state(LEARN.address(thread), subgraphs=True)
-    state = threads.state_from(cast("Json", snapshot.values), LearnState)
-    progress = await threads.progress(snapshot, thread, error=trouble(learned_of(state)))
-    return ThreadSummary(
-        thread=thread,
-        instruction=in_words(state),
-        status=progress.status,
-        updated=snapshot.created_at or "",
-        verdict="",
-        answer=None,
-        graph="learn",
-        outcome=" ".join(str(one) for one in learned_of(state)),
-        reason=progress.reason,
-    )
 
 
 def in_words(state: LearnState) -> str:
@@ -169,6 +138,8 @@ def learned_of(state: LearnState) -> list[LearningOutcome]:
 
 def trouble(learned: Sequence[LearningOutcome]) -> str | None:
     """Say in a sentence why nothing at all was learned; None where something was, or where a person rejected it."""
+    from snellen.runtime.approval import NOT_APPROVED
+
     if not learned or any(one.kept or one.trouble.startswith(NOT_APPROVED) for one in learned):
         return None
     troubles = list(dict.fromkeys(one.trouble for one in learned if one.trouble))

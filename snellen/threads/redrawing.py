@@ -1,4 +1,4 @@
-"""What ``snellen memory verify`` mends from what threads say: pictures and samples that follow from a seed."""
+"""Redrawing: pictures and samples that follow from a seed, made again from what threads say (``memory verify``)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import SnellenError
 from snellen.experiments.follow_up import album
+from snellen.experiments.rounds import made_round
 from snellen.experiments.schema import Report
 from snellen.learning.example_collection import gather_for
 from snellen.learning.records import Need
 from snellen.memory.home import MemoryTrouble
-from snellen.nodes.investigate.experiments import made_round
 from snellen.threads import directory, thread
 from snellen.threads.thread import GraphName
 
@@ -89,14 +89,14 @@ class Redrawing:
             for name, graph in thread_graphs(self.folder).items():
                 of = thread.known_graph(graph)
                 try:
-                    found += _parts(of, await directory.KINDS[of].state_of(graphs[of], name))
+                    found += _parts(of, await directory.THREAD_TYPES[of].state_of(graphs[of], name))
                 except UNREADABLE:
                     continue
         return found
 
     def _context(self, graph: GraphName, state: Any) -> Any:  # noqa: ANN401 - a state, and snellen.runtime.context.Context
         try:
-            return directory.KINDS[graph].gather(state, str(state.profile) or "embedded", self.folder)
+            return directory.THREAD_TYPES[graph].gather(state, str(state.profile) or "embedded", self.folder)
         except SnellenError:  # its profile or its folder is gone: what it drew cannot be drawn
             return None
 
@@ -107,7 +107,7 @@ def _parts(graph: GraphName, state: Any) -> Iterator[tuple[GraphName, Any]]:  # 
         return
     of = thread.known_graph(str(state.last.get("graph", "")))
     if of != "chat" and isinstance(state.last.get("state"), dict):
-        yield of, thread.state_from(state.last["state"], directory.KINDS[of].state())
+        yield of, thread.state_from(state.last["state"], directory.THREAD_TYPES[of].state)
 
 
 def draw_samples(state: InvestigateState, context: Context, store: ArtifactStore, wanted: AbstractSet[str]) -> None:

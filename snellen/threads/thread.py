@@ -1,4 +1,4 @@
-"""What every kind of thread has in common: its name, its beginning, its line in the list, the graph that it runs.
+"""Threads of every type: their names, the graphs that they run, their copies, and how far they are.
 
 A thread says in the metadata of its checkpoints which graph it belongs to; those of earlier versions, which say
 nothing, are of ask.
@@ -7,7 +7,6 @@ nothing, are of ask.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import re
 import secrets
 from contextlib import asynccontextmanager
@@ -20,13 +19,16 @@ from snellen.errors import BadInput
 from snellen.threads.events import State, request_of, requests_in
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.types import StateSnapshot
 
     from snellen.graphs.states import Json
+    from snellen.graphs.wiring import Wired
+
+    Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 GraphName = Literal["ask", "learn", "investigate", "chat"]
 GRAPHS: Final[tuple[GraphName, ...]] = get_args(GraphName)
@@ -49,21 +51,21 @@ class ThreadSummary:
     """One line of ``snellen threads``."""
 
     thread: str
-    instruction: str
+    instruction: str = ""
     """What was asked for; of a thread that learns, what it learns."""
-    status: str
+    status: str = ""
     """``finished``, ``failed`` (it ended without a result), ``running NODE`` (in some process, at this moment),
     ``waiting for approval``, ``stopped before NODE`` (or ``after``, if its result is saved), ``failed before NODE``
     where an error stopped it there (``snellen resume`` tries again), or ``damaged``."""
-    updated: str
+    updated: str = ""
     """ISO 8601, UTC."""
-    verdict: str
-    answer: object
+    verdict: str = ""
+    answer: object = None
     """The answer in JSON form, None where there is none (yet)."""
     graph: str = "ask"
     """``ask``, ``learn``, ``investigate`` or ``chat``."""
     outcome: str = ""
-    """What came of learning, in words."""
+    """The result of learning, of an investigation or of a conversation, in words."""
     reason: str = ""
     """Why it failed, in a sentence; empty where it did not."""
 
@@ -101,7 +103,7 @@ async def known_thread(thread: str, folder: Path) -> str:
 
 
 async def graph_of(thread: str) -> GraphName:
-    """Tell which graph a thread belongs to.
+    """Return the name of the graph that a thread belongs to.
 
     Raises:
         BadInput: there is no such thread.
@@ -121,38 +123,55 @@ def known_graph(name: str) -> GraphName:
     return next((graph for graph in GRAPHS if graph == name), "ask")
 
 
+def wired(name: GraphName) -> Wired[Any]:
+    """Return the graph of a name, without a saver."""
+    # Each takes its libraries' time, and chat that of all others.
+    match name:
+        case "ask":
+            from snellen.graphs.ask import graph as ask
+
+            return ask
+        case "learn":
+            from snellen.graphs.learn import graph as learn
+
+            return learn
+        case "investigate":
+            from snellen.graphs.investigate import graph as investigate
+
+            return investigate
+        case "chat":
+            from snellen.graphs.chat import graph as chat
+
+            return chat
+
+
 @asynccontextmanager
-async def reading(graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+async def reading(graph: GraphName, folder: Path) -> AsyncIterator[Graph]:
     """Open a graph on the home's checkpoints."""
     from snellen.graphs.states import STATE_TYPES
     from snellen.memory.checkpoints import checkpoints
 
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield _module(graph).builder.compile(checkpointer=saver, name=graph)
+        yield wired(graph).builder.compile(checkpointer=saver, name=graph)
 
 
 @asynccontextmanager
-async def reading_all(folder: Path) -> AsyncIterator[dict[GraphName, CompiledStateGraph[Any, Any, Any, Any]]]:
+async def reading_all(folder: Path) -> AsyncIterator[dict[GraphName, Graph]]:
     """Open every graph on the home's checkpoints."""
     from snellen.graphs.states import STATE_TYPES
     from snellen.memory.checkpoints import checkpoints
 
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield {name: _module(name).builder.compile(checkpointer=saver, name=name) for name in GRAPHS}
+        yield {name: wired(name).builder.compile(checkpointer=saver, name=name) for name in GRAPHS}
 
 
 @asynccontextmanager
-async def opened(thread: str, graph: GraphName, folder: Path) -> AsyncIterator[CompiledStateGraph[Any, Any, Any, Any]]:
+async def opened(thread: str, graph: GraphName, folder: Path) -> AsyncIterator[Graph]:
     """Open a graph with the thread held for this process."""
     from snellen.memory.thread_locks import running
 
     async with running(thread, folder), reading(graph, folder) as found:
         yield found
-
-
-async def state_of(graph: CompiledStateGraph[Any, Any, Any, Any], address: RunnableConfig, kind: type[State]) -> State:
-    """Return the latest saved state of a thread."""
-    return state_from(cast("Json", (await graph.aget_state(address)).values), kind)
 
 
 def state_from(values: Json, kind: type[State]) -> State:
@@ -174,31 +193,29 @@ async def waiting(thread: str) -> Json | None:
         return await request_of(graph, {"configurable": {"thread_id": thread}})
 
 
-def config(thread: str, graph: GraphName) -> RunnableConfig:
+def address_of(thread: str, graph: GraphName) -> RunnableConfig:
     """Address a thread; the graph's name is saved with each of its checkpoints."""
-    limit = _module(graph).RECURSION_LIMIT
+    limit = (wired(graph).config or {})["recursion_limit"]
     return {"configurable": {"thread_id": thread}, "metadata": {"graph": graph}, "recursion_limit": limit}
 
 
-def _module(graph: GraphName) -> Any:  # noqa: ANN401 - a module of graphs/
-    return importlib.import_module(f"snellen.graphs.{graph}")
-
-
-async def begin(graph: CompiledStateGraph[Any, Any, Any, Any], values: Json, address: RunnableConfig) -> None:
-    """Save the beginning before anything runs: from here on the thread can be resumed.
+async def refuse_known(graph: Graph, address: RunnableConfig) -> None:
+    """Refuse the name of a thread that exists.
 
     Raises:
-        BadInput: there is such a thread already.
+        BadInput: There is such a thread already.
     """
-    from langgraph.graph import START
+    thread = address["configurable"]["thread_id"]
+    before = await graph.aget_state(address)
+    if before.created_at:
+        status = (
+            "is a finished run" if has_ended(before) else f"has not finished: `snellen resume {thread}` takes it up"
+        )
+        msg = f"There is a thread {thread!r} already, which {status}; name another one."
+        raise BadInput(msg)
 
-    await _refuse_known(graph, address)
-    await graph.aupdate_state(address, values, as_node=START)
 
-
-async def copied(
-    graph: CompiledStateGraph[Any, Any, Any, Any], snapshot: StateSnapshot, address: RunnableConfig, values: Json
-) -> None:
+async def copied(graph: Graph, snapshot: StateSnapshot, address: RunnableConfig, values: Json) -> None:
     """Save what a thread was at a checkpoint as the beginning of another thread, which goes on from there.
 
     ``update_state`` would not do: after a node that chose by itself what follows, it does not know what does.
@@ -215,7 +232,7 @@ async def copied(
     from langgraph.checkpoint.base import BaseCheckpointSaver, copy_checkpoint
     from langgraph.checkpoint.base.id import uuid6
 
-    await _refuse_known(graph, address)
+    await refuse_known(graph, address)
     saver = cast("BaseCheckpointSaver[Any]", graph.checkpointer)
     saved = await saver.aget_tuple(snapshot.config)
     if saved is None:
@@ -256,17 +273,6 @@ def checked_values(values: Json, kind: type[Any], *, whole: str = "state") -> Js
         msg = f"The field {'.'.join(map(str, wrong['loc']))!r} cannot be set so: {reason}."
         raise BadInput(msg) from error
     return {name: getattr(made, name) for name in values}
-
-
-async def _refuse_known(graph: CompiledStateGraph[Any, Any, Any, Any], address: RunnableConfig) -> None:
-    thread = address["configurable"]["thread_id"]
-    before = await graph.aget_state(address)
-    if before.created_at:
-        status = (
-            "is a finished run" if has_ended(before) else f"has not finished: `snellen resume {thread}` takes it up"
-        )
-        msg = f"There is a thread {thread!r} already, which {status}; name another one."
-        raise BadInput(msg)
 
 
 def has_ended(snapshot: StateSnapshot) -> bool:
@@ -324,16 +330,3 @@ def _error_of(snapshot: StateSnapshot) -> str:
     quoted = _REPR.fullmatch(saved)
     text = saved if quoted is None else re.sub(r"\\(n|.)", lambda one: one[1].replace("n", " "), quoted["text"])
     return " ".join(text.split())[:_LONGEST_REASON]
-
-
-async def listed(thread: str, graph: str, reading: Awaitable[ThreadSummary]) -> ThreadSummary:
-    """Return a thread's line; of one that cannot be read, a line that says so, and what to do."""
-    from snellen.memory.checkpoints import UNREADABLE
-
-    try:
-        return await reading
-    except UNREADABLE:
-        hint = "it cannot be read; see `snellen memory verify`"
-        return ThreadSummary(
-            thread, "", status="damaged", updated="", verdict="", answer=None, graph=graph, outcome=hint
-        )

@@ -17,7 +17,7 @@ from snellen.experiments.templates import ladder
 from snellen.memory.samples import SampleTable
 from snellen.profiles import load_profile
 from snellen.threads import investigate
-from snellen.threads.investigate import InvestigationEvent, Order
+from snellen.threads.investigate import InvestigationEvent, InvestigationRequest
 from tests.cli.test_investigate import oracle  # noqa: F401 - a fixture
 from tests.experiments.investigating import Oracle
 
@@ -153,9 +153,9 @@ async def test_every_cell_ends_before_the_next_begins(
     running = []
     stream = investigate.stream_investigate
 
-    async def watched(order: Order, *, thread: str) -> AsyncGenerator[InvestigationEvent]:
+    async def watched(request: InvestigationRequest, *, thread: str) -> AsyncGenerator[InvestigationEvent]:
         running.append("begun")
-        async with aclosing(stream(order, thread=thread)) as events:
+        async with aclosing(stream(request, thread=thread)) as events:
             try:
                 async for event in events:
                     yield event

@@ -23,7 +23,7 @@ from snellen.memory.checkpoints import DATABASE
 from snellen.memory.prompts import PromptPool
 from snellen.memory.thread_locks import running
 from snellen.runtime.context import Context
-from snellen.runtime.requests import Order
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.threads import ask, investigate
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import RIGHT, Critic, make_context
@@ -50,10 +50,10 @@ async def home(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setattr(investigate, "examining", scripted)
     picture = tmp_path / "picture.png"
     PIL.Image.new("RGB", (8, 8), "red").save(picture)
-    order = Order(query="Can clip recognize fruit?", models=["clip"], budget={"images": 60})
+    request = InvestigationRequest(query="Can clip recognize fruit?", models=["clip"], budget={"images": 60})
     for events in (
         ask.stream_ask([picture], "What is one and two?", thread="mine"),
-        investigate.stream_investigate(order, thread="examined"),
+        investigate.stream_investigate(request, thread="examined"),
     ):
         async with aclosing(events):
             async for _ in events:

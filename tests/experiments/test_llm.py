@@ -184,9 +184,9 @@ async def test_a_whole_report_takes_one_call_for_each_of_its_parts(home: Path, m
             return replace(make(profile, folder, pictures), examination=watched(folder, oracle, investigator=chat))
 
         monkeypatch.setattr(investigate, "examining", context)
-        monkeypatch.setattr("snellen.runtime.requests.examined", lambda *_, **__: MODELS)
-        order = investigate.Order(query="Does alpha notice shapes?", budget={"images": 60})
-        async with aclosing(investigate.stream_investigate(order, thread="t")) as events:
+        monkeypatch.setattr("snellen.runtime.investigation_requests.examined", lambda *_, **__: MODELS)
+        request = investigate.InvestigationRequest(query="Does alpha notice shapes?", budget={"images": 60})
+        async with aclosing(investigate.stream_investigate(request, thread="t")) as events:
             ended = [one async for one in events if isinstance(one, Finished)]
     assert ended[0].state.report["answers"][0]["holds"] is True
     assert ended[0].state.usage["calls"] == len(script.requests) == len(replies)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
 from snellen.graphs.states import ChatState, InvestigateState
-from snellen.nodes.chat.conversation import inquiry_of
+from snellen.nodes.chat.delegation import investigation_of
 from snellen.runtime.context import Context
-from snellen.runtime.requests import Order, beginning, ordered_by
+from snellen.runtime.investigation_requests import InvestigationRequest, fields_filled_by, initial_fields
 from snellen.runtime.settings import InvestigationSettings
 from tests.graphs.scripted import make_context
 
@@ -34,7 +34,7 @@ def test_what_a_state_says_counts_and_settings_fill_what_it_leaves_open(
     state: dict[str, Any], given_: dict[str, Any]
 ) -> None:
     chosen = InvestigationSettings(**{name: value for name, value in given_.items() if value is not None})
-    found = ordered_by(InvestigateState(query=QUERY, **state), chosen, "t")
+    found = fields_filled_by(InvestigateState(query=QUERY, **state), chosen, "t")
     for name, value in state.items():
         wanted = getattr(chosen, name) if value is None else value
         assert found[name] == ("choice" if wanted == "auto" else wanted)
@@ -43,26 +43,26 @@ def test_what_a_state_says_counts_and_settings_fill_what_it_leaves_open(
 def test_what_equals_a_default_is_no_less_said() -> None:
     chosen = InvestigationSettings(alpha=0.2, protocol="freeform", approve=True, correct=True)
     explicit = InvestigateState(query=QUERY, alpha=0.05, protocol="choice", approve=False, correct=False)
-    found = ordered_by(explicit, chosen, "t")
+    found = fields_filled_by(explicit, chosen, "t")
     assert (found["alpha"], found["protocol"], found["approve"], found["correct"]) == (0.05, "choice", False, False)
 
 
 def test_a_seed_is_none_until_somebody_says_one() -> None:
-    assert beginning("t", Order(query=QUERY))["seed"] is None
-    assert ordered_by(InvestigateState(query=QUERY), None, "t")["seed"] is None
-    assert ordered_by(InvestigateState(query=QUERY, seed=0), None, "t")["seed"] == 0
+    assert initial_fields("t", InvestigationRequest(query=QUERY))["seed"] is None
+    assert fields_filled_by(InvestigateState(query=QUERY), None, "t")["seed"] is None
+    assert fields_filled_by(InvestigateState(query=QUERY, seed=0), None, "t")["seed"] == 0
 
 
 def test_whoever_brings_the_resources_gets_the_defaults(tmp_path: Any) -> None:  # noqa: ANN401 - a path
     given_: Context = make_context(tmp_path)
-    found = ordered_by(InvestigateState(query=QUERY), given_, "t")
+    found = fields_filled_by(InvestigateState(query=QUERY), given_, "t")
     assert (found["alpha"], found["protocol"], found["approve"], found["correct"]) == (0.05, "choice", False, False)
-    kept = ordered_by(InvestigateState(query=QUERY, alpha=0.2, approve=True), given_, "t")
+    kept = fields_filled_by(InvestigateState(query=QUERY, alpha=0.2, approve=True), given_, "t")
     assert (kept["alpha"], kept["approve"]) == (0.2, True)
 
 
 @pytest.mark.parametrize(("said_", "asks"), [(None, True), (False, False), (True, True)])
 def test_in_a_conversation_as_well(said_: bool | None, asks: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
-    monkeypatch.setattr("snellen.nodes.chat.conversation.thread_name", lambda: "t")
+    monkeypatch.setattr("snellen.nodes.chat.delegation.thread_name", lambda: "t")
     state = ChatState(messages=[HumanMessage(QUERY)], approve=said_)
-    assert inquiry_of(state, InvestigationSettings(approve=True))["approve"] is asks
+    assert investigation_of(state, InvestigationSettings(approve=True))["approve"] is asks

@@ -71,10 +71,10 @@ def _investigate(home: Path, seed: int) -> None:
 
 
 async def _followed(home: Path, seed: int) -> None:
-    order = investigate.Order(query=QUERY, models=["clip"], seed=seed, budget={"images": 120})
+    request = investigate.InvestigationRequest(query=QUERY, models=["clip"], seed=seed, budget={"images": 120})
     begun = THREAD in thread_ids(home)
     events: Any = (
-        investigate.INVESTIGATE.resume(THREAD) if begun else investigate.stream_investigate(order, thread=THREAD)
+        investigate.INVESTIGATE.resume(THREAD) if begun else investigate.stream_investigate(request, thread=THREAD)
     )
     async for event in events:
         if isinstance(event, Finished):

@@ -202,10 +202,11 @@ def watch_points(witness: Witness) -> None:
     """Watch points inside nodes, once the memory is open: what opening it does is no part of the run."""
     import snellen.memory.prompt_rows
     import snellen.memory.prompts
+    from snellen.learning.tuning_bench import TuningBench
     from snellen.memory.demonstrations import DemonstrationPool
     from snellen.memory.drafts import Drafts
 
-    witness.watch(snellen.nodes.learn.prompt_tuning.TuningBench, "keep", "a draft was written")
+    witness.watch(TuningBench, "keep", "a draft was written")
     witness.watch(snellen.memory.prompts, "write_block", "a block was written")
     witness.watch(snellen.memory.prompt_rows, "insert", "rows were written")
     witness.watch(snellen.nodes.learn.prompt_tuning, "_add", "prompts were added")

@@ -50,10 +50,13 @@ async def make() -> None:
     await until(learn.stream_learn("penguin", **teach, thread="learn-stopped"), "collect")
     await until(learn.stream_learn("tiger", **teach, thread="learn-waiting", approve=True))
     order: dict[str, Any] = {"query": QUERY, "models": ["clip"], "budget": {"images": 24}}
-    await until(investigate.stream_investigate(investigate.Order(**order), thread="investigate-ended"))
-    await until(investigate.stream_investigate(investigate.Order(**order), thread="investigate-stopped"), "measure")
+    await until(investigate.stream_investigate(investigate.InvestigationRequest(**order), thread="investigate-ended"))
+    await until(
+        investigate.stream_investigate(investigate.InvestigationRequest(**order), thread="investigate-stopped"),
+        "measure",
+    )
     order |= {"approve": True}
-    await until(investigate.stream_investigate(investigate.Order(**order), thread="investigate-waiting"))
+    await until(investigate.stream_investigate(investigate.InvestigationRequest(**order), thread="investigate-waiting"))
 
 
 def pack(home: Path, archive: Path) -> None:

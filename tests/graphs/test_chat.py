@@ -20,7 +20,6 @@ from langgraph.types import Command
 from snellen.graphs import chat
 from snellen.graphs.messages import pictures_in, text_of
 from snellen.graphs.states import STATE_TYPES, ChatState
-from snellen.graphs.wiring import ended as whole
 from snellen.learning.resources import Learning
 from snellen.memory.checkpoints import checkpoints
 from snellen.memory.demonstrations import demonstration
@@ -31,6 +30,7 @@ from snellen.reasoning.case_based.reasoner import CaseReasoner
 from snellen.reasoning.case_based.routing import cue_of, route_of
 from snellen.reasoning.reasoner import Route
 from snellen.runtime.context import Context
+from snellen.runtime.node_execution import final_state
 from snellen.threads.chat import found_in_chat
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import RIGHT, WRONG, Critic, fault, make_context
@@ -426,7 +426,7 @@ async def test_none_of_a_thousand_sentences_deletes_whatever_the_router_says(tmp
     for sentence in SENTENCES:
         state = ChatState(messages=[HumanMessage(sentence)], taught=lesson)
         # Without a saver the graph could not even wait for a decision.
-        ended = ChatState(**await whole(chat.graph, state, context))
+        ended = ChatState(**await final_state(chat.graph, state, context))
         assert ended.pending == {}
         said.add(text_of(ended.messages[-1]).partition(":")[0])
 

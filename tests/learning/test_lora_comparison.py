@@ -14,12 +14,12 @@ import pytest
 
 from snellen import microworld
 from snellen.collection import WorldLibrary
+from snellen.learning.lora_comparison import LoraLearned, adapt
 from snellen.learning.prompt_recall import Recollection
 from snellen.learning.records import Need
 from snellen.learning.resources import Learning
 from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
-from snellen.nodes.learn.lora_comparison import LoraLearned, adapt
 from snellen.profiles import CollectionSettings, Profile
 from snellen.runtime.context import Context
 from snellen.tools.vision import Models
@@ -79,7 +79,7 @@ def test_an_adapter_is_trained_and_judged_on_what_prompts_learn_from(
 
 def test_nothing_is_stored_and_the_models_that_answer_notice_nothing(context: Context) -> None:
     pytest.importorskip("peft")
-    detector = context.models.detector().checkpoint.model
+    detector = context.vision().detector().checkpoint.model
     before = {name: each.clone() for name, each in detector.state_dict().items()}
     adapted(context, DOGS)
 

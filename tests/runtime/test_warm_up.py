@@ -8,7 +8,7 @@ import PIL.Image
 import pytest
 
 from snellen.models import loading
-from snellen.runtime.warm_up import warm_up
+from snellen.runtime.resources import warm_up
 
 
 def test_after_warming_up_a_question_loads_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,6 +18,6 @@ def test_after_warming_up_a_question_loads_nothing(home: Path, monkeypatch: pyte
     monkeypatch.setattr("snellen.memory.embedding.SentenceEmbedding._load", lambda *_: pytest.fail("a model is loaded"))
     picture = PIL.Image.open("examples/scene.png").convert("RGB")
     assert held.pool.nearest("How many cats are there?", "program", correct=True, k=1)
-    assert held.models.detect([picture], [["dog"]])
-    assert held.models.answer([picture], ["what is there ?"])
-    assert held.models.similarity([picture], ["dog"])
+    assert held.vision().detect([picture], [["dog"]])
+    assert held.vision().answer([picture], ["what is there ?"])
+    assert held.vision().similarity([picture], ["dog"])

@@ -26,7 +26,7 @@ from snellen.memory.thread_copying import copy_threads
 from snellen.memory.thread_locks import BeingRun, running
 from snellen.memory.trials import TrialTable
 from snellen.runtime.context import Context
-from snellen.runtime.requests import Order
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.serving.settings import ServerSettings
 from snellen.threads import ask, chat, deletion, directory, investigate
 from snellen.threads.chat import stream_chat
@@ -55,8 +55,8 @@ async def gathered(events: AsyncGenerator[Any]) -> list[Any]:
 
 
 async def investigated(thread: str, *, images: int = 60) -> None:
-    order = Order(query="Can clip recognize fruit?", models=["clip"], budget={"images": images})
-    await gathered(investigate.stream_investigate(order, thread=thread))
+    request = InvestigationRequest(query="Can clip recognize fruit?", models=["clip"], budget={"images": images})
+    await gathered(investigate.stream_investigate(request, thread=thread))
 
 
 async def asked(thread: str, *pictures: Path) -> list[Picture]:

@@ -16,7 +16,7 @@ from snellen.cli import main
 from snellen.errors import BadInput
 from snellen.graphs.messages import text_of
 from snellen.runtime.context import Context
-from snellen.runtime.requests import Order
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.threads import ask, chat, directory
 from snellen.threads import investigate as investigations
 from snellen.threads.chat import stream_chat, stream_messages
@@ -62,8 +62,8 @@ async def gathered(events: AsyncGenerator[Any]) -> list[Any]:
 
 
 async def investigated(thread: str) -> list[Any]:
-    order = Order(query="Can clip recognize fruit?", models=["clip"], budget={"images": 60})
-    return await gathered(investigations.stream_investigate(order, thread=thread))
+    request = InvestigationRequest(query="Can clip recognize fruit?", models=["clip"], budget={"images": 60})
+    return await gathered(investigations.stream_investigate(request, thread=thread))
 
 
 async def test_threads_of_every_kind_are_listed_and_read(home: Path, picture: Path) -> None:

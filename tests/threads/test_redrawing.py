@@ -18,7 +18,7 @@ from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.checkpoints import DATABASE as CHECKPOINTS
 from snellen.memory.samples import DATABASE, Sample, SampleTable
 from snellen.runtime.context import Context
-from snellen.runtime.requests import Order
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.threads import investigate
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
@@ -41,8 +41,8 @@ async def gathered(events: AsyncGenerator[Any]) -> list[Any]:
 
 @pytest.fixture
 async def album(home: Path) -> list[Sample]:
-    order = Order(query="Can clip recognize fruit?", models=["clip"], budget={"images": 60})
-    await gathered(investigate.stream_investigate(order, thread="mine"))
+    request = InvestigationRequest(query="Can clip recognize fruit?", models=["clip"], budget={"images": 60})
+    await gathered(investigate.stream_investigate(request, thread="mine"))
     return SampleTable(home).of("mine", 0)
 
 

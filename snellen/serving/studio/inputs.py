@@ -23,7 +23,7 @@ from snellen.serving.refusals import Refusal, tell
 from snellen.serving.settings import ServerSettings
 from snellen.serving.studio.names import NAMES
 from snellen.serving.uploads import Uploads
-from snellen.threads.directory import KINDS
+from snellen.threads.directory import THREAD_TYPES
 from snellen.threads.thread import checked_values
 from snellen.values import to_json
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from snellen.graphs.states import Json
     from snellen.values import Picture
 
-_STATES: Final[dict[str, type]] = {name: kind.state() for name, kind in KINDS.items()}
+_STATES: Final[dict[str, type]] = {name: kind.state for name, kind in THREAD_TYPES.items()}
 _SETTINGS: Final[dict[str, type]] = {"ask": RunSettings, "learn": RunSettings}
 """What a graph is given beside its state, where that is less than an investigation is."""
 _ASSISTANTS: Final = {name: name for name in _STATES} | {str(uuid5(NAMESPACE_GRAPH, name)): name for name in _STATES}

@@ -11,7 +11,7 @@ from uuid import UUID
 from snellen.errors import SnellenError
 from snellen.memory.home import using_home
 from snellen.serving.studio.names import NAMES, Known
-from snellen.threads import directory
+from snellen.threads.directory import THREAD_TYPES
 from snellen.threads.events import requests_in
 from snellen.threads.thread import has_ended, known_graph, reading_all
 
@@ -58,7 +58,7 @@ class Introduced:
                 graph = graphs[known_graph(known.graph)]
                 snapshot = await graph.aget_state({"configurable": {"thread_id": known.name}}, subgraphs=True)
                 with using_home(known.home):
-                    summary = await directory.summarized(graph, known.name, known_graph(known.graph))
+                    summary = await THREAD_TYPES[known_graph(known.graph)].summary(graph, known.name)
                 await _tell_standing(known, snapshot, summary.reason)
                 if has_ended(snapshot):
                     self._settled[known.uuid] = known.checkpoint

@@ -17,8 +17,8 @@ from snellen.graphs.messages import read_message, reference
 from snellen.graphs.states import AskState, ChatState
 from snellen.memory.artifacts import ArtifactStore
 from snellen.nodes.ask.inference import _doubts
-from snellen.nodes.chat.conversation import task_of
-from snellen.runtime.requests import Order, beginning
+from snellen.nodes.chat.delegation import task_of
+from snellen.runtime.investigation_requests import InvestigationRequest, initial_fields
 from snellen.serving import ServerSettings, Uploads
 from snellen.serving.openai_api.histories import for_the_graph
 from snellen.serving.openai_api.requests import Message
@@ -96,4 +96,6 @@ def test_an_address_in_place_of_a_file_is_told_with_both_its_slashes(store: Arti
     with pytest.raises(BadInput, match=address):
         store.ingest(address)
     with pytest.raises(BadInput, match=r"https://example\.org/birds:"):
-        beginning("t", Order(query="Can the models recognize birds?", pictures="https://example.org/birds"))
+        initial_fields(
+            "t", InvestigationRequest(query="Can the models recognize birds?", pictures="https://example.org/birds")
+        )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from snellen.learning.doubts import doubts
+from snellen.learning.plausibility import implausible_results
 from snellen.values import Picture, Region, to_json
 
 IMAGE = to_json(Picture("p", 10, 10))
@@ -37,7 +37,7 @@ def found(number: int, score: float = 0.9) -> Any:
     ],
 )
 def test_trouble_is_noticed(steps: list[dict[str, Any]], said: str) -> None:
-    assert any(said in sentence for sentence in doubts(steps))
+    assert any(said in sentence for sentence in implausible_results(steps))
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_trouble_is_noticed(steps: list[dict[str, Any]], said: str) -> None:
     ],
 )
 def test_what_is_in_order_is_not_mentioned(steps: list[dict[str, Any]]) -> None:
-    assert doubts(steps) == []
+    assert implausible_results(steps) == []

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import SnellenError
 from snellen.learning.example_collection import gather_for
 from snellen.learning.records import Collected, Need
-from snellen.nodes.learn.prompt_tuning import TuningBench
+from snellen.learning.tuning_bench import TuningBench
 from snellen.tuning import Tally, TuningExample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from snellen.models.vision.models import Models
-    from snellen.runtime.context import Context
+    from snellen.learning.resources import LearningContext
     from snellen.tuning.lora import LoraOutcome
 
     Tell = Callable[[dict[str, Any]], None]
@@ -75,7 +74,7 @@ class LoraLearned:
         )
 
 
-async def adapt(need: Need, context: Context, *, seed: int = 0, tell: Tell = lambda _: None) -> LoraLearned:
+async def adapt(need: Need, context: LearningContext, *, seed: int = 0, tell: Tell = lambda _: None) -> LoraLearned:
     """Collect for a need as learning by prompts does, and train and judge a LoRA adapter by it.
 
     Args:
@@ -99,13 +98,12 @@ async def adapt(need: Need, context: Context, *, seed: int = 0, tell: Tell = lam
         stop.set()
 
 
-def _adapt(collected: Collected, context: Context, tell: Tell, stop: threading.Event) -> LoraLearned:
+def _adapt(collected: Collected, context: LearningContext, tell: Tell, stop: threading.Event) -> LoraLearned:
     from snellen.models.vision.models import Models
     from snellen.tuning import lora
 
     need = collected.need
-    own = replace(context, models=Models(context.models.profile))
-    bench = TuningBench(collected, own)
+    bench = TuningBench(collected, context, Models(context.models.profile))
     of = bench.tuner.common.lora.steps
     names = collected.names
     try:
@@ -113,7 +111,7 @@ def _adapt(collected: Collected, context: Context, tell: Tell, stop: threading.E
             bench.tuner,
             [instance for _, instance in bench.instances.values()],
             [one.example(context.pictures) for one in collected.held_out],
-            others=[*bench.others, *_others_seen(bench, own.models, names)],
+            others=[*bench.others, *_others_seen(bench, names)],
             names=names,
             progress=lambda step: tell({"need": str(need), "phase": "adapt", "step": step, "of": of}),
             should_stop=stop.is_set,
@@ -123,7 +121,7 @@ def _adapt(collected: Collected, context: Context, tell: Tell, stop: threading.E
     return LoraLearned(need, collected.source, outcome, trouble="" if outcome else "It was stopped.")
 
 
-def _others_seen(bench: TuningBench, models: Models, names: Sequence[str]) -> list[TuningExample]:
+def _others_seen(bench: TuningBench, names: Sequence[str]) -> list[TuningExample]:
     """What LOC sees of other names in pictures of other things, for it to go on seeing.
 
     A prompt cannot change that, an adapter can: asked for the concept only, it would look better than it is.
@@ -132,7 +130,7 @@ def _others_seen(bench: TuningBench, models: Models, names: Sequence[str]) -> li
         return []
     pictures = [example.picture for example in bench.others]
     seen = []
-    for picture, found in zip(pictures, models.detect(pictures, [tuple(names)] * len(pictures)), strict=True):
+    for picture, found in zip(pictures, bench.models.detect(pictures, [tuple(names)] * len(pictures)), strict=True):
         for name in dict.fromkeys(each.name for each in found):
             boxes = tuple(each.box for each in found if each.name == name)
             seen.append(TuningExample(picture, name, boxes))

@@ -1,4 +1,4 @@
-"""Trouble that a run shows by itself: nothing found, low scores, contradictions between steps.
+"""Plausibility of a run's steps: nothing found, low scores, contradictions between steps.
 
 Nobody needs to know the right answer for it; the judge notes it beside its verdict.
 """
@@ -23,7 +23,7 @@ _EXISTS: Final = re.compile(r"(?:is|are) there (?:an? |any )?([\w ]+)")
 _COUNTS: Final = re.compile(r"how many ([\w ]+?)(?: (?:are|is) (?:there|in the picture))?")
 
 
-def doubts(steps: Sequence[Json]) -> list[str]:
+def implausible_results(steps: Sequence[Json]) -> list[str]:
     """Return sentences about the steps of a run that look wrong.
 
     Args:

@@ -1,4 +1,4 @@
-"""What an investigation is begun with: an order, checked before anything runs, becomes the fields of its state."""
+"""Requests for investigations, which are checked before anything runs and become the fields of a state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from snellen.profiles.user_paths import user_path
 from snellen.runtime.settings import Given, InvestigationSettings, RunSettings
 
 if TYPE_CHECKING:
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.graphs.states import InvestigateState, Json
     from snellen.profiles import Profile
 
@@ -25,8 +24,8 @@ _OPEN: Final = ("alpha", "approve", "correct", "protocol")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
-    """What is to be investigated.
+class InvestigationRequest:
+    """A question about models, with what may be used to answer it.
 
     Attributes:
         query: What is to be known about models, at most ``MAX_QUERY`` characters.
@@ -53,12 +52,12 @@ class Order:
     protocol: str = "auto"
 
 
-def beginning(name: str, order: Order) -> Json:
+def initial_fields(name: str, request: InvestigationRequest) -> Json:
     """Return the fields of the state that an investigation begins with.
 
     Args:
         name: The investigation's id: its thread.
-        order: What is to be investigated.
+        request: What is to be investigated.
 
     Raises:
         BadInput: Something of it cannot be used.
@@ -66,24 +65,24 @@ def beginning(name: str, order: Order) -> Json:
     from snellen.profiles import load_profile
     from snellen.profiles.profile import lasting
 
-    query = _checked_query(order.query)
-    protocol = _checked_protocol(order)
+    query = _checked_query(request.query)
+    protocol = _checked_protocol(request)
     return {
         "investigation": name,
         "query": query,
         "protocol": protocol,
-        "models": examined(load_profile(order.profile), order.models, query, judges=protocol == "pairs"),
-        "profile": lasting(order.profile),
-        "alpha": _checked_alpha(order.alpha),
-        "budget": _checked_budget(order.budget),
-        "seed": order.seed,
-        "folder": "" if order.pictures is None else str(_checked_folder(order.pictures)),
-        "approve": order.approve,
-        "correct": order.correct,
+        "models": examined(load_profile(request.profile), request.models, query, judges=protocol == "pairs"),
+        "profile": lasting(request.profile),
+        "alpha": _checked_alpha(request.alpha),
+        "budget": _checked_budget(request.budget),
+        "seed": request.seed,
+        "folder": "" if request.pictures is None else str(_checked_folder(request.pictures)),
+        "approve": request.approve,
+        "correct": request.correct,
     }
 
 
-def ordered_by(state: InvestigateState, given: Given | None, thread: str) -> Json:
+def fields_filled_by(state: InvestigateState, given: Given | None, thread: str) -> Json:
     """Return what the state of an investigation lacks that nobody has checked: settings fill what it leaves open.
 
     Args:
@@ -100,17 +99,16 @@ def ordered_by(state: InvestigateState, given: Given | None, thread: str) -> Jso
     if given is not None and not isinstance(given, RunSettings):
         read = {"protocol": protocol_read(filled["protocol"], state.query, state.models)}
         return {"investigation": state.investigation or thread} | filled | read
-    budget = {name: value for name in ("images", "trials", "seconds") if (value := getattr(chosen, name))}
-    order = Order(
+    request = InvestigationRequest(
         query=state.query,
         models=state.models or chosen.models,
         profile=(given.profile if given is not None else "") or state.profile,
         pictures=state.folder or None,
-        budget=budget | state.budget,
+        budget=chosen.budget | state.budget,
         seed=state.seed,
         **filled,
     )
-    return beginning(state.investigation or thread, order)
+    return initial_fields(state.investigation or thread, request)
 
 
 def protocol_read(protocol: str, query: str, models: Sequence[str]) -> str:
@@ -120,7 +118,7 @@ def protocol_read(protocol: str, query: str, models: Sequence[str]) -> str:
     return protocol_of(query, models) if protocol == "auto" else protocol
 
 
-def _checked_protocol(order: Order) -> str:
+def _checked_protocol(request: InvestigationRequest) -> str:
     """Return how models are asked.
 
     Raises:
@@ -129,18 +127,18 @@ def _checked_protocol(order: Order) -> str:
     from snellen.profiles import load_profile
 
     known = ("auto", "choice", "freeform", "pairs")
-    if order.protocol not in known:
-        msg = f"There is no protocol {order.protocol[:40]!r}: there are {', '.join(known)}."
+    if request.protocol not in known:
+        msg = f"There is no protocol {request.protocol[:40]!r}: there are {', '.join(known)}."
         raise BadInput(msg)
-    found = protocol_read(order.protocol, order.query, list(load_profile(order.profile).tested))
-    if found != "choice" and order.pictures is not None:
+    found = protocol_read(request.protocol, request.query, list(load_profile(request.profile).tested))
+    if found != "choice" and request.pictures is not None:
         command = "prove" if found == "freeform" else "pairs"
         msg = (
             f"The protocol {found!r} draws from the profile's world: build a benchmark of your pictures with "
             f"`snellen {command} build --data DIR`, or choose --protocol choice."
         )
         raise BadInput(msg)
-    if found != "choice" and order.correct:
+    if found != "choice" and request.correct:
         msg = f"What the protocol {found!r} finds is not taught yet: leave out --correct."
         raise BadInput(msg)
     return found

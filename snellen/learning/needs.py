@@ -1,14 +1,19 @@
-"""What can be taught: a concept's name becomes a need for each tool that shall learn it."""
+"""Needs of tools: those for a concept by name, and the concepts behind words that a tool failed on."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput
+from snellen.reasoning.language.inflection import singular
 
 if TYPE_CHECKING:
     from snellen.collection import OwnPictures
+    from snellen.learning.records import Need
+    from snellen.models.vision.models import Models
+    from snellen.models.vision.name_expansion import Expansion
     from snellen.profiles import Profile
 
 Json = dict[str, Any]
@@ -16,6 +21,8 @@ Json = dict[str, Any]
 DEFAULT_TOOLS: Final = ("LOC", "CLASSIFY")
 """Finding a thing and telling what it is: what people mean by "learn what a penguin is"."""
 
+MAX_NEEDS: Final = 4
+"""Things that one run learns at most."""
 MAX_CONCEPT: Final = 80
 """Characters of a concept's name."""
 
@@ -90,3 +97,61 @@ def _says_annotations(own: OwnPictures | None, tool: str) -> str:
         f"{place} has pictures without {what}, and {tool} learns from pictures with {what}: give a folder in COCO's "
         "format (an instances JSON file beside the pictures), or teach CLASSIFY with this one (--tool CLASSIFY)."
     )
+
+
+def is_new(need: Need, models: Models | None) -> bool:
+    """Tell whether a need is about what its tool was never taught: then its having been wrong is no surprise.
+
+    Args:
+        need: Of VQA, the words of its question and answer count.
+        models: The models of the profile; their facts tell what they were taught, and concepts they do not know are
+            new. None where there are none: nothing is known to be new.
+    """
+    if models is None:
+        return False
+    from snellen.tuning import POOL_OF_TOOL
+
+    facts = models.expansion_of(POOL_OF_TOOL[need.tool])
+    if need.concept:
+        return all(one.name != need.concept or not one.taught for one in facts.concepts)
+    words = f" {_singular_words(f'{need.question} {need.answer}')} "
+    return any(f" {one.name} " in words for one in facts.concepts if not one.taught)
+
+
+def _singular_words(text: str) -> str:
+    """Return the words of a text in lower case and in the singular, with one blank between."""
+    return " ".join(singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
+
+
+def concepts_of(words: str, named: Sequence[str], pool: str, models: Models | None) -> list[str]:
+    """Return the concepts that a tool should learn to see when it failed on some words.
+
+    Args:
+        words: What the tool looked for: ``penguins``, ``birds``, ``red car``, ``cat, dog``.
+        named: What the feedback names, in the singular; of a group that was looked for, these are what it missed.
+        pool: Where the tool's prompts are, which say what it has learned.
+        models: The models of the profile, whose facts tell groups from concepts; None where there are none.
+
+    Returns:
+        Names in the singular. Of a group those that the feedback names, or else those that the tool was never taught;
+        none where it was taught them all, because nothing says which it missed.
+    """
+    if models is None or not words.strip():
+        return [words.strip()] if words.strip() else []
+    facts = models.expansion_of(pool)
+    missed = [name for name in named if name in facts.taught([name]).names(words)]
+    if missed:
+        return missed[:MAX_NEEDS]
+    looked_for: list[str] = facts.names(words)
+    if len(looked_for) == 1:
+        return [_bare_concept(looked_for[0], facts)]
+    members = facts.taught(one.name for one in facts.concepts).names(words)
+    untaught = [one.name for one in facts.concepts if not one.taught and one.name in members]
+    return untaught[:MAX_NEEDS]
+
+
+def _bare_concept(name: str, facts: Expansion) -> str:
+    """Leave out what stands before a concept that the facts know: a red car is looked for by learning cars."""
+    known = {one.name for one in facts.concepts}
+    words = name.split()
+    return next((bare for start in range(len(words)) if (bare := " ".join(words[start:])) in known), name)

@@ -16,7 +16,6 @@ from snellen.summaries.runs import fault_in_words, in_words, notices_of, outcome
 from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
-    # Types only: at run time the graphs know the nodes, never the other way round.
     from snellen.experiments.schema import Report
     from snellen.graphs.states import AskState
     from snellen.reasoning.language.replies import Remark

@@ -15,7 +15,7 @@ from snellen.errors import BadInput
 from snellen.graphs import investigate, learn
 from snellen.graphs.states import STATE_TYPES, InvestigateState
 from snellen.memory.checkpoints import serializer
-from snellen.nodes.learn.approval import decided, decisions_in
+from snellen.runtime.approval import decisions_in, rejections
 from tests.graphs.test_embedded import examining
 
 THREAD: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 4_000}
@@ -64,7 +64,7 @@ def test_any_answer_is_read_or_refused_in_a_bounded_sentence(answer: object, cou
         assert "Answer with" in why
     else:
         assert [one["type"] in {"approve", "reject"} for one in found] == [True] * count
-        assert len(decided(answer, count)) == count
+        assert len(rejections(answer, count)) == count
 
 
 @pytest.mark.parametrize(("answer", "why"), WRONG)

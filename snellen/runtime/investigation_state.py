@@ -1,0 +1,88 @@
+"""Readings of an investigation's state: its report, its opening, and the names that its pictures are kept by."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from snellen.experiments.follow_up import FollowUp, album
+from snellen.experiments.schema import Design, Opening, Report
+from snellen.runtime.context import Context, usage_with
+from snellen.runtime.picture_allotment import WAY
+
+if TYPE_CHECKING:
+    from snellen.experiments.examiners.examiner import Investigator
+    from snellen.graphs.states import InvestigateState, Json
+    from snellen.memory.samples import SampleTable
+
+
+def report_of(state: InvestigateState) -> Report:
+    """Return the report that is being written: once models were corrected, the one about that."""
+    return Report.model_validate(state.after or state.report)
+
+
+def written(state: InvestigateState, report: Report) -> Json:
+    """Return that report as it goes into a state."""
+    return {"after" if state.after else "report": report.model_dump(mode="json")}
+
+
+def album_of(state: InvestigateState) -> str:
+    """Return the name under which the pictures of that report are kept."""
+    return album(state.investigation) if state.after else state.investigation
+
+
+def free_album(state: InvestigateState, number: int, samples: SampleTable) -> str:
+    """Return the name under which pictures are kept from an experiment on that is about to begin.
+
+    Where the experiment has pictures already, somebody went back in the thread and lets it go another way: this way
+    gets an album of its own, with the pictures of the experiments before.
+
+    Args:
+        state: Of the investigation.
+        number: Of the experiment, from 0.
+        samples: The table of pictures.
+    """
+    if not samples.of(album_of(state), number):
+        return state.investigation
+    thread = state.investigation.partition(WAY)[0]
+    ways = (f"{thread}{WAY}{way}" for way in itertools.count(1))
+    name = next(one for one in ways if not samples.of(one, 0) and not samples.of(album(one), 0))
+    samples.copy(state.investigation, name, **({} if state.after else {"before": number}))
+    if state.after:
+        samples.copy(album(state.investigation), album(name), before=number)
+    return name
+
+
+def investigator_of(state: InvestigateState, context: Context) -> Investigator:
+    """Return who designs the experiments of that report, and reads them."""
+    if state.after:
+        return FollowUp([Design.model_validate(one) for one in state.plan])
+    examination = context.examiner()
+    return examination.investigators.get(state.protocol or "choice", examination.investigator)
+
+
+async def opened(state: InvestigateState, investigator: Investigator) -> InvestigateState:
+    """Return the state with the opening of its report; the Reasoner is asked once, before the thread begins or in it.
+
+    Raises:
+        BadInput: The query cannot be examined.
+    """
+    asked: Json = {"query": state.query, "protocol": state.protocol, "models": list(state.models)}
+    known = _opening_of(state)
+    # Somebody may have changed what is asked, or the opening itself.
+    if known is not None and state.opening.get("asked") == asked and set(known.models) <= set(state.models):
+        return state
+    before = investigator.usage
+    said = await investigator.open_report(state.query, state.models)
+    opening: Json = {"asked": asked, "said": said.model_dump(mode="json")}
+    return replace(state, opening=opening, usage=usage_with(state.usage, before, investigator.usage))
+
+
+def _opening_of(state: InvestigateState) -> Opening | None:
+    try:
+        return Opening.model_validate(state.opening.get("said"))
+    except ValidationError:
+        return None
