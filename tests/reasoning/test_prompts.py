@@ -14,8 +14,15 @@ import pytest
 from snellen.memory.demonstrations import Demonstration, demonstration
 from snellen.reasoning.critique import Critique, DescribedStep, FailedCase, Fault, Feedback, StepCheck, StepEvidence
 from snellen.reasoning.llm.critic import checker_prompt, critic_prompt, inferrer_prompt
-from snellen.reasoning.llm.prompt_files import Prompt, fenced, without_number
-from snellen.reasoning.llm.prompt_files import lister_prompt, planner_prompt, programmer_prompt, router_prompt
+from snellen.reasoning.llm.prompt_files import (
+    Prompt,
+    fenced,
+    lister_prompt,
+    planner_prompt,
+    programmer_prompt,
+    router_prompt,
+    without_number,
+)
 from snellen.reasoning.task import Examples, Plan, Task
 from snellen.tools.registry import catalogue
 
