@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypedDict, Unpack, cast
 
 import PIL.Image
 
@@ -20,6 +20,7 @@ from snellen.api.following import (
     Tell,
     deciding,
     follow,
+    on_one_loop,
     synchronous,
 )
 from snellen.graphs.states import AskState, Json
@@ -77,6 +78,18 @@ class AskStep:
 
     def __str__(self) -> str:
         return f"{self.record.source} → {outcome(self.record)}"
+
+
+class CorrectOptions(TypedDict, total=False):
+    """Options of ``snellen.correct``."""
+
+    answer: str | float | None
+    region: Sequence[int] | None
+    label: str
+    profile: str | Path | None
+    confirm: Confirm | None
+    insist: bool
+    progress: Tell | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,8 +175,8 @@ class AskResult(Displayed):
         """What was learned from a wrong answer."""
         return [LearningOutcome.from_json(one) for one in self.state.learned]
 
-    async def correct_async(self, says: str = "", **options: Any) -> AskResult:  # noqa: ANN401 - of `correct_answer`
-        """Say what was wrong; takes what ``snellen.correct`` takes."""
+    async def correct_async(self, says: str = "", **options: Unpack[CorrectOptions]) -> AskResult:
+        """Say what was wrong; see ``snellen.correct``."""
         return await correct_answer(self.thread, says, **options)
 
     correct = synchronous(correct_async)
@@ -186,6 +199,7 @@ def _value(value: Any, store: ArtifactStore) -> Any:  # noqa: ANN401 - any value
     return store.get(value.id) if isinstance(value, Picture) else value
 
 
+@on_one_loop
 async def ask_async(  # noqa: PLR0913 - one for each thing that a caller may say
     pictures: PictureLike | Sequence[PictureLike],
     instruction: str,
@@ -237,6 +251,7 @@ async def ask_async(  # noqa: PLR0913 - one for each thing that a caller may say
 ask = synchronous(ask_async)
 
 
+@on_one_loop
 async def correct_answer(  # noqa: PLR0913 - as `ask`
     thread: str,
     says: str = "",

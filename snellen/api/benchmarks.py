@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.api.following import Displayed, Progress, Tell, synchronous
+from snellen.api.following import Displayed, Progress, Tell, on_one_loop, synchronous
 from snellen.datasets import pairs as pair_data
 from snellen.datasets import prove as prove_data
 from snellen.datasets.benchmark_folders import HEAD
@@ -66,6 +66,7 @@ class BenchmarkResult(Displayed):
         return f"BenchmarkResult({str(self.folder)!r}, models={sorted(self.scores)})"
 
 
+@on_one_loop
 async def prove_async(  # noqa: PLR0913 - one for each thing that a caller may say
     folder: str | Path,
     *,
@@ -122,6 +123,7 @@ async def prove_async(  # noqa: PLR0913 - one for each thing that a caller may s
 prove = synchronous(prove_async)
 
 
+@on_one_loop
 async def pairs_async(  # noqa: PLR0913 - as above
     folder: str | Path,
     *,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from snellen.api.asking import AskResult, answered, correct_answer
-from snellen.api.following import Confirm, Followed, Tell, deciding, follow, synchronous
+from snellen.api.following import Confirm, Followed, Tell, deciding, follow, on_one_loop, synchronous
 from snellen.api.investigating import InvestigateResult, correct_models, investigated
 from snellen.api.learning import LearnResult, learned
 from snellen.errors import BadInput
@@ -66,6 +66,7 @@ async def correct_async(  # noqa: PLR0913 - one for each thing that a caller may
     return await correct_models(thread, confirm=confirm, profile=profile, progress=progress)
 
 
+@on_one_loop
 async def resume_async(
     thread: str,
     *,
@@ -95,6 +96,7 @@ async def resume_async(
     return _RESULTS[graph](await follow(kind, events, progress))
 
 
+@on_one_loop
 async def list_threads_async() -> list[ThreadSummary]:
     """Return every thread of this memory, the newest first: its id, status, instruction, answer and outcome."""
     return await directory.list_threads()

@@ -17,7 +17,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from snellen.errors import out_of_memory
 from snellen.graphs.states import Json
 from snellen.memory.artifacts import ArtifactStore
-from snellen.memory.background_loop import blocking
+from snellen.memory.background_loop import blocking, submit
 from snellen.threads.events import Decide, Finished, Started, State, Waits
 from snellen.threads.progress import ProgressLine
 from snellen.threads.thread_type import Kind
@@ -56,6 +56,21 @@ Tell = Callable[[Progress], object]
 """Takes progress; ``print`` shows it."""
 
 
+def on_one_loop(
+    work: Callable[Parameters, Coroutine[Any, Any, Came]],
+) -> Callable[Parameters, Coroutine[Any, Any, Came]]:
+    """Have an asynchronous function run on the background loop, as a task of its own, whichever loop awaits it.
+
+    Clients of models and databases belong to the loop that opened them, and are kept from one call to the next.
+    """
+
+    @functools.wraps(work)
+    async def elsewhere(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Came:
+        return await asyncio.wrap_future(submit(work(*args, **kwargs)))
+
+    return elsewhere
+
+
 def synchronous(work: Callable[Parameters, Coroutine[Any, Any, Came]]) -> Callable[Parameters, Came]:
     """Return a function that does the same without ``await``, also where an event loop is running."""
 
@@ -88,11 +103,7 @@ async def follow(kind: Kind[State], events: AsyncGenerator[Any], progress: Tell 
     Raises:
         SnellenError: The run failed. Where it can be resumed, a note of the error says how.
     """
-    # A task of its own, and no part of the caller's run: inside a graph or an agent it would inherit its saver.
-    return await asyncio.create_task(_follow(kind, events, progress))
-
-
-async def _follow(kind: Kind[State], events: AsyncGenerator[Any], progress: Tell | None) -> Followed[State]:
+    # No part of the caller's run: inside a graph or an agent it would inherit its saver.
     var_child_runnable_config.set(None)
     line, thread, request = ProgressLine(), "", None
     try:

@@ -16,6 +16,7 @@ from snellen.api.following import (
     Tell,
     deciding,
     follow,
+    on_one_loop,
     synchronous,
 )
 from snellen.errors import SnellenError
@@ -155,6 +156,7 @@ class InvestigateResult(Displayed):
         return f"InvestigateResult({self.answer[:200]!r}, status={self.status!r}, thread={self.thread!r})"
 
 
+@on_one_loop
 async def investigate_async(  # noqa: PLR0913 - one for each thing that a caller may say
     query: str,
     *,
@@ -216,6 +218,7 @@ async def investigate_async(  # noqa: PLR0913 - one for each thing that a caller
 investigate = synchronous(investigate_async)
 
 
+@on_one_loop
 async def correct_models(
     thread: str,
     *,

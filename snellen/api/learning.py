@@ -19,6 +19,7 @@ from snellen.api.following import (
     Tell,
     deciding,
     follow,
+    on_one_loop,
     synchronous,
 )
 from snellen.errors import BadInput
@@ -89,6 +90,7 @@ class LearnResult:
         return f"LearnResult({self.answer!r}, status={self.status!r}, thread={self.thread!r})"
 
 
+@on_one_loop
 async def learn_async(
     concept: str,
     *,

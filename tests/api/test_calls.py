@@ -75,6 +75,22 @@ async def test_it_works_beside_a_running_loop_and_with_await() -> None:
     assert {one.thread for one in snellen.list_threads()} > {one.thread for one in both}
 
 
+async def test_whoever_stops_waiting_stops_the_run() -> None:
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    asking = snellen.investigate_async(
+        "Can clip recognize vehicles?", thread="stopped", progress=lambda _: loop.call_soon_threadsafe(begun.set)
+    )
+    waiting = asyncio.create_task(asking)
+    await begun.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    while (await snellen.list_threads_async())[0].status.startswith("running"):  # noqa: ASYNC110 - no event tells
+        await asyncio.sleep(0.1)
+    assert (await snellen.list_threads_async())[0].status.startswith("stopped")
+
+
 def test_what_cannot_be_used_is_bad_input() -> None:
     with pytest.raises(snellen.BadInput, match="instruction is empty"):
         snellen.ask(SCENE, " ")
