@@ -24,7 +24,7 @@ from snellen.profiles.user_paths import user_path
 from snellen.reports import pairs as pair_reports
 from snellen.reports import prove as prove_reports
 from snellen.reports.evaluations import check_folder
-from snellen.runtime.requests import examined
+from snellen.runtime.investigation_requests import examined
 from snellen.scoring.freeform import Metric
 from snellen.scoring.verification import Verifier
 

@@ -90,7 +90,7 @@ async def resume_async(
     if graph not in _RESULTS:
         msg = f"The thread {thread!r} is a conversation: go on with it in `snellen chat`."
         raise BadInput(msg)
-    kind = directory.KINDS[graph]
+    kind = directory.THREAD_TYPES[graph]
     chosen = None if profile is None else str(profile)
     events = kind.resume(thread, profile=chosen, decide=deciding(confirm))
     return _RESULTS[graph](await follow(kind, events, progress))

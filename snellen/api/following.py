@@ -20,7 +20,7 @@ from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.background_loop import blocking, submit
 from snellen.threads.events import Decide, Finished, Started, State, Waits
 from snellen.threads.progress import ProgressLine
-from snellen.threads.thread_type import Kind
+from snellen.threads.thread_type import ThreadType
 
 Parameters = ParamSpec("Parameters")
 Came = TypeVar("Came")
@@ -97,7 +97,7 @@ class Followed(Generic[State]):
     request: Json | None = None
 
 
-async def follow(kind: Kind[State], events: AsyncGenerator[Any], progress: Tell | None) -> Followed[State]:
+async def follow(kind: ThreadType[State], events: AsyncGenerator[Any], progress: Tell | None) -> Followed[State]:
     """Follow a thread to its end, or to a decision that nobody makes.
 
     Raises:

@@ -26,6 +26,7 @@ from snellen.memory.home import home
 from snellen.reports.investigation_page import render
 from snellen.reports.investigation_text import markdown
 from snellen.reports.trial_rows import trial_rows
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import open_pictures
 from snellen.summaries.investigations import figures
 from snellen.threads import investigate as threads
@@ -199,7 +200,7 @@ async def investigate_async(  # noqa: PLR0913 - one for each thing that a caller
         SnellenError: The run failed; a note of the error says how it is resumed.
     """
     budget = {"images": images, "trials": trials, "seconds": seconds, "experiments": experiments}
-    order = threads.Order(
+    request = InvestigationRequest(
         query=query,
         models=[models] if isinstance(models, str) else models,
         profile=str(profile),
@@ -211,7 +212,7 @@ async def investigate_async(  # noqa: PLR0913 - one for each thing that a caller
         correct=correct,
         protocol=protocol,
     )
-    events = threads.stream_investigate(order, thread=thread, decide=deciding(confirm))
+    events = threads.stream_investigate(request, thread=thread, decide=deciding(confirm))
     return investigated(await follow(threads.INVESTIGATE, events, progress))
 
 
