@@ -45,6 +45,11 @@ _MOST_LOGGED: Final = 50
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
+def is_picture_id(text: str) -> bool:
+    """Tell whether a text has the form of a stored picture's id."""
+    return _ID.fullmatch(text) is not None
+
+
 def _silent(_: str) -> None:
     """Drop a notice."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -12,6 +11,7 @@ from snellen.errors import SnellenError
 from snellen.experiments.follow_up import ModelCorrection, album
 from snellen.experiments.schema import Report, verdict_of
 from snellen.learning.records import LearningOutcome
+from snellen.memory.artifacts import is_picture_id
 from snellen.page.trace import ThreadTrace
 from snellen.reasoning.critique import Critique
 from snellen.reports.investigation_page import bar
@@ -34,7 +34,6 @@ _LESSONS: Final = 6
 """Pictures of a lesson that are shown."""
 _SAMPLES: Final = 12
 """Pictures of an experiment that are shown, the latest."""
-_PICTURE: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def plain(text: str) -> str:
@@ -44,7 +43,7 @@ def plain(text: str) -> str:
 
 def address(picture_id: str) -> str:
     """Return where the page finds a stored picture; nothing for what is no picture's id."""
-    return f"/artifacts/{picture_id}.png" if _PICTURE.fullmatch(picture_id) else ""
+    return f"/artifacts/{picture_id}.png" if is_picture_id(picture_id) else ""
 
 
 def trace_html(trace: ThreadTrace, home: Path) -> str:

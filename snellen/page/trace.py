@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from snellen.graphs.states import ChatState, Json
 
 MAX_STEPS: Final = 60
-"""Steps that are shown, the latest of them: a loop may have hundreds."""
+"""The most steps that are shown, the latest ones: a loop may have hundreds."""
 
 _NEXT: Final = {
     "receive": "reading the message",
@@ -39,7 +39,7 @@ _NEXT: Final = {
     "tune_prompts": "proving what was learned",
     "validate_prompts": "storing what proved itself",
 }
-"""What comes after a node, beside what ``doing_after`` knows."""
+"""The activity after a node, where ``doing_after`` knows none."""
 _ROUTES: Final = {
     "ask": "recalling similar tasks",
     "learn": "collecting pictures to learn from",
@@ -114,12 +114,9 @@ class ThreadTrace:
 
     def _after_node(self, node: str, update: Json) -> ThreadTrace:
         changed: dict[str, Any] = {"activity": _activity_after(node, update), "share": None}
-        for name in ("plan", "critiques", "learned", "corrections", "pictures"):
-            if update.get(name) and name in _FIELDS_OF_NODES.get(node, ()):
-                changed[name] = tuple(update[name])
-        for name in ("program", "report", "after", "investigation"):
-            if update.get(name) and name in _FIELDS_OF_NODES.get(node, ()):
-                changed[name] = update[name]
+        for name in _FIELDS_OF_NODES.get(node, ()):
+            if value := update.get(name):
+                changed[name] = tuple(value) if isinstance(value, list | tuple) else value
         if node == "judge" and update.get("attempts"):
             changed["answers"] = tuple(attempt_in_words(one) for one in update["attempts"])
         if node in {"write", "correct", "reflect_globally"} and "steps" not in changed:
@@ -128,7 +125,6 @@ class ThreadTrace:
         return replace(self, **changed)
 
 
-_REPORTING: Final = ("report", "after", "corrections", "investigation")
 _FIELDS_OF_NODES: Final[dict[str, tuple[str, ...]]] = {
     "receive": ("pictures",),
     "plan": ("plan",),
@@ -138,22 +134,12 @@ _FIELDS_OF_NODES: Final[dict[str, tuple[str, ...]]] = {
     "reflect_locally": ("critiques",),
     "store": ("learned",),
     **dict.fromkeys(
-        (
-            "open_report",
-            "design",
-            "check_design",
-            "build_benchmark",
-            "measure",
-            "discuss",
-            "judge_sufficiency",
-            "conclude",
-            "teach",
-            "compare",
-        ),
-        _REPORTING,
+        ("open_report", "design", "check_design", "build_benchmark", "measure", "discuss", "judge_sufficiency",
+         "conclude", "teach", "compare"),
+        ("report", "after", "corrections", "investigation"),
     ),
-}
-"""What of a node's update is shown: graphs inside graphs pass on fields of the same names."""
+}  # fmt: skip
+"""The fields of each node's update that are shown: graphs inside graphs pass on fields of the same names."""
 
 
 def _activity_after(node: str, update: Json) -> str:
@@ -170,7 +156,7 @@ def _share(progress: Json) -> float | None:
 
 
 def trace_of(state: Any) -> ThreadTrace:  # noqa: ANN401 - the state of any graph
-    """Return what a thread did, from what it has saved."""
+    """Return the trace of a thread from its saved state."""
     from snellen.graphs.states import AskState, ChatState, InvestigateState, LearnState
 
     match state:

@@ -1,4 +1,4 @@
-"""A server that is safe to leave running: whatever it serves lies behind the same door, limits, logs and end."""
+"""The application of a server: routes and mounts behind one guard, with limits, logs, metrics and a graceful end."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from starlette.routing import Mount, Route
 
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.home import home_folder
-from snellen.serving.bounds import Bounded
 from snellen.serving.credentials import Sessions
 from snellen.serving.guard import HEALTH, METRICS, READY, Gate, Guard
 from snellen.serving.health import Check, Readiness, usual_checks
+from snellen.serving.limits import RequestBounds, error_body
 from snellen.serving.login import login_routes
 from snellen.serving.metrics import Metrics
-from snellen.serving.observability import Observed
+from snellen.serving.observability import RequestObserver
 from snellen.serving.settings import ServerSettings
 from snellen.serving.users import OWNER, Tokens, User
 from snellen.serving.warm_up import Warming
@@ -43,12 +43,12 @@ _LOG: Final = logging.getLogger(__name__)
 
 @dataclass
 class Serving:
-    """What an application made by ``create_app`` is served with: ``app.state.serving``.
+    """The parts of an application made by ``create_app``: ``app.state.serving``.
 
     Attributes:
         settings: Its limits.
-        tokens: Who may use it.
-        metrics: What is counted; ``metrics.watch_jobs`` has its work counted too.
+        tokens: The tokens of its users.
+        metrics: Its metrics; ``metrics.watch_jobs`` adds those of jobs.
         gate: Closed from the moment that the server is told to stop.
         on_stop: Saves the work under way.
     """
@@ -90,19 +90,19 @@ def create_app(
     background: Sequence[Background] = (),
     warming: Warming | None = None,
 ) -> Starlette:
-    """Return an application that serves ``routes`` and ``mounts`` to those who may use them.
+    """Return an application that serves ``routes`` and ``mounts`` to its users.
 
     Beside them it serves ``/health``, ``/ready``, ``/metrics``, ``/login`` and ``/logout``. A handler finds its
     ``User`` as ``request.state.user``, and that user's home is the home while it runs.
 
     Args:
         settings: Where it will listen, and its limits.
-        routes: What it serves.
-        mounts: Applications that it serves; the lifespans of Starlette's (and FastAPI's) run within its own.
+        routes: Its routes.
+        mounts: Mounted applications; the lifespans of Starlette's (and FastAPI's) run within its own.
         on_stop: Saves the work under way; gets the seconds that it may take, and is cancelled after them.
-        tokens: Who may use it; None reads those of the home.
-        checks: What ``/ready`` looks at; None takes the home and its checkpoints.
-        background: What runs beside it as long as it serves, until cancelled.
+        tokens: The tokens of its users; None reads those of the home.
+        checks: The checks of ``/ready``; None takes the home and its checkpoints.
+        background: Coroutines that run as long as it serves, until cancelled.
         warming: Loads models from the start on; until they are loaded, ``/ready`` says no.
     """
     settings = settings or ServerSettings()
@@ -129,10 +129,10 @@ def _middleware(serving: Serving, sessions: Sessions) -> list[Middleware]:
         allow_headers=["authorization", "content-type"],
     )
     return [
-        Middleware(Observed, metrics=serving.metrics),
+        Middleware(RequestObserver, metrics=serving.metrics),
         *([pages] if settings.origins else []),
         Middleware(Guard, settings=settings, tokens=serving.tokens, sessions=sessions, gate=serving.gate),
-        Middleware(Bounded, settings=settings),
+        Middleware(RequestBounds, settings=settings),
     ]
 
 
@@ -157,8 +157,8 @@ def _own_routes(serving: Serving, readiness: Readiness, warming: Warming | None)
 
 
 def _readiness(failing: list[str], status: str, reason: str = "") -> Response:
-    told = {"ready": not failing, "failing": failing, "status": status} | ({"reason": reason} if reason else {})
-    return JSONResponse(told, 503 if failing else 200)
+    body = {"ready": not failing, "failing": failing, "status": status} | ({"reason": reason} if reason else {})
+    return JSONResponse(body, 503 if failing else 200)
 
 
 def _lifespan(
@@ -193,15 +193,15 @@ def _lifespan(
 
 
 async def _tell_error(request: Request, error: Exception) -> Response:
-    """Tell what a user can do something about; a stranger to this machine learns nothing of its paths."""
+    """Return an error that a user can act on; only the owner is shown paths of this machine."""
     if isinstance(error, BadInput):
         return _error(400, str(error))
     _LOG.exception("a request failed")
     user: User | None = request.state.user
-    known = user is not None and user.name == OWNER
-    return _error(500, str(error) if known else "The server cannot do this now; its owner finds the reason in the log.")
+    is_owner = user is not None and user.name == OWNER
+    return _error(500, str(error) if is_owner else "The server cannot do this now; its log has the reason.")
 
 
 def _error(status: int, message: str) -> Response:
     kind = "invalid_request_error" if status == 400 else "server_error"  # noqa: PLR2004 - the status itself
-    return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)
+    return JSONResponse(error_body(message, kind), status)

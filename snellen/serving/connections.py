@@ -1,8 +1,8 @@
-"""Shares connections out by address, and lets none of them wait for ever.
+"""Connections, shared fairly by address; none waits for ever.
 
-Whoever opens many connections without asking for anything, such as by heads that they send half of, takes them from
-themselves: where there is no room, the connection is closed that has waited longest, of the same address or of the one
-that has most. What is under way is never closed. A few connections beyond the limits are kept for probes.
+A client that opens many idle connections only harms itself: where there is no room, the longest-waiting connection of
+the same address, or of the address with most, is closed. A request under way is never closed. A few connections beyond
+the limits are kept for probes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from snellen.serving.guard import PROBES
-from snellen.serving.rate_limits import address_key
-from snellen.serving.refusals import Refusal, tell
+from snellen.serving.limits import Refusal, address_key, send_refusal
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -39,12 +38,7 @@ _key = lru_cache(maxsize=4_096)(address_key)
 
 @dataclass(frozen=True)
 class _Crowd:
-    """Connections of which there are too many.
-
-    Attributes:
-        members: They.
-        beyond: How many too many.
-    """
+    """Connections of which ``beyond`` are too many."""
 
     members: Sequence[Any]
     beyond: int
@@ -173,6 +167,6 @@ def _only_probes(app: ASGIApp) -> ASGIApp:
             return
         msg = "Too many connections are open; close some, or try again in a moment."
         refusal = Refusal(503, "connections", msg, retry_after=1.0, headers={"connection": "close"})
-        await tell(refusal, scope, receive, send)
+        await send_refusal(refusal, scope, receive, send)
 
     return probed

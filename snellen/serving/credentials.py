@@ -1,4 +1,4 @@
-"""How a request says whose it is: a bearer token, a token as Basic's password, or the cookie of a browser's session.
+"""Credentials of requests: a bearer token, a token as Basic's password, or the cookie of a browser's session.
 
 A session is a signed text: a name and an end. The key is made when the server starts, and the signature covers the
 hash of the user's token: revoking the token, or starting the server anew, ends the session.
@@ -55,7 +55,7 @@ class Sessions:
         return f"{token.name}.{end}.{self._signature(token, end)}"
 
     def find(self, value: str, tokens: Tokens) -> Token | None:
-        """Return whose session a cookie's value is; None where it is none, has ended, or its token is revoked.
+        """Return the token behind a session cookie; None for an invalid or expired session, or a revoked token.
 
         Raises:
             SnellenError: the file of tokens is damaged or out of reach.
@@ -69,5 +69,5 @@ class Sessions:
         return token if self._clock() < end else None
 
     def _signature(self, token: Token, end: int) -> str:
-        said = f"{token.name}\n{end}\n{token.sha256}".encode()
-        return hmac.new(self._key, said, hashlib.sha256).hexdigest()
+        content = f"{token.name}\n{end}\n{token.sha256}".encode()
+        return hmac.new(self._key, content, hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""Garbage is collected without holding everybody up: most objects are of models and libraries, and never become any."""
+"""Short garbage collections: most objects belong to models and libraries, and are never freed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 _TOO_LONG: Final = 0.05
 _MOST: Final = 50
-"""How often objects are set aside: what is set aside is not collected, should it become garbage in circles."""
+"""The most times that objects are set aside: cyclic garbage among them is never collected."""
 
 
 def keep_collections_short() -> None:
@@ -18,11 +18,11 @@ def keep_collections_short() -> None:
     """
     began, times = 0.0, 0
 
-    def watch(phase: str, told: dict[str, int]) -> None:
+    def watch(phase: str, info: dict[str, int]) -> None:
         nonlocal began, times
         if phase == "start":
             began = time.monotonic()
-        elif told["generation"] == 2 and time.monotonic() - began > _TOO_LONG and times < _MOST:  # noqa: PLR2004
+        elif info["generation"] == 2 and time.monotonic() - began > _TOO_LONG and times < _MOST:  # noqa: PLR2004
             times += 1
             gc.freeze()
 

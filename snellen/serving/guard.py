@@ -1,4 +1,4 @@
-"""The door: who asks, from which page, how often, how many at once; everything else is behind it."""
+"""The guard before every route: users, origins of pages, rates, and requests under way."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from urllib.parse import quote
 from snellen.errors import SnellenError
 from snellen.memory.home import using_home
 from snellen.serving.credentials import COOKIE, Sessions, presented_token
+from snellen.serving.limits import Refusal, RequestSlots, TokenBuckets, address_key, send_refusal
 from snellen.serving.origins import SAFE_METHODS, host_allowed, page_allowed
-from snellen.serving.rate_limits import Buckets, RequestSlots, address_key
-from snellen.serving.refusals import Refusal, tell
 from snellen.serving.users import OWNER, Token, Tokens, User, is_loopback
 
 if TYPE_CHECKING:
@@ -27,14 +26,14 @@ READY: Final = "/ready"
 LOGIN: Final = "/login"
 METRICS: Final = "/metrics"
 PROBES: Final = frozenset({HEALTH, READY, METRICS})
-"""What watches the server: it is answered also where nothing else is."""
+"""Paths for monitoring; they are answered even where nothing else is."""
 _FOR_STRANGERS: Final = frozenset({HEALTH, READY, LOGIN})
 _BY_PROXY: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 @dataclass
 class Gate:
-    """Whether new work is let in; closed for good when the server stops."""
+    """The gate for new work; it closes for good when the server stops."""
 
     closed: bool = False
 
@@ -57,8 +56,8 @@ class Guard:
     def __post_init__(self) -> None:
         """Make the limits of users and of addresses."""
         rate, burst = self.settings.requests_per_second, self.settings.burst
-        self._addresses = Buckets(rate=rate, burst=burst)
-        self._users = Buckets(rate=rate, burst=burst)
+        self._addresses = TokenBuckets(rate=rate, burst=burst)
+        self._users = TokenBuckets(rate=rate, burst=burst)
         self._places = RequestSlots(each=self.settings.requests_each, total=self.settings.requests_total)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +75,7 @@ class Guard:
                     held.enter_context(using_home(user.home))
             except Refusal as refusal:
                 scope["state"]["refused"] = refusal.limit
-                await tell(refusal, scope, receive, send)
+                await send_refusal(refusal, scope, receive, send)
                 return
             scope["state"]["user"] = user
             await self.app(scope, receive, send)
@@ -110,11 +109,11 @@ class Guard:
 
     def _refuse_foreign(self, scope: Scope, headers: Headers) -> None:
         if len(headers.getlist("host")) != 1 or not host_allowed(headers["host"], self.settings):
-            msg = "This server is not known by that name; use http://127.0.0.1, or allow the name when you start it."
+            msg = "This server does not answer to that name; use http://127.0.0.1, or start it with --allow-host."
             raise Refusal(400, "host", msg)
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
         if not page_allowed(headers, self.settings, changes=changes):
-            msg = "A web page of another origin may not use this server; allow its origin when you start the server."
+            msg = "Pages of another origin may not use this server; start it with --allow-origin to let one."
             raise Refusal(403, "origin", msg)
 
     def _user(self, scope: Scope, headers: Headers) -> User | None:
@@ -127,7 +126,7 @@ class Guard:
                 return self.tokens.user(OWNER)
         except SnellenError as error:
             # Without the list of tokens nobody can be known: nobody gets in.
-            msg = "The server cannot read its tokens; `snellen tokens list` tells its owner why."
+            msg = "The server cannot read its tokens; its owner can run `snellen tokens list` to see why."
             raise Refusal(503, "tokens", msg) from error
         if scope["path"] in _FOR_STRANGERS:
             return None
@@ -136,12 +135,12 @@ class Guard:
     def _token(self, headers: Headers) -> Token | None:
         authorization = headers.get("authorization", "")
         if authorization:
-            # Whoever says who they are is not taken for another one by their cookie.
+            # A token outranks a cookie.
             return self.tokens.find(presented_token(authorization))
         return self.sessions.find(_cookie(headers), self.tokens)
 
     def _is_open(self, scope: Scope, headers: Headers) -> bool:
-        """Whether no token is needed: none was ever made, and it is this machine that asks."""
+        """Tell whether no token is needed: none was ever made, and the request comes from this machine."""
         if self.tokens.required or not is_loopback(self.settings.host):
             return False
         # Somebody else's server may run the application, and listen elsewhere than the settings say. What comes from
@@ -164,10 +163,10 @@ class Guard:
         except SnellenError:
             import logging
 
-            logging.getLogger(__name__).warning("it cannot be noted when tokens are used")
+            logging.getLogger(__name__).warning("the last use of a token cannot be saved")
 
 
-def _refuse_often(buckets: Buckets, key: str) -> None:
+def _refuse_often(buckets: TokenBuckets, key: str) -> None:
     wait = buckets.take(key)
     if wait:
         msg = f"Too many requests; try again in {wait:.1f} seconds."
@@ -175,7 +174,7 @@ def _refuse_often(buckets: Buckets, key: str) -> None:
 
 
 def _unknown(scope: Scope, headers: Headers) -> Refusal:
-    """Send a browser to the page where a token can be shown, and tell a program that it needs one."""
+    """Send a browser to the login page, and tell a program that it needs a token."""
     if scope["type"] == "http" and scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
         there = f"{scope.get('root_path', '')}{LOGIN}?next={quote(scope['path'], safe='/')}"
         return Refusal(303, "token", "Log in first.", headers={"location": there})
@@ -184,7 +183,7 @@ def _unknown(scope: Scope, headers: Headers) -> Refusal:
 
 
 def _client(scope: Scope) -> str:
-    """Return the address that asks; empty where it has none."""
+    """Return the address of the client; empty where it has none."""
     host: str = (scope.get("client") or ("", 0))[0]
     return host
 

@@ -1,4 +1,4 @@
-"""Is the server alive, and can it work? What probes and load balancers ask."""
+"""Health checks for probes and load balancers."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _DATABASE_SECONDS: Final = 2.0
 
 
 class Readiness:
-    """Whether the server can work: a number of named checks, looked at anew every few seconds at most.
+    """The readiness of the server: named checks, repeated every few seconds at most.
 
-    What is wrong goes to the log; whoever asks learns the names of the checks alone.
+    Reasons go to the log; clients see only the names of the checks.
     """
 
     def __init__(self, checks: Mapping[str, Check], *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -68,7 +68,7 @@ class Readiness:
 
 
 def usual_checks(profile: Profile | None = None) -> dict[str, Check]:
-    """Return what every server needs: a writable home, checkpoints that open, and the files of a profile's models."""
+    """Return the usual checks: a writable home, checkpoints that open, and the files of a profile's models."""
     checks: dict[str, Check] = {"home": _check_home, "checkpoints": _check_checkpoints}
     if profile is not None:
         checks["models"] = lambda: _check_models(profile)

@@ -1,6 +1,6 @@
-"""Jobs of a server: threads that it works on, each in a task of its own, watched by as many as want to.
+"""Jobs of a server: threads that it runs, each in a task of its own, with any number of observers.
 
-Whoever watches may go away and come back; the work goes on. What a user sees is of the user's own home alone. A job
+The work goes on when observers leave. A user sees the jobs of their own home only. A job
 that is stopped, by its user, by its time limit or because the server ends, has saved every finished step: its thread
 is resumed like any other.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from snellen.graphs.states import Json
 
 Events = AsyncGenerator[Any]
-"""What ``Kind.begin``, ``Kind.resume`` and the other streams of threads yield."""
+"""The events of a thread."""
 
 Status = Literal["queued", "running", "waiting", "finished", "stopped", "failed"]
 
@@ -40,10 +40,10 @@ _log = logging.getLogger("snellen.jobs")
 
 
 class Busy(SnellenError):  # noqa: N818 - what the server is, not an error of it
-    """No more jobs are taken on at the moment.
+    """The server, or the user, has too many jobs.
 
     Attributes:
-        own: Whether it is the user's own jobs that are too many.
+        own: True where it is the user's own jobs.
     """
 
     def __init__(self, message: str, *, own: bool = False) -> None:
@@ -53,7 +53,7 @@ class Busy(SnellenError):  # noqa: N818 - what the server is, not an error of it
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What jobs may use.
+    """The limits of jobs.
 
     Attributes:
         running: Jobs that are worked on at the same time; more wait their turn.
@@ -102,12 +102,12 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more happens in it until somebody takes the thread up again."""
+        """True where nothing more happens until the thread is resumed."""
         return self.status not in {"queued", "running"}
 
     @property
     def asks(self) -> str:
-        """What a person must decide about, in sentences; empty where nobody has to."""
+        """The decisions that it waits for, in sentences; empty where there are none."""
         return " ".join(one["description"] for one in (self.request or {}).get("action_requests", []))
 
     async def events(self, *, since: int | None = 0) -> AsyncGenerator[tuple[int, Any]]:
@@ -183,11 +183,11 @@ class Jobs:
                 await job.news.wait_for(lambda: job.thread or job.is_over)
         except asyncio.CancelledError:
             # Nobody learns of its thread: nobody could ever stop it.
-            job.task.cancel("Nobody waited for it any more.")
+            job.task.cancel("The client left.")
             raise
         if not job.thread:
             self._jobs.remove(job)
-            raise job.refused or Busy("The server is ending; try again in a moment.")
+            raise job.refused or Busy("The server is stopping; try again in a moment.")
         self._forget_old()
         return job
 
@@ -217,17 +217,14 @@ class Jobs:
         self._closing = True
         tasks = [job.task for job in self._jobs if job.task is not None and not job.is_over]
         for task in tasks:
-            task.cancel("The server was ended.")
+            task.cancel("The server stopped.")
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
         return len(tasks)
 
     def counts(self) -> dict[Status, int]:
         """Count the jobs by status."""
-        found: dict[Status, int] = {}
-        for job in self._jobs:
-            found[job.status] = found.get(job.status, 0) + 1
-        return found
+        return Counter(job.status for job in self._jobs)
 
     async def _work(self, job: Job, make: Callable[[], Events]) -> None:
         try:
@@ -235,12 +232,12 @@ class Jobs:
                 with using_home(job.home):
                     await self._follow(job, make)
         except TimeoutError:
-            msg = f"It was stopped because it took longer than {self.limits.seconds:.0f} seconds; resume it to go on."
+            msg = f"Stopped after {self.limits.seconds:.0f} seconds, the time limit; resume it to continue."
             await job.become("stopped", msg)
         except asyncio.CancelledError as error:
             await job.become("stopped", str(error) or "Stopped.")
         except Exception as error:  # noqa: BLE001 - nobody awaits this task: the job itself tells
-            job.refused = _told(error)
+            job.refused = _shown(error)
             await job.become("failed", str(job.refused))
 
     async def _follow(self, job: Job, make: Callable[[], Events]) -> None:
@@ -262,10 +259,10 @@ class Jobs:
         """
         open_ones = [job for job in self._jobs if not job.is_over]
         if self._closing:
-            msg = "The server is ending; try again in a moment."
+            msg = "The server is stopping; try again in a moment."
             raise Busy(msg)
         if sum(job.home == home for job in open_ones) >= self.limits.each:
-            msg = f"{self.limits.each} of your jobs are under way: wait for one, or stop it."
+            msg = f"Too many of your jobs are under way (limit: {self.limits.each}): wait for one, or stop it."
             raise Busy(msg, own=True)
         if len(open_ones) >= self.limits.running + self.limits.waiting:
             msg = "The server is busy; try again in a moment."
@@ -277,17 +274,17 @@ class Jobs:
             self._jobs.remove(job)
 
 
-def _told(error: Exception) -> SnellenError:
-    """Return what is told of an error; what nobody foresaw is for the log: it may hold paths and contents."""
-    told = out_of_memory(error) or error
-    if isinstance(told, SnellenError):
-        return told
+def _shown(error: Exception) -> SnellenError:
+    """Return the error to show; an unexpected one goes to the log only: it may hold paths and contents."""
+    shown = out_of_memory(error) or error
+    if isinstance(shown, SnellenError):
+        return shown
     _log.error("A job failed.", exc_info=error)
-    return SnellenError("Something went wrong that was not foreseen; the server's log says what.")
+    return SnellenError("An unexpected error stopped this; the server's log has the reason.")
 
 
 async def _tell_of_loading(job: Job) -> None:
-    """Tell once, after its beginning, that a job has to wait for models."""
+    """Add an event, once, where a job that has begun waits for models."""
     while not (job.thread and is_loading()):  # noqa: ASYNC110 - other threads load, and wake nobody
         await asyncio.sleep(_LOOK_SECONDS)
     _log.info("a question waits for models that are being loaded")
@@ -295,13 +292,13 @@ async def _tell_of_loading(job: Job) -> None:
 
 
 def decisions(chosen: Sequence[Any]) -> Callable[[Json], Sequence[Json] | None]:
-    """Return what decides about one request with decisions that a person made; what is asked later stays open.
+    """Return a function that answers one request with a person's decisions; later requests stay open.
 
     Raises:
         BadInput: They are no decisions.
     """
     if not all(isinstance(one, dict) and one.get("type") in {"approve", "reject", "edit"} for one in chosen):
-        msg = 'Decisions are {"type": "approve"}, {"type": "reject", "message": …} or {"type": "edit", …}.'
+        msg = 'A decision is {"type": "approve"}, {"type": "reject", "message": …} or {"type": "edit", …}.'
         raise BadInput(msg)
     left = [list(chosen)]
     return lambda _: left.pop() if left else None

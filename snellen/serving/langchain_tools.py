@@ -1,8 +1,8 @@
-"""Snellen as tools of LangChain, for ``create_agent`` and whatever else calls tools.
+"""Snellen as tools of LangChain, for ``create_agent`` and everything else that calls tools.
 
 Each tool takes typed arguments, works with and without ``await``, and returns a concise text for the model and a record
-(``snellen.serving.agent_results``) for the program as the message's ``artifact``. What a user can cause comes back to
-the model as one sentence, with the status ``error``.
+(``snellen.serving.agent_tools``) for the program as the message's ``artifact``. Errors that a user can cause reach the
+model as one sentence, with the status ``error``.
 """
 
 from __future__ import annotations
@@ -12,20 +12,36 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from snellen.errors import BadInput, SnellenError
+from snellen.memory.artifacts import is_picture_id
 from snellen.memory.background_loop import blocking
 from snellen.memory.home import home
 from snellen.profiles.user_paths import is_encodable, user_path
 from snellen.runtime.input_pictures import stored_pictures
-from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import open_pictures, resources
-from snellen.serving.agent_results import LearningResult, answer_of, inside, investigation_of, searched
+from snellen.serving.agent_tools import (
+    Concept,
+    Expected,
+    Instruction,
+    MemoryQuery,
+    ModelNames,
+    ModelQuery,
+    PictureBudget,
+    ToolNames,
+    answer_of,
+    argument_error,
+    inside,
+    investigation_of,
+    learning_result,
+    request_of,
+    searched,
+)
 from snellen.serving.artifact_routes import found_of
 from snellen.threads import ask, investigate, learn
 from snellen.threads.events import Finished, Started, Waits
@@ -33,10 +49,8 @@ from snellen.values import Picture, from_json
 
 Result = TypeVar("Result")
 Json = dict[str, Any]
-Told = tuple[str, Json]
-"""What the model reads, and the record beside it."""
-
-_ID: Final = 64
+ToolOutput = tuple[str, Json]
+"""The text for the model, and the record for the program."""
 
 Thread = Annotated[str, Field(description="The thread that the answer came from.", max_length=64)]
 Pictures = Annotated[
@@ -49,7 +63,7 @@ Pictures = Annotated[
 
 @dataclass(frozen=True)
 class _Tools:
-    """What the tools do.
+    """The methods behind the tools.
 
     Attributes:
         profile: Name or path of a profile.
@@ -61,11 +75,11 @@ class _Tools:
 
     async def ask_about_pictures(
         self,
-        instruction: Annotated[str, Field(description="What to do: How many dogs are there? Blur all but the dog.")],
+        instruction: Instruction,
         pictures: Pictures,
-        expected: Annotated[str, Field(description="The right answer, if known: a wrong one is learned from.")] = "",
-    ) -> Told:
-        """Answer a question about pictures, or edit them, by a program of vision models whose steps are told."""
+        expected: Expected = "",
+    ) -> ToolOutput:
+        """Answer a question about pictures, or edit them, by a program of vision models; its steps are returned."""
         shown = await asyncio.to_thread(self._stored, pictures)
         events = ask.stream_ask(shown, instruction, expected=expected or None, profile=self.profile, gather=resources)
         return await self._answered(events)
@@ -73,61 +87,53 @@ class _Tools:
     async def correct_answer(
         self,
         thread: Thread,
-        expected: Annotated[str, Field(description="The right answer; empty where it is not known.")] = "",
-        correction: Annotated[str, Field(description="What was wrong, in words: that is not a flamingo.")] = "",
-    ) -> Told:
-        """Say what was wrong with an answer: the cause is looked for, learned from, and the task tried again."""
+        expected: Expected = "",
+        correction: Annotated[str, Field(description="The mistake in words: that is not a flamingo.")] = "",
+    ) -> ToolOutput:
+        """Correct an answer: Snellen finds the cause, learns from it, and tries the task again."""
         return await self._answered(ask.correct(thread, expected=expected or None, says=correction))
 
     async def investigate_models(
         self,
-        query: Annotated[str, Field(description="What is to be known: Are the models robust to rotation?")],
-        models: Annotated[list[str], Field(description="Models to examine, by name. None: those that fit.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
-        images: Annotated[int, Field(ge=0, description="Pictures that it may use. 0: as many as usual.")] = 0,
-    ) -> Told:
-        """Find out by experiments what vision-language models can see, until the evidence suffices: minutes."""
-        budget = {"images": float(images)} if images else {}
-        request = InvestigationRequest(query=query, models=models, budget=budget, profile=self.profile)
-        ended = await _ended(investigate.stream_investigate(request))
-        told = investigation_of(ended.thread, "finished", await found_of(ended.thread))
-        return "\n".join([told.conclusion, *(f"- {one}" for one in told.findings)]), _record(told)
+        query: ModelQuery,
+        models: ModelNames = [],  # noqa: B006 - never changed; pydantic shows it as the default
+        images: PictureBudget = 0,
+    ) -> ToolOutput:
+        """Find out by experiments what vision-language models can see, until the evidence suffices. Takes minutes."""
+        ended = await _ended(investigate.stream_investigate(request_of(query, models, images, self.profile)))
+        result = investigation_of(ended.thread, "finished", await found_of(ended.thread))
+        return "\n".join([result.conclusion, *(f"- {one}" for one in result.findings)]), result.model_dump(mode="json")
 
     async def learn_concept(
         self,
-        concept: Annotated[str, Field(description="What tools should learn to see, in a word or two.")],
-        tools: Annotated[list[str], Field(description="LOC, SEG, CLASSIFY, SELECT, … None: the usual ones.")] = [],  # noqa: B006 - as above
-    ) -> Told:
-        """Teach tools a concept from pictures of it; what does not prove itself is discarded: a minute or more."""
+        concept: Concept,
+        tools: ToolNames = [],  # noqa: B006 - as above
+    ) -> ToolOutput:
+        """Teach tools a concept from pictures; prompts that do not prove themselves are discarded. Takes a minute."""
         ended = await _ended(learn.stream_learn(concept, tools=tools, profile=self.profile))
-        learned = learn.learned_of(ended.state)
-        told = LearningResult(
-            thread=ended.thread, learned=[str(one) for one in learned], kept=sum(one.kept for one in learned)
-        )
-        return "\n".join(told.learned), _record(told)
+        result = learning_result(ended.thread, ended.state)
+        return "\n".join(result.learned), result.model_dump(mode="json")
 
-    async def recall_memory(
-        self,
-        query: Annotated[str, Field(description="A concept, or an instruction.", min_length=1, max_length=2_000)],
-    ) -> Told:
-        """Look up what was learned of a concept, and the examples nearest to an instruction."""
-        told = await asyncio.to_thread(searched, query, self.profile, home())
-        return told.in_words(), _record(told)
+    async def recall_memory(self, query: MemoryQuery) -> ToolOutput:
+        """Search the memory for a concept, and for the examples nearest to an instruction."""
+        result = await asyncio.to_thread(searched, query, self.profile, home())
+        return result.in_words(), result.model_dump(mode="json")
 
-    async def _answered(self, events: AsyncGenerator[Any]) -> Told:
+    async def _answered(self, events: AsyncGenerator[Any]) -> ToolOutput:
         ended = await _ended(events)
-        told = await asyncio.to_thread(answer_of, ended.thread, ended.state, open_pictures(home()))
-        return "\n".join([told.answer, *told.notices, f"(thread {told.thread})"]), _record(told)
+        result = await asyncio.to_thread(answer_of, ended.thread, ended.state, open_pictures(home()))
+        text = "\n".join([result.answer, *result.notices, f"(thread {result.thread})"])
+        return text, result.model_dump(mode="json")
 
     def _stored(self, pictures: Sequence[str]) -> list[Path | str | Picture]:
         return [self._one(text) for text in pictures]
 
     def _one(self, text: str) -> Path | str | Picture:
-        named = text[:5].lower() == "data:" or (len(text) == _ID and set(text) <= set("0123456789abcdef"))
-        if not named and "://" not in text.removeprefix("file://"):
+        if not (text[:5].lower() == "data:" or is_picture_id(text)) and "://" not in text.removeprefix("file://"):
             # As the process sees it: a model knows no folder but the one that it was told of.
             return inside(str(user_path(text.removeprefix("file://"), "picture").absolute()), self.roots) or text
-        found = from_json(stored_pictures([text])[0])
-        return found if isinstance(found, Picture) else text
+        stored = from_json(stored_pictures([text])[0])
+        return stored if isinstance(stored, Picture) else text
 
 
 def snellen_tools(profile: str = "embedded", *, roots: Sequence[Path | str] = (".",)) -> list[BaseTool]:
@@ -151,12 +157,12 @@ def snellen_tools(profile: str = "embedded", *, roots: Sequence[Path | str] = ("
     return [_tool(method) for method in methods]
 
 
-def _tool(method: Callable[..., Coroutine[Any, Any, Told]]) -> BaseTool:
-    async def do(**arguments: Any) -> Told:  # noqa: ANN401 - the method's
+def _tool(method: Callable[..., Coroutine[Any, Any, ToolOutput]]) -> BaseTool:
+    async def do(**arguments: Any) -> ToolOutput:  # noqa: ANN401 - the method's
         _check_text(arguments)
         return await asyncio.create_task(_apart(method(**arguments)))
 
-    def do_and_wait(**arguments: Any) -> Told:  # noqa: ANN401 - the method's
+    def do_and_wait(**arguments: Any) -> ToolOutput:  # noqa: ANN401 - the method's
         _check_text(arguments)
         return blocking(_apart(method(**arguments)))
 
@@ -174,9 +180,9 @@ def _tool(method: Callable[..., Coroutine[Any, Any, Told]]) -> BaseTool:
 
 def _check_text(arguments: Mapping[str, Any]) -> None:
     for name, value in arguments.items():
-        said = value if isinstance(value, list) else [value]
-        if not all(is_encodable(one) for one in said if isinstance(one, str)):
-            msg = f"The argument {name!r} cannot be used: it holds text that is no valid Unicode."
+        texts = value if isinstance(value, list) else [value]
+        if not all(is_encodable(one) for one in texts if isinstance(one, str)):
+            msg = f"The argument {name!r} cannot be used: it is not valid Unicode."
             raise ToolException(msg)
 
 
@@ -206,16 +212,9 @@ async def _ended(events: AsyncGenerator[Any]) -> Finished[Any]:
                 return event
             if isinstance(event, Started | Waits):
                 thread = event.thread
-    msg = f"A person must decide about {thread} first: `snellen resume {thread}`."
+    msg = f"The thread {thread} waits for a person's decision: `snellen resume {thread}`."
     raise BadInput(msg)
 
 
-def _record(told: BaseModel) -> Json:
-    return told.model_dump(mode="json")
-
-
 def _wrong_argument(error: Any) -> str:  # noqa: ANN401 - pydantic's of either version
-    if not isinstance(error, ValidationError):
-        return "The arguments cannot be used."
-    wrong = error.errors(include_url=False, include_input=False)[0]
-    return f"The argument {'.'.join(map(str, wrong['loc']))!r} cannot be used: {wrong['msg'].lower()}."
+    return argument_error(error) if isinstance(error, ValidationError) else "The arguments cannot be used."

@@ -1,4 +1,4 @@
-"""Runs an application until it is told to stop, then has its work saved and ends."""
+"""The loop of a server: an application runs until it is told to stop, then its work is saved."""
 
 from __future__ import annotations
 

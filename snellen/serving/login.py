@@ -1,4 +1,4 @@
-"""The page where a browser shows a token once, and gets a cookie to show from then on."""
+"""The login page: a browser sends a token once, and gets a session cookie."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def login_routes(tokens: Tokens, sessions: Sessions) -> list[Route]:
         return RedirectResponse(there, 303) if request.state.user is not None else _form(there)
 
     async def log_in(request: Request) -> Response:
-        said = parse_qs((await _body(request)).decode(errors="replace"), max_num_fields=8)
-        there = _local(said.get("next", ["/"])[0])
-        token = tokens.find(said.get("token", [""])[0].strip())
+        form = parse_qs((await _body(request)).decode(errors="replace"), max_num_fields=8)
+        there = _local(form.get("next", ["/"])[0])
+        token = tokens.find(form.get("token", [""])[0].strip())
         if token is None:
-            return _form(there, "This token opens nothing here: it may be mistyped, or revoked.", status=401)
+            return _form(there, "This token is not valid here: it may be mistyped or revoked.", status=401)
         answer = RedirectResponse(there, 303)
         answer.set_cookie(
             COOKIE, sessions.begin(token), max_age=sessions.seconds, httponly=True, samesite="strict",
@@ -86,8 +86,8 @@ async def _body(request: Request) -> bytes:
 
 
 def _form(there: str, trouble: str = "", *, status: int = 200) -> HTMLResponse:
-    told = f'<p role="alert">{html.escape(trouble)}</p>' if trouble else ""
-    page = _PAGE.format(trouble=told, action=LOGIN, there=html.escape(there, quote=True))
+    alert = f'<p role="alert">{html.escape(trouble)}</p>' if trouble else ""
+    page = _PAGE.format(trouble=alert, action=LOGIN, there=html.escape(there, quote=True))
     return HTMLResponse(page, status)
 
 

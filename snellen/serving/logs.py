@@ -59,8 +59,8 @@ def redact(text: str) -> str:
 
 def during_request(request: str, user: str = "") -> Callable[[], None]:
     """Have every record logged from now on name a request and its user; returns what ends that."""
-    said = {"request": request} | ({"user": user} if user else {})
-    token = _REQUEST.set(said)
+    fields = {"request": request} | ({"user": user} if user else {})
+    token = _REQUEST.set(fields)
     return lambda: _REQUEST.reset(token)
 
 

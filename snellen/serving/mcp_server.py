@@ -1,4 +1,4 @@
-"""An MCP server: what Snellen can do, as tools and resources for other agents, over HTTP or standard input and output.
+"""An MCP server: Snellen as tools and resources for other agents, over HTTP or standard input and output.
 
 Over HTTP it stands behind the guard, and each call works in its user's home. Pictures come as data, as base64 or as the
 id of a stored one; their paths are read on standard input alone, in folders that the user named.
@@ -28,20 +28,30 @@ from starlette.types import Receive, Scope, Send
 
 from snellen.errors import BadInput, SnellenError
 from snellen.graphs.messages import known_picture
-from snellen.memory.artifacts import ArtifactStore
+from snellen.memory.artifacts import ArtifactStore, is_picture_id
 from snellen.memory.home import home, using_home
 from snellen.reports import investigation_text
-from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import open_pictures, resources
 from snellen.serving import retention
-from snellen.serving.agent_results import (
+from snellen.serving.agent_tools import (
+    Concept,
+    Expected,
+    Instruction,
     Investigation,
     LearningResult,
+    MemoryQuery,
+    ModelNames,
+    ModelQuery,
+    PictureBudget,
     Remembered,
     TaskAnswer,
+    ToolNames,
     answer_of,
+    argument_error,
     inside,
     investigation_of,
+    learning_result,
+    request_of,
     searched,
 )
 from snellen.serving.artifact_routes import found_of
@@ -61,10 +71,8 @@ from snellen.version import installed_version
 PATH: Final = "/mcp"
 
 _LOG: Final = logging.getLogger(__name__)
-_ID: Final = 64
-"""Characters of a picture's id."""
 _INSTRUCTIONS: Final = (
-    "Snellen answers questions about pictures by running programs of vision models, finds out by experiments what "
+    "Snellen answers questions about pictures with programs of vision models, finds out by experiments what "
     "vision-language models can see, and learns concepts that its tools do not know."
 )
 
@@ -72,19 +80,19 @@ Pictures = Annotated[
     list[str],
     Field(description="Each a data: address, base64, or the 64-digit id of a stored picture.", min_length=1),
 ]
-Profile = Annotated[str, Field(description="Which checkpoints are used, by the name of a profile. Empty: the first.")]
-Keep = Annotated[bool, Field(description="Keep the thread; else it and its pictures are deleted after a while.")]
+Profile = Annotated[str, Field(description="The profile, which names the checkpoints. Empty: the first.")]
+Keep = Annotated[bool, Field(description="Keep the thread; otherwise it and its pictures are deleted after a while.")]
 Call = Context[Any, Any]
 
 
 Method = Callable[..., Coroutine[Any, Any, CallToolResult]]
 
 
-def _told(tool: Method) -> Method:
-    """Have a tool work in its user's home, and tell its errors in one sentence."""
+def _for_user(tool: Method) -> Method:
+    """Have a tool work in its user's home, and return its errors as one sentence."""
 
     @wraps(tool)
-    async def telling(self: _Tools, context: Call, **arguments: Any) -> CallToolResult:  # noqa: ANN401 - the tool's
+    async def call(self: _Tools, context: Call, **arguments: Any) -> CallToolResult:  # noqa: ANN401 - the tool's
         user = self.user(context)
         with using_home(user.home):
             try:
@@ -92,11 +100,11 @@ def _told(tool: Method) -> Method:
             except SnellenError as error:
                 if not isinstance(error, BadInput):
                     _LOG.error("a tool failed", exc_info=error)
-                told = isinstance(error, BadInput) or user.name == OWNER
-                said = str(error) if told else "This failed; the server's owner finds the reason in the log."
-        return CallToolResult(content=[TextContent(type="text", text=said)], is_error=True)
+                is_shown = isinstance(error, BadInput) or user.name == OWNER
+                text = str(error) if is_shown else "This failed; the server's log has the reason."
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
-    return telling
+    return call
 
 
 @dataclass(frozen=True)
@@ -115,17 +123,17 @@ class _Tools:
     settings: ServerSettings = field(default_factory=ServerSettings)
     roots: Sequence[Path] = ()
 
-    @_told
+    @_for_user
     async def ask(
         self,
-        instruction: Annotated[str, Field(description="A question about the pictures, or how to edit them.")],
+        instruction: Instruction,
         pictures: Pictures,
         context: Call,
-        expected: Annotated[str, Field(description="The right answer, if known: a wrong one is learned from.")] = "",
+        expected: Expected = "",
         profile: Profile = "",
         keep: Keep = False,  # noqa: FBT002 - called by name
     ) -> Annotated[CallToolResult, TaskAnswer]:
-        """Answer a question about pictures, or edit them, by a program of vision models whose steps are told."""
+        """Answer a question about pictures, or edit them, by a program of vision models; its steps are returned."""
         shown, notices = await self._stored(pictures)
         job = await self._followed(
             context,
@@ -140,74 +148,69 @@ class _Tools:
             keep=keep,
         )
         store = open_pictures(home())
-        told = await asyncio.to_thread(answer_of, job.thread, job.state, store)
-        images = [await asyncio.to_thread(_image, store, one) for one in told.pictures]
-        return _result(told, "\n".join([told.answer, *told.notices]), images)
+        answer = await asyncio.to_thread(answer_of, job.thread, job.state, store)
+        images = [await asyncio.to_thread(_image, store, one) for one in answer.pictures]
+        return _result(answer, "\n".join([answer.answer, *answer.notices]), images)
 
-    @_told
+    @_for_user
     async def investigate(
         self,
-        query: Annotated[str, Field(description="What is to be known, e.g. Are the models robust to rotation?")],
+        query: ModelQuery,
         context: Call,
-        models: Annotated[list[str], Field(description="Models to examine, by name. None: those that fit.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
-        images: Annotated[int, Field(ge=0, description="Pictures that it may use. 0: as many as usual.")] = 0,
-        background: Annotated[bool, Field(description="Return at once; `report` tells how far it is.")] = False,  # noqa: FBT002 - called by name
+        models: ModelNames = [],  # noqa: B006 - never changed; pydantic shows it as the default
+        images: PictureBudget = 0,
+        background: Annotated[bool, Field(description="Return at once; ask `report` for the status.")] = False,  # noqa: FBT002 - called by name
         profile: Profile = "",
     ) -> Annotated[CallToolResult, Investigation]:
-        """Find out by experiments what vision-language models can see, until the evidence suffices: minutes."""
-        budget = {"images": float(images)} if images else {}
-        request = InvestigationRequest(query=query, models=models, budget=budget, profile=self._profile(profile))
+        """Find out by experiments what vision-language models can see, until the evidence suffices. Takes minutes."""
+        request = request_of(query, models, images, self._profile(profile))
         make = lambda: investigations.stream_investigate(request)  # noqa: E731 - what the job begins
         if background:
             job = await self.jobs.begin(home(), make)
-            text = f"The investigation {job.thread} has begun; `report` tells how far it is."
+            text = f"The investigation {job.thread} has begun; ask `report` for its status."
             return _result(await self._investigation(job.thread), text)
         job = await self._followed(context, make, keep=True)
-        told = await self._investigation(job.thread)
-        return _result(told, told.conclusion)
+        investigation = await self._investigation(job.thread)
+        return _result(investigation, investigation.conclusion)
 
-    @_told
+    @_for_user
     async def report(
         self,
         thread: Annotated[str, Field(description="The investigation's thread.", max_length=64)],
         context: Call,  # noqa: ARG002 - whose it is
     ) -> Annotated[CallToolResult, Investigation]:
-        """Tell how far an investigation is and what it has found, as Markdown."""
-        told = await self._investigation(thread)
-        text = told.conclusion
-        if told.report and told.status == "finished":
-            text = investigation_text.markdown(await found_of(thread))
-        return _result(told, text)
+        """Return the status and the results of an investigation, as Markdown."""
+        investigation = await self._investigation(thread)
+        is_whole = investigation.report and investigation.status == "finished"
+        text = investigation_text.markdown(await found_of(thread)) if is_whole else investigation.conclusion
+        return _result(investigation, text)
 
-    @_told
+    @_for_user
     async def learn(
         self,
-        concept: Annotated[str, Field(description="What tools should learn to see, in a word or two.")],
+        concept: Concept,
         context: Call,
-        tools: Annotated[list[str], Field(description="LOC, SEG, CLASSIFY, SELECT, … None: the usual ones.")] = [],  # noqa: B006 - never changed; pydantic shows it as the default
+        tools: ToolNames = [],  # noqa: B006 - never changed; pydantic shows it as the default
         profile: Profile = "",
         keep: Keep = False,  # noqa: FBT002 - called by name
     ) -> Annotated[CallToolResult, LearningResult]:
-        """Teach tools a concept from pictures of it; what does not prove itself is discarded: a minute or more."""
+        """Teach tools a concept from pictures; prompts that do not prove themselves are discarded. Takes a minute."""
         job = await self._followed(
             context, lambda: learning.stream_learn(concept, tools=tools, profile=self._profile(profile)), keep=keep
         )
-        learned = learning.learned_of(job.state)
-        told = LearningResult(
-            thread=job.thread, learned=[str(one) for one in learned], kept=sum(one.kept for one in learned)
-        )
-        return _result(told, "\n".join(told.learned))
+        result = learning_result(job.thread, job.state)
+        return _result(result, "\n".join(result.learned))
 
-    @_told
+    @_for_user
     async def memory_search(
         self,
-        query: Annotated[str, Field(description="A concept, or an instruction.", min_length=1, max_length=2_000)],
+        query: MemoryQuery,
         context: Call,  # noqa: ARG002 - whose memory it is
         profile: Profile = "",
     ) -> Annotated[CallToolResult, Remembered]:
-        """Look up what was learned of a concept, and the examples nearest to an instruction."""
-        told = await asyncio.to_thread(searched, query, self._profile(profile), home())
-        return _result(told, told.in_words())
+        """Search the memory for a concept, and for the examples nearest to an instruction."""
+        remembered = await asyncio.to_thread(searched, query, self._profile(profile), home())
+        return _result(remembered, remembered.in_words())
 
     async def picture(self, id: str, context: Call) -> bytes:  # noqa: A002 - the template's name
         """A stored picture."""
@@ -218,7 +221,7 @@ class _Tools:
             raise ResourceNotFoundError(msg) from error
 
     async def report_page(self, id: str, context: Call) -> str:  # noqa: A002 - the template's name
-        """What an investigation found, in Markdown."""
+        """The report of an investigation, in Markdown."""
         with using_home(self.user(context).home):
             try:
                 return investigation_text.markdown(await found_of(id))
@@ -227,7 +230,7 @@ class _Tools:
                 raise ResourceNotFoundError(msg) from error
 
     def user(self, context: Call) -> User:
-        """Return whose call it is: whom the guard let in, or, without one, the owner."""
+        """Return the user of a call: the one that the guard let in, or, without a guard, the owner."""
         request: Any = context.request_context.request
         user = getattr(getattr(request, "state", None), "user", None)
         if isinstance(user, User):
@@ -241,25 +244,25 @@ class _Tools:
         if not name:
             return next(iter(self.profiles.values()))
         if name not in self.profiles:
-            msg = f"There is no profile {name[:80]!r} here: choose among {', '.join(self.profiles)}."
+            msg = f"There is no profile {name[:80]!r} here: choose one of {', '.join(self.profiles)}."
             raise BadInput(msg)
         return self.profiles[name]
 
     async def _stored(self, pictures: Sequence[str]) -> tuple[list[Picture | Path | str], list[str]]:
-        """Return the pictures that are named, those that were sent stored, with what to know about them."""
+        """Return the pictures of a call, stored where they were sent, and notices about them."""
         store = open_pictures(home())
         uploads = Uploads(store, self.settings)
         stored: list[Picture | Path | str] = [await self._one(text, store, uploads) for text in pictures]
         return stored, [sentence for each in uploads.notices.values() for sentence in each]
 
     async def _one(self, text: str, store: ArtifactStore, uploads: Uploads) -> Picture | Path:
-        if len(text) == _ID and set(text) <= set("0123456789abcdef"):
+        if is_picture_id(text):
             return await asyncio.to_thread(known_picture, text, store)
         file = inside(text, self.roots) if self.roots else None
         return file or await uploads.add_reference(text)
 
     async def _followed(self, context: Call, make: Callable[[], Events], *, keep: bool) -> Job:
-        """Have something done, tell how far it is, and return the job once it is over; a call that is given up ends it.
+        """Run a job, report its progress, and return it once it is over; a call that is cancelled ends it.
 
         Args:
             context: The call.
@@ -274,40 +277,40 @@ class _Tools:
         if not keep:
             await retention.begin_transient(job.thread, seconds)
         try:
-            told, progress = 0, ProgressLine()
+            count, progress = 0, ProgressLine()
             async with aclosing(job.events()) as events:
                 async for _, event in events:
                     if progress.take(event):
-                        told += 1
-                        await context.report_progress(told, message=progress.line)
+                        count += 1
+                        await context.report_progress(count, message=progress.line)
         finally:
             if not job.is_over and job.task is not None:
-                job.task.cancel("Nobody waited for it any more.")
+                job.task.cancel("The client left.")
             if not keep and job.is_over:
                 await retention.end_transient(job.thread, seconds)
         if job.status == "finished":
             return job
-        decide = f"A person must decide first: `snellen resume {job.thread} --approve` or --reject. {job.asks}".rstrip()
+        decide = f"This waits for a decision: `snellen resume {job.thread} --approve` or --reject. {job.asks}".rstrip()
         raise job.refused or SnellenError(job.error or decide)
 
     async def _investigation(self, thread: str) -> Investigation:
         graph, state = await directory.read_thread(thread)
         job = self.jobs.find(home(), thread)
-        found = await found_of(thread) if graph != "investigate" or state.report else None
+        result = await found_of(thread) if graph != "investigate" or state.report else None
         summary = await directory.read_summary(thread)
         # The first word: finished, failed, running, waiting, stopped or damaged.
         status = job.status if job is not None else summary.status.split()[0]
-        if found is None:
-            said = " ".join(filter(None, ("Nothing was found out yet.", job.error if job else summary.reason)))
+        if result is None:
+            text = " ".join(filter(None, ("There are no results yet.", job.error if job else summary.reason)))
             return Investigation(
                 thread=thread, status=status, query=str(getattr(state, "query", "")), answers=[],
-                models={}, conclusion=said, findings=[], pictures=0, trials=0, report="",
+                models={}, conclusion=text, findings=[], pictures=0, trials=0, report="",
             )  # fmt: skip
-        return investigation_of(thread, status, found)
+        return investigation_of(thread, status, result)
 
 
 class _Server(MCPServer[Any]):
-    """The library's server, which tells what is wrong with arguments in one sentence."""
+    """The library's server, with errors of arguments in one sentence."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:  # noqa: ANN401 - inherited
         try:
@@ -315,9 +318,7 @@ class _Server(MCPServer[Any]):
         except ToolError as error:
             if not isinstance(error.__cause__, ValidationError):
                 raise
-            wrong = error.__cause__.errors(include_url=False, include_input=False)[0]
-            msg = f"The argument {'.'.join(map(str, wrong['loc']))!r} of {name} cannot be used: {wrong['msg'].lower()}."
-            raise ToolError(msg) from error
+            raise ToolError(argument_error(error.__cause__, name)) from error
 
 
 def mcp_server(
@@ -351,7 +352,7 @@ def mcp_server(
 
 
 def mcp_mount(jobs: Jobs, profiles: Mapping[str, str], settings: ServerSettings) -> tuple[Route, Mount]:
-    """Return what serves MCP over streamable HTTP at ``/mcp``, behind the guard: a route, and the mount that it is of.
+    """Return a route and a mount that serve MCP over streamable HTTP at ``/mcp``, behind the guard.
 
     Requests stand for themselves: there are no sessions that one user could take over from another.
     """
@@ -382,6 +383,6 @@ def _image(store: ArtifactStore, picture: str) -> ImageContent:
     return ImageContent(type="image", data=base64.b64encode(content).decode(), mime_type=kind)
 
 
-def _result(told: BaseModel, text: str, images: Sequence[ImageContent] = ()) -> CallToolResult:
+def _result(record: BaseModel, text: str, images: Sequence[ImageContent] = ()) -> CallToolResult:
     content: list[ContentBlock] = [TextContent(type="text", text=text), *images]
-    return CallToolResult(content=content, structured_content=told.model_dump(mode="json"))
+    return CallToolResult(content=content, structured_content=record.model_dump(mode="json"))

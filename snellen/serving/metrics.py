@@ -1,4 +1,4 @@
-"""What Prometheus reads at ``/metrics``: how the server fares, never who asked or for what."""
+"""Metrics for Prometheus at ``/metrics``: the server's load and health, nothing about users or content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outermost layer: every answer is logged, counted and sent with headers that protect; no error leaves it."""
+"""The outermost layer: it logs and counts every answer, adds protective headers, and lets no exception out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from snellen.serving.limits import Refusal, send_refusal
 from snellen.serving.logs import FIELDS, during_request
-from snellen.serving.refusals import Refusal, tell
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,7 +41,7 @@ _KEPT: Final = ("text/css", "text/javascript", "application/javascript", "font/"
 
 
 @dataclass
-class Observed:
+class RequestObserver:
     """Pure ASGI middleware that accounts for each request and lets no exception out."""
 
     app: ASGIApp
@@ -69,8 +69,8 @@ class Observed:
     async def _tell_surprise(self, watched: _Watched, scope: Scope, receive: Receive) -> None:
         _LOG.exception("a request failed")
         if not watched.begun:
-            msg = f"Something unexpected went wrong; the server's log tells more under {watched.request}."
-            await tell(Refusal(500, "error", msg), scope, receive, watched.send)
+            msg = f"An unexpected error occurred; the server's log has details under {watched.request}."
+            await send_refusal(Refusal(500, "error", msg), scope, receive, watched.send)
 
     def _account(self, watched: _Watched, scope: Scope, seconds: float) -> None:
         state = scope["state"]
@@ -93,7 +93,7 @@ class Observed:
 
 
 class _Watched:
-    """What is known of one request and its answer."""
+    """One request and its answer, as they are observed."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope, self._send = scope, send

@@ -1,6 +1,6 @@
-"""Which pages of a browser may reach the server: against DNS rebinding and pages that drive by.
+"""Origins of pages that may reach the server: a defence against DNS rebinding and cross-site requests.
 
-A server on loopback asks its owner for nothing, so any page that the owner opens could use it. A browser tells on its
+A server on loopback asks its owner for no token, so any page that the owner opens could use it. A browser identifies
 pages: by ``Host`` which name it looked up, by ``Origin`` and ``Sec-Fetch-Site`` which page asks.
 """
 
@@ -70,14 +70,14 @@ def _is_same(origin: str, host: str) -> bool:
     return _host_and_port(parts.netloc) == _host_and_port(host) != ("", None)
 
 
-def _host_and_port(said: str) -> tuple[str, int | None]:
-    """Part a ``Host`` into the name in lower case, without brackets, and the port; an empty name where it is none."""
+def _host_and_port(text: str) -> tuple[str, int | None]:
+    """Split a ``Host`` into the name in lower case, without brackets, and the port; an empty name where it is none."""
     try:
-        parts = urlsplit(f"//{said}")
+        parts = urlsplit(f"//{text}")
         name, port = parts.hostname or "", parts.port
     except ValueError:
         return "", None
-    if parts.netloc != said or "@" in said:
+    if parts.netloc != text or "@" in text:
         return "", None
     return name.removesuffix("."), None if port in _DEFAULT_PORTS else port
 

@@ -1,4 +1,4 @@
-"""How long a server keeps threads: those of requests that stand for themselves for a while, all others as it is set.
+"""Retention of threads: those of single requests are kept for a while, all others as configured.
 
 A request that names no thread and does not ask for one to be kept leaves a *transient* thread, so that the messages
 that follow find their conversation. It is deleted when nothing was saved to it for
@@ -10,17 +10,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.checkpoints import thread_heads
 from snellen.memory.conversations import DATABASE, ConversationTable
-from snellen.memory.home import home, home_folder, owners_home, using_home
+from snellen.memory.home import home, home_folder, using_home
 from snellen.memory.thread_locks import BeingRun, is_running
-from snellen.serving.users import USERS
+from snellen.serving.users import user_homes
 from snellen.threads import deletion, directory
 
 if TYPE_CHECKING:
@@ -92,7 +90,7 @@ async def watch(settings: ServerSettings) -> None:
     aged = -_DAY
     while True:
         daily = settings.thread_days > 0 and time.monotonic() - aged >= _DAY
-        for folder in await asyncio.to_thread(_homes):
+        for folder in (await asyncio.to_thread(user_homes)).values():
             with using_home(folder):
                 await _sweep(settings.thread_days if daily else 0)
         aged = time.monotonic() if daily else aged
@@ -108,10 +106,3 @@ async def _sweep(days: float) -> None:
         return
     except SnellenError as error:
         _LOG.warning("threads whose time is over were not deleted: %s", error)
-
-
-def _homes() -> Iterable[Path]:
-    owner = owners_home()
-    users = owner / USERS
-    others = [one for one in sorted(users.iterdir()) if one.is_dir()] if users.is_dir() else []
-    return [one for one in (owner, *others) if one.is_dir()]

@@ -1,4 +1,4 @@
-"""How a server listens and what it bears: every limit in one place, with its default."""
+"""Settings of a server: its address and every limit, with defaults."""
 
 from __future__ import annotations
 
@@ -15,34 +15,27 @@ _LARGEST_PORT = 65_535
 _MAY_BE_ZERO = frozenset({"port", "thread_days"})
 
 
-def _is_network(said: str) -> bool:
+def _is_network(text: str) -> bool:
     try:
-        ipaddress.ip_network(said, strict=False)
+        ipaddress.ip_network(text, strict=False)
     except ValueError:
         return False
     return True
 
 
-def _is_host(said: str) -> bool:
-    return re.fullmatch(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?", said) is not None
-
-
-def _is_origin(said: str) -> bool:
-    return re.fullmatch(r"https?://[^\s/?#]+", said) is not None
-
-
-_FORMS: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
-    "names": (_is_host, "a name such as sight.example.org"),
-    "origins": (_is_origin, "an origin such as https://example.org"),
+_HOST: Final = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?").fullmatch
+_FORMS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
+    "names": (_HOST, "a name such as sight.example.org"),
+    "origins": (re.compile(r"https?://[^\s/?#]+").fullmatch, "an origin such as https://example.org"),
     "proxies": (_is_network, "an IP address such as 127.0.0.1, or a network such as 172.16.0.0/12"),
-    "picture_hosts": (_is_host, "a name such as pictures.example.org"),
+    "picture_hosts": (_HOST, "a name such as pictures.example.org"),
 }
-"""What each of the lists holds: one of another form would never match anything."""
+"""The form of the entries of each list."""
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Where a server listens, whom it believes, and its limits; ``docs/serving.md`` lists the status codes.
+    """The address of a server, its trusted proxies, and its limits; ``docs/serving.md`` lists the status codes.
 
     Attributes:
         host: The address to listen on; beyond loopback only with tokens.
@@ -111,5 +104,5 @@ class ServerSettings:
             msg = f"The server's thread_days is {self.thread_days}; give 0 (keep all threads) to {LONGEST.days} days."
             raise BadInput(msg)
         if not 0 <= self.port <= _LARGEST_PORT:
-            msg = f"{self.port} is no port; give a number from 0 (any that is free) to {_LARGEST_PORT}."
+            msg = f"{self.port} is not a port; give a number from 0 (any free port) to {_LARGEST_PORT}."
             raise BadInput(msg)

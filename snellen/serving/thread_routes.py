@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from snellen.memory.checkpoints import thread_ids
 from snellen.memory.thread_locks import BeingRun
+from snellen.serving.limits import error_body
 from snellen.threads import deletion, directory
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ def thread_routes() -> list[Route]:
     """Return the routes.
 
     - ``GET /threads``: the user's threads as JSON, the latest first (``?limit=``, 100).
-    - ``DELETE /threads/{id}``: deletes one with what belongs to it alone, and tells how much that was; 404 where there
-      is none, 409 where somebody runs it.
+    - ``DELETE /threads/{id}``: deletes one with all that belongs to it alone, and returns the counts; 404 where there
+      is none, 409 while it runs.
 
     They stand behind the guard (``snellen.serving``), which makes the user's home the home.
     """
@@ -30,10 +31,10 @@ def thread_routes() -> list[Route]:
 
 
 async def _threads(request: Request) -> Response:
-    said = request.query_params.get("limit", "100")
-    most = min(int(said), 1_000) if said.isdecimal() and len(said) < 10 else 100  # noqa: PLR2004 - digits
-    found = await directory.list_threads()
-    return JSONResponse({"threads": [dataclasses.asdict(one) for one in found[:most]], "of": len(found)})
+    limit = request.query_params.get("limit", "100")
+    most = min(int(limit), 1_000) if limit.isdecimal() and len(limit) < 10 else 100  # noqa: PLR2004 - digits
+    threads = await directory.list_threads()
+    return JSONResponse({"threads": [dataclasses.asdict(one) for one in threads[:most]], "of": len(threads)})
 
 
 async def _delete(request: Request) -> Response:
@@ -48,5 +49,4 @@ async def _delete(request: Request) -> Response:
 
 
 def _refused(status: int, message: str) -> Response:
-    told = {"message": message, "type": "invalid_request_error", "param": None, "code": None}
-    return JSONResponse({"error": told}, status)
+    return JSONResponse(error_body(message, "invalid_request_error"), status)

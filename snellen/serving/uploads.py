@@ -1,4 +1,4 @@
-"""Pictures that requests bring: bounded, decoded away from the event loop, stored, and from then on an id."""
+"""Uploads: pictures of requests, checked, decoded away from the event loop, and stored under an id."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.memory.artifacts import ArtifactStore, read_picture
-from snellen.serving.addresses import Address, read_address
-from snellen.serving.fetching import fetch
+from snellen.serving.remote_pictures import Address, fetch, read_address
 
 if TYPE_CHECKING:
     from snellen.serving.settings import ServerSettings
@@ -45,7 +44,7 @@ class Uploads:
         self._fetch = fetch or self._fetched
         self._count = 0
         self.notices: dict[str, list[str]] = {}
-        """What to know about pictures that look otherwise than their files, by the pictures' ids."""
+        """Notices about pictures that differ from their files, by the pictures' ids."""
 
     async def add_file(self, content: bytes) -> Picture:
         """Store the picture that a file holds.
@@ -84,7 +83,7 @@ class Uploads:
             return await self._stored(await self._decoded(_payload(text, name), name), name)
         if kind in {"http:", "https:"}:
             return await self._stored(await self._fetch(read_address(text, self._settings.picture_hosts)), name)
-        msg = f"The {name} is named by a {scheme[0]} address, which is not read; send it as a data: address or a file."
+        msg = f"The {name} has a {scheme[0]} address, which is not supported; send a data: address or a file."
         raise BadInput(msg)
 
     def _next(self) -> str:
@@ -118,7 +117,7 @@ class Uploads:
 def _payload(text: str, name: str) -> str:
     head = _DATA.match(text, 0, _HEAD)
     if head is None:
-        msg = f"The {name} is no picture in base64; send data:image/png;base64,… or another kind of picture."
+        msg = f"The {name} is not a picture in base64; send data:image/png;base64,… or another image type."
         raise BadInput(msg)
     return text[head.end() :]
 

@@ -1,4 +1,4 @@
-"""Who may use a server: a token for each user, kept as a hash in the home of the server's owner.
+"""Users of a server: a token for each, kept as a hash in the home of the server's owner.
 
 The owner works in that home itself, as the command line does; every other user has a home of their own in it.
 A token has 256 random bits, so that a plain SHA-256 of it cannot be turned round and needs no salt.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.home import storing, write_atomically
+from snellen.memory.home import owners_home, storing, write_atomically
 
 OWNER: Final = "owner"
 """The name of the user who works in the home itself."""
@@ -44,11 +44,11 @@ _LOCK_SECONDS: Final = 10.0
 
 @dataclass(frozen=True)
 class User:
-    """Somebody whom the server works for.
+    """A user of the server.
 
     Attributes:
         name: ``owner``, or the name that the token was made for.
-        home: Where this user's memory is.
+        home: The home of this user's memory.
     """
 
     name: str
@@ -57,7 +57,7 @@ class User:
 
 @dataclass(frozen=True)
 class Token:
-    """What is kept of a token: whose it is, its SHA-256 in hexadecimal, and when (UTC, ISO 8601; empty: never)."""
+    """The record of a token: its user, its SHA-256 in hexadecimal, and when (UTC, ISO 8601; empty: never)."""
 
     name: str
     sha256: str
@@ -74,6 +74,9 @@ class Tokens:
 
     Where none was ever made, ``required`` is False and a server on loopback is open to its owner. Once one was, the
     server stays closed even if the last is revoked: a proxy before it may lead to the whole world.
+
+    Raises:
+        SnellenError: From every method: the file is damaged or out of reach.
     """
 
     def __init__(self, home: Path, *, now: Callable[[], datetime] = _now) -> None:
@@ -87,20 +90,12 @@ class Tokens:
 
     @property
     def required(self) -> bool:
-        """Whether a token was ever made here.
-
-        Raises:
-            SnellenError: the file is damaged or out of reach.
-        """
+        """True where a token was ever made here."""
         self._refresh()
         return self._ever
 
     def all(self) -> list[Token]:
-        """Return what is kept of all tokens, by name.
-
-        Raises:
-            SnellenError: the file is damaged or out of reach.
-        """
+        """Return what is kept of all tokens, by name."""
         self._refresh()
         return [self._held[name] for name in sorted(self._held)]
 
@@ -109,7 +104,6 @@ class Tokens:
 
         Raises:
             BadInput: the name is none, or has a token already.
-            SnellenError: the file is damaged or out of reach.
         """
         token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
         with self._changing() as held:
@@ -124,7 +118,6 @@ class Tokens:
 
         Raises:
             BadInput: nobody of this name has one.
-            SnellenError: the file is damaged or out of reach.
         """
         with self._changing() as held:
             if held.pop(name, None) is None:
@@ -132,11 +125,7 @@ class Tokens:
                 raise BadInput(msg)
 
     def find(self, token: str) -> Token | None:
-        """Return whose token this is; None where it is nobody's. Takes as long for a wrong one as for a right one.
-
-        Raises:
-            SnellenError: the file is damaged or out of reach.
-        """
+        """Return whose token this is; None where it is nobody's. Takes as long for a wrong one as for a right one."""
         self._refresh()
         digest = _digest(token) if _TOKEN.fullmatch(token) else ""
         found = None
@@ -146,11 +135,7 @@ class Tokens:
         return found
 
     def named(self, name: str) -> Token | None:
-        """Return what is kept of a user's token.
-
-        Raises:
-            SnellenError: the file is damaged or out of reach.
-        """
+        """Return what is kept of a user's token."""
         self._refresh()
         return self._held.get(name)
 
@@ -162,11 +147,7 @@ class Tokens:
             return True
 
     def note_use(self, name: str) -> None:
-        """Keep that a user's token is used now.
-
-        Raises:
-            SnellenError: the file is damaged or out of reach.
-        """
+        """Keep that a user's token is used now."""
         with self._changing() as held:
             if name in held:
                 held[name] = replace(held[name], last_used=self._moment())
@@ -222,9 +203,17 @@ def checked_name(name: str) -> str:
         BadInput: it is none.
     """
     if not _NAME.fullmatch(name):
-        msg = f"{name[:80]!r} is no user's name; take a letter, then up to 31 of a-z, 0-9, - and _."
+        msg = f"{name[:80]!r} is not a valid user name; use a letter, then up to 31 of a-z, 0-9, - and _."
         raise BadInput(msg)
     return name
+
+
+def user_homes() -> dict[str, Path]:
+    """Return the homes of all users that there are, by name, the owner's first."""
+    owner = owners_home()
+    users = owner / USERS
+    folders = {OWNER: owner} | {one.name: one for one in (sorted(users.iterdir()) if users.is_dir() else ())}
+    return {name: folder for name, folder in folders.items() if folder.is_dir()}
 
 
 def is_loopback(host: str) -> bool:
@@ -247,7 +236,7 @@ def check_listening(host: str, tokens: Tokens) -> None:
     if is_loopback(host) or tokens.all():
         return
     msg = (
-        f"Whoever reaches {host[:80]} could use this server: make a token first (`snellen tokens add {OWNER}`), "
+        f"Anyone who reaches {host[:80]} could use this server: make a token first (`snellen tokens add {OWNER}`), "
         "or listen on 127.0.0.1."
     )
     raise BadInput(msg)

@@ -1,4 +1,4 @@
-"""Loads models when a server starts, in the background, so that the first question need not wait for them."""
+"""Warm-up of a server: models load in the background, so that the first question need not wait."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class Warming:
-    """Models that are loaded in a thread of their own.
+    """Models that load in a thread of their own.
 
     Args:
         load: Loads them, and returns what holds them.
-        name: What strangers may know them by, such as the profile's name.
+        name: A name that strangers may see, such as the profile's.
     """
 
     def __init__(self, load: Callable[[], object], name: str) -> None:
@@ -33,7 +33,7 @@ class Warming:
 
     @property
     def reason(self) -> str:
-        """Why they are not there, in a sentence without anything that only the owner may know."""
+        """The reason why they are missing, in a sentence that strangers may read."""
         if self.state != "failed":
             return ""
         return f"The models of the profile {self._name!r} could not be loaded; the server's log says why."

@@ -125,12 +125,12 @@ def test_the_page_tells_the_story(say: Say, scene: str, tmp_path: Path) -> None:
         "Answer",
         "Plan",
         "Program",
-        "Steps, the last time",
+        "Steps of the last attempt",
     ]
     assert "wrong (expected: 4)" in html
     assert "the program, 90% sure" in html
     assert "right, at attempt 2 (expected: 4)" in html
-    assert "the program that was wrong" in html
+    assert "the wrong program" in html
 
 
 def test_a_wrong_answer_that_nobody_can_explain_is_told(say: Say, scene: str, reasoner: Critic) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
-from snellen.serving.addresses import is_public, read_address
+from snellen.serving.remote_pictures import is_public, read_address
 
 _HOSTS = ("pictures.example", "Other.Example")
 _PRIVATE = [

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from snellen.errors import BadInput
-from snellen.serving import fetching
-from snellen.serving.addresses import Address
-from snellen.serving.fetching import fetch
+from snellen.serving import remote_pictures
+from snellen.serving.remote_pictures import Address, fetch
 
 _WHERE = Address("http", "pictures.example", "/picture?x=1")
 
@@ -59,7 +58,7 @@ def _serving(monkeypatch: pytest.MonkeyPatch, context: ssl.SSLContext | None = N
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     ports = {"http": server.server_port, "https": server.server_port}
-    monkeypatch.setattr("snellen.serving.addresses._PORTS", ports)
+    monkeypatch.setattr("snellen.serving.remote_pictures._PORTS", ports)
     try:
         yield _Handler.heard
     finally:
@@ -102,7 +101,7 @@ async def test_the_judged_address_is_asked_under_the_hosts_name(heard: list[tupl
     ("path", "said"),
     [
         ("/moved", "status 302"),
-        ("/packed", "no plain file"),
+        ("/packed", "not with a file"),
         ("/large", "larger than 1,000"),
         ("/drips", "within 0.5 s"),
     ],
@@ -125,7 +124,7 @@ async def test_a_host_that_leads_into_the_private_network_is_not_asked(
     async def resolve(_host: str, _port: int) -> list[str]:
         return found
 
-    with pytest.raises(BadInput, match="not in the public network"):
+    with pytest.raises(BadInput, match="not on the public network"):
         await fetch(_WHERE, most=1000, resolve=resolve)
     assert not heard
 
@@ -154,8 +153,9 @@ async def test_a_host_that_does_not_exist_or_answer_is_told() -> None:
 
 
 async def test_names_are_looked_up_by_the_system() -> None:
-    assert "127.0.0.1" in await fetching.resolve("localhost", 80) or "::1" in await fetching.resolve("localhost", 80)
-    with pytest.raises(BadInput, match="not in the public network"):
+    addresses = await remote_pictures.resolve("localhost", 80)
+    assert {"127.0.0.1", "::1"} & set(addresses)
+    with pytest.raises(BadInput, match="not on the public network"):
         await fetch(Address("http", "localhost", "/"), most=9)
 
 

@@ -97,7 +97,7 @@ async def test_a_job_that_takes_too_long_is_stopped() -> None:
     await job.over()
 
     assert job.status == "stopped"
-    assert "longer than 0 seconds" in job.error
+    assert "Stopped after 0 seconds" in job.error
 
 
 async def test_who_asks_for_more_than_a_share_is_refused_and_others_wait_their_turn() -> None:
@@ -119,7 +119,7 @@ async def test_who_asks_for_more_than_a_share_is_refused_and_others_wait_their_t
 
 
 @pytest.mark.parametrize(
-    ("trouble", "said"), [(BadInput("No such thread."), "No such thread."), (KeyError("/secret"), "not foreseen")]
+    ("trouble", "said"), [(BadInput("No such thread."), "No such thread."), (KeyError("/secret"), "unexpected error")]
 )
 async def test_what_could_not_be_begun_is_told_and_leaves_nothing(trouble: Exception, said: str) -> None:
     async def stream() -> AsyncGenerator[Any]:
@@ -153,7 +153,7 @@ async def test_a_closing_server_stops_everything_and_takes_on_nothing() -> None:
 
     assert await jobs.close(1.0) == 2
     assert {job.status for job in running} == {"stopped"}
-    with pytest.raises(Busy, match="ending"):
+    with pytest.raises(Busy, match="stopping"):
         await jobs.begin(ANN, steps("c"))
 
 
@@ -171,5 +171,5 @@ def test_decisions_are_given_once_and_looked_at_first() -> None:
 
     assert decide({}) == [{"type": "approve"}]
     assert decide({}) is None
-    with pytest.raises(BadInput, match="Decisions are"):
+    with pytest.raises(BadInput, match="A decision is"):
         decisions([{"type": "run"}])

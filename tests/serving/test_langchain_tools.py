@@ -111,9 +111,12 @@ def test_an_agent_investigates_models() -> None:
     [
         (
             called("ask_about_pictures", instruction="Is there a dog?", pictures=["/etc/passwd"]),
-            "in no folder that may",
+            "in a folder that may not",
         ),
-        (called("ask_about_pictures", instruction="Is there a dog?", pictures=["../x.png"]), "in no folder that may"),
+        (
+            called("ask_about_pictures", instruction="Is there a dog?", pictures=["../x.png"]),
+            "in a folder that may not",
+        ),
         (called("ask_about_pictures", instruction="Is there a dog?", pictures=["examples/no.png"]), "no.png"),
         (called("ask_about_pictures", instruction="Is it?", pictures=["https://example.org/a.png"]), "not looked up"),
         (called("ask_about_pictures", instruction="Is there a dog?", pictures=["0" * 64]), "There is no picture"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.serving import Refusal
-from snellen.serving.rate_limits import Buckets, RequestSlots, address_key
+from snellen.serving.limits import RequestSlots, TokenBuckets, address_key
 
 _steps = st.lists(st.tuples(st.sampled_from("ab"), st.floats(0, 3)), max_size=80)
 # Without rounding, so that two ways to one level can be compared.
@@ -21,7 +21,7 @@ def test_no_span_of_time_gives_more_than_burst_and_rate(
     steps: list[tuple[str, float]], rate: float, burst: int
 ) -> None:
     now = 0.0
-    buckets = Buckets(rate=rate, burst=burst, clock=lambda: now)
+    buckets = TokenBuckets(rate=rate, burst=burst, clock=lambda: now)
     given_at: dict[str, list[float]] = {"a": [], "b": []}
     for key, pause in steps:
         now += pause
@@ -37,7 +37,7 @@ def test_no_span_of_time_gives_more_than_burst_and_rate(
 @given(_steps, st.floats(0.1, 5), st.integers(1, 5))
 def test_whoever_waits_as_told_is_let_through(steps: list[tuple[str, float]], rate: float, burst: int) -> None:
     now = 0.0
-    buckets = Buckets(rate=rate, burst=burst, clock=lambda: now)
+    buckets = TokenBuckets(rate=rate, burst=burst, clock=lambda: now)
     for key, pause in steps:
         now += pause
         wait = buckets.take(key)
@@ -49,7 +49,7 @@ def test_whoever_waits_as_told_is_let_through(steps: list[tuple[str, float]], ra
 @given(_exact_steps, st.sampled_from([0.25, 0.5, 1.0, 2.0]), st.integers(1, 5))
 def test_what_is_given_back_was_never_taken(steps: list[tuple[str, float]], rate: float, burst: int) -> None:
     now = 0.0
-    once, twice = (Buckets(rate=rate, burst=burst, clock=lambda: now) for _ in range(2))
+    once, twice = (TokenBuckets(rate=rate, burst=burst, clock=lambda: now) for _ in range(2))
     for key, pause in steps:
         now += pause
         if not twice.take(key):
@@ -58,14 +58,14 @@ def test_what_is_given_back_was_never_taken(steps: list[tuple[str, float]], rate
 
 
 def test_one_user_does_not_use_up_anothers() -> None:
-    buckets = Buckets(rate=1, burst=2, clock=lambda: 0.0)
+    buckets = TokenBuckets(rate=1, burst=2, clock=lambda: 0.0)
     assert [bool(buckets.take("a")) for _ in range(3)] == [False, False, True]
     assert not buckets.take("b")
 
 
 @given(st.lists(st.integers(), max_size=200))
 def test_memory_is_bounded(keys: list[int]) -> None:
-    buckets = Buckets(rate=1, burst=1, most=10, clock=lambda: 0.0)
+    buckets = TokenBuckets(rate=1, burst=1, most=10, clock=lambda: 0.0)
     for key in keys:
         buckets.take(str(key))
         assert len(buckets) <= 10
@@ -73,7 +73,7 @@ def test_memory_is_bounded(keys: list[int]) -> None:
 
 def test_a_clock_that_goes_back_gives_nothing_away() -> None:
     times = iter([10.0, 5.0, 5.0])
-    buckets = Buckets(rate=100, burst=1, clock=lambda: next(times))
+    buckets = TokenBuckets(rate=100, burst=1, clock=lambda: next(times))
     assert buckets.take("a") == 0
     assert buckets.take("a") > 0
 

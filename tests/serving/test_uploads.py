@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from snellen.errors import BadInput
 from snellen.memory.artifacts import ArtifactStore
 from snellen.serving import ServerSettings, Uploads
-from snellen.serving.addresses import Address
+from snellen.serving.remote_pictures import Address
 
 
 def _file(kind: str = "PNG", size: tuple[int, int] = (8, 6)) -> bytes:
@@ -66,9 +66,9 @@ async def test_one_picture_has_one_id_however_it_comes(tmp_path: Path) -> None:
         ("aGVs\nbG8=", "not valid base64"),
         ("data:image/png;base64,aGVs bG8=", "not valid base64"),
         ("data:image/png;base64,é", "not valid base64"),
-        ("data:image/png,hello", "no picture in base64"),
-        ("data:text/html;base64,aGVsbG8=", "no picture in base64"),
-        ("data:" + "x" * 10_000, "no picture in base64"),
+        ("data:image/png,hello", "not a picture in base64"),
+        ("data:text/html;base64,aGVsbG8=", "not a picture in base64"),
+        ("data:" + "x" * 10_000, "not a picture in base64"),
         ("http://pictures.example/a.png", "only from hosts that the server's owner allows"),
         ("https://user:pass@pictures.example/a.png", "without a password"),
         ("file:///etc/passwd", "file: address"),

@@ -1,8 +1,7 @@
-"""What clients get: completions and their chunks, usage, replies with their pictures."""
+"""Answers to clients: completions and their chunks, usage, replies with their pictures."""
 
 from __future__ import annotations
 
-import base64
 import json
 import secrets
 import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.graphs.messages import pictures_in, text_of
 from snellen.memory.artifacts import ArtifactStore
+from snellen.reports.pictures import data_uri
 from snellen.serving.picture_previews import shown_picture
 from snellen.threads.events import NodeFinished, Started
 
@@ -27,7 +27,7 @@ Showing = Literal["data", "link", "none"]
 
 @dataclass
 class CompletionUsage:
-    """What an answer has used: tokens of the chat model where one was called, else words.
+    """The usage of an answer: tokens of the chat model where one was called, else words.
 
     Attributes:
         prompt: Tokens, or words of the conversation.
@@ -127,4 +127,4 @@ def in_markdown(reply: BaseMessage, store: ArtifactStore, showing: Showing, base
 
 def _data(content: bytes) -> str:
     shown, kind = shown_picture(content)
-    return f"data:{kind};base64,{base64.b64encode(shown).decode()}"
+    return data_uri(shown, kind)

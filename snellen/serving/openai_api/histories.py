@@ -34,11 +34,11 @@ _THOUGHTS: Final = re.compile(r"<details\b.*?</details>|<think>.*?</think>", re.
 
 @dataclass(frozen=True)
 class ConversationPlace:
-    """Where a conversation goes on.
+    """The thread of a conversation.
 
     Attributes:
-        thread: Its thread: one that exists, or the name of a new one.
-        kept: Whether the client named it, and so can come back for what it does not wait for.
+        thread: The name of an existing thread, or of a new one.
+        kept: True where the client named it, and so can find it again.
     """
 
     thread: str
@@ -73,7 +73,7 @@ async def place_of(named: str | None, messages: Sequence[Message]) -> Conversati
 
 
 async def remember(thread: str, messages: Sequence[Message]) -> None:
-    """Know a conversation again once it has been answered."""
+    """Remember a conversation by its history once it has been answered."""
     turn = Turn(thread, await directory.standing(thread))
     await asyncio.to_thread(lambda: ConversationTable(home()).keep(fingerprint(messages), turn))
 
@@ -110,7 +110,7 @@ async def for_the_graph(messages: Sequence[Message], uploads: Uploads) -> list[B
             made.append(HumanMessage(await _content(one.text(), [one] if one is shown else [], uploads)))
     text = "\n".join(one.text() for one in last).strip()
     if len(text) > MAX_TEXT:
-        msg = f"The message has {len(text):,} characters; at most {MAX_TEXT:,} are read: say it in fewer words."
+        msg = f"The message has {len(text):,} characters; at most {MAX_TEXT:,} are allowed."
         raise BadInput(msg)
     return [*made, HumanMessage(await _content(text, last, uploads))]
 
@@ -119,7 +119,7 @@ async def _content(text: str, carrying: Sequence[Message], uploads: Uploads) -> 
     blocks = [block for one in carrying for block in one.others()]
     for block in blocks:
         if block.get("type") not in PICTURE_TYPES:
-            msg = f"A message may carry text and pictures, no {str(block.get('type'))[:40]!r}."
+            msg = f"A message may have text and pictures, not {str(block.get('type'))[:40]!r}."
             raise ApiError(400, msg, code="unsupported_content", param="messages")
     stored = [await uploads.add_reference(_address(block)) for block in blocks]
     pictures = [reference(one, uploads.notices.get(one.id, ())) for one in stored]
@@ -128,10 +128,10 @@ async def _content(text: str, carrying: Sequence[Message], uploads: Uploads) -> 
 
 def _address(block: dict[str, Any]) -> str:
     """Return what a picture's block holds: an address, or base64."""
-    found = block.get("image_url") or block.get("url")
-    if isinstance(found, dict):
-        found = found.get("url")
-    return found if isinstance(found, str) and found else encoded_picture(block)
+    url = block.get("image_url") or block.get("url")
+    if isinstance(url, dict):
+        url = url.get("url")
+    return url if isinstance(url, str) and url else encoded_picture(block)
 
 
 def _before(messages: Sequence[Message]) -> Sequence[Message]:

@@ -1,10 +1,12 @@
-"""What clients ask: read, typed, and refused in OpenAI's words where it cannot be done."""
+"""Requests of clients: parsed, validated, and refused in OpenAI's form where they are not supported."""
 
 from __future__ import annotations
 
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from snellen.serving.limits import error_body
 
 Json = dict[str, Any]
 
@@ -15,7 +17,7 @@ _TEXTS: Final = frozenset({"text", "input_text"})
 
 
 class ApiError(Exception):
-    """A request is not done; told in the form that OpenAI's clients expect.
+    """An error in the form that OpenAI's clients expect.
 
     Attributes:
         status: The HTTP status.
@@ -31,11 +33,11 @@ class ApiError(Exception):
         super().__init__(message)
         self.status, self.message, self.code, self.param, self.retry_after = status, message, code, param, retry_after
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, dict[str, str | None]]:
         """Return the body of the answer."""
         kinds = {401: "authentication_error", 429: "rate_limit_error"}
         kind = kinds.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")  # noqa: PLR2004
-        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
+        return error_body(self.message, kind, param=self.param, code=self.code)
 
 
 class Message(BaseModel):
@@ -60,7 +62,7 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream says beside the answer."""
+    """Options of a stream."""
 
     include_usage: bool = False
 
@@ -96,31 +98,31 @@ def read_request(body: Any) -> ChatRequest:  # noqa: ANN401 - whatever JSON came
         raise ApiError(400, msg, param=param) from error
     _refuse_unsupported(request.model_extra or {})
     if request.messages[-1].role != "user":
-        msg = "The last message must be the user's: say what is to be done."
+        msg = "The last message must be the user's."
         raise ApiError(400, msg, param="messages")
     return request
 
 
-def _refuse_unsupported(given: Json) -> None:
-    """Refuse what a client would wait for in vain; what merely tunes an answer is tolerated."""
-    form = given.get("response_format")
-    wanted = {
-        "n": given.get("n") not in {None, 1},
-        "tools": bool(given.get("tools")) and given.get("tool_choice") != "none",
-        "functions": bool(given.get("functions")) and given.get("function_call") != "none",
+def _refuse_unsupported(parameters: Json) -> None:
+    """Refuse parameters that change what a client gets; those that merely tune an answer are ignored."""
+    form = parameters.get("response_format")
+    requested = {
+        "n": parameters.get("n") not in {None, 1},
+        "tools": bool(parameters.get("tools")) and parameters.get("tool_choice") != "none",
+        "functions": bool(parameters.get("functions")) and parameters.get("function_call") != "none",
         "response_format": isinstance(form, dict) and form.get("type") != "text",
-        "logprobs": bool(given.get("logprobs")),
-        "audio": bool(given.get("audio")),
+        "logprobs": bool(parameters.get("logprobs")),
+        "audio": bool(parameters.get("audio")),
     }
     reasons = {
-        "n": "one answer is given to a request: leave n out, or take 1",
-        "tools": "the agent calls its own tools and none of the client's: leave tools out",
-        "functions": "the agent calls its own tools and none of the client's: leave functions out",
-        "response_format": "answers are Markdown: leave response_format out",
-        "logprobs": "answers come from programs, which have no token probabilities: leave logprobs out",
-        "audio": "answers are text and pictures: leave audio out",
+        "n": "a request gets one answer; omit n, or set it to 1",
+        "tools": "the agent calls its own tools only; omit tools",
+        "functions": "the agent calls its own tools only; omit functions",
+        "response_format": "answers are Markdown; omit response_format",
+        "logprobs": "answers come from programs, which have no token probabilities; omit logprobs",
+        "audio": "answers are text and pictures; omit audio",
     }
-    for name, asked in wanted.items():
-        if asked:
+    for name, is_requested in requested.items():
+        if is_requested:
             msg = f"{name} is not supported here: {reasons[name]}."
             raise ApiError(400, msg, code="unsupported_parameter", param=name)

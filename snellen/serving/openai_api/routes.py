@@ -1,4 +1,4 @@
-"""The routes: what is asked becomes a job on the conversation's thread, and its reply an answer."""
+"""Routes: a request becomes a job on the conversation's thread, and its reply the answer."""
 
 from __future__ import annotations
 
@@ -69,25 +69,24 @@ def openai_routes(jobs: Jobs, profiles: Mapping[str, str], settings: ServerSetti
     """
     api = _Api(jobs, profiles, settings or ServerSettings())
     return [
-        Route("/v1/models", _told(api.models)),
-        Route("/v1/models/{model}", _told(api.model)),
-        Route("/v1/chat/completions", _told(api.completions), methods=["POST"]),
-        Route("/v1/{rest:path}", _told(_nothing), methods=["GET", "POST", "DELETE"]),
+        Route("/v1/models", _with_errors(api.models)),
+        Route("/v1/models/{model}", _with_errors(api.model)),
+        Route("/v1/chat/completions", _with_errors(api.completions), methods=["POST"]),
+        Route("/v1/{rest:path}", _with_errors(_not_found), methods=["GET", "POST", "DELETE"]),
     ]
 
 
-def _told(handler: Handler) -> Handler:
-    """Have a handler's errors told in OpenAI's form."""
+def _with_errors(handler: Handler) -> Handler:
+    """Return a handler whose errors have OpenAI's form."""
 
     @wraps(handler)
-    async def telling(request: Request) -> Response:
+    async def handle(request: Request) -> Response:
         try:
             return await handler(request)
         except (ApiError, SnellenError) as error:
-            told = _in_their_form(error, request.state.user)
-            return _refused(told)
+            return _refused(_as_api_error(error, request.state.user))
 
-    return telling
+    return handle
 
 
 def _refused(error: ApiError) -> Response:
@@ -95,7 +94,7 @@ def _refused(error: ApiError) -> Response:
     return JSONResponse(error.to_json(), error.status, headers)
 
 
-def _in_their_form(error: ApiError | SnellenError, user: User | None) -> ApiError:
+def _as_api_error(error: ApiError | SnellenError, user: User | None) -> ApiError:
     if isinstance(error, ApiError):
         return error
     if isinstance(error, Busy):
@@ -105,12 +104,12 @@ def _in_their_form(error: ApiError | SnellenError, user: User | None) -> ApiErro
     if isinstance(error, BadInput):
         return ApiError(400, str(error))
     _LOG.error("a conversation failed", exc_info=error)
-    known = user is not None and user.name == OWNER
-    return ApiError(500, str(error) if known else "This failed; the server's owner finds the reason in the log.")
+    is_owner = user is not None and user.name == OWNER
+    return ApiError(500, str(error) if is_owner else "This failed; the server's log has the reason.")
 
 
-async def _nothing(request: Request) -> Response:
-    msg = f"{request.method} {request.url.path[:80]} is not served here: /v1/models and /v1/chat/completions are."
+async def _not_found(request: Request) -> Response:
+    msg = f"{request.method} {request.url.path[:80]} is not supported: use /v1/models and /v1/chat/completions."
     raise ApiError(404, msg, code="unknown_url")
 
 
@@ -134,14 +133,14 @@ class _Api:
         home = cast("User", request.state.user).home
         showing = _showing(request)
         uploads = Uploads(open_pictures(home), self.settings)
-        said = await for_the_graph(asked.messages, uploads)
+        messages = await for_the_graph(asked.messages, uploads)
         place = await place_of(request.headers.get(THREAD), asked.messages)
         running = self.jobs.find(home, place.thread)
         if running is not None and not running.is_over:
-            msg = "This conversation is being answered: wait for that, or stop it."
+            msg = "This conversation is still being answered: wait, or stop it."
             raise ApiError(409, msg, code="busy")
         keeping = None if await self._keeps(place, asked) else self._seconds(asked)
-        make = partial(_said, asked, said, place.thread, profile, keeping)
+        make = partial(_answering, asked, messages, place.thread, profile, keeping)
         exchange = _Exchange(request, asked, place, self.jobs, showing)
         exchange.begun = asyncio.create_task(self.jobs.begin(home, make))
         # Whether it fails is told to whoever still waits for it.
@@ -160,19 +159,19 @@ class _Api:
 
     def _profile(self, name: str) -> str:
         if name not in self.profiles:
-            msg = f"There is no model {name[:80]!r} here: choose among {', '.join(self.profiles)}."
+            msg = f"There is no model {name[:80]!r} here: choose one of {', '.join(self.profiles)}."
             raise ApiError(404, msg, code="model_not_found", param="model")
         return self.profiles[name]
 
 
-async def _said(
-    asked: ChatRequest, said: list[BaseMessage], thread: str, profile: str, seconds: float | None
+async def _answering(
+    asked: ChatRequest, messages: list[BaseMessage], thread: str, profile: str, seconds: float | None
 ) -> AsyncGenerator[Any]:
-    """Say it, and know the conversation again once it is answered, whoever still waits for the answer.
+    """Answer a conversation and remember it, even if the client has left.
 
     Args:
         asked: The request.
-        said: Its messages.
+        messages: Its messages.
         thread: The conversation's.
         profile: Name or path of a profile.
         seconds: How long the thread is kept after that; None for good.
@@ -180,7 +179,7 @@ async def _said(
     if seconds is not None:
         await retention.begin_transient(thread, seconds)
     try:
-        async with aclosing(stream_messages(said, thread=thread, profile=profile)) as events:
+        async with aclosing(stream_messages(messages, thread=thread, profile=profile)) as events:
             async for event in events:
                 yield event
         await remember(thread, asked.messages)
@@ -249,7 +248,7 @@ class _Exchange:
                 yield self.completion.used(self.usage)
             yield b"data: [DONE]\n\n"
         except (ApiError, SnellenError) as error:
-            yield event_of(_in_their_form(error, self.request.state.user).to_json())
+            yield event_of(_as_api_error(error, self.request.state.user).to_json())
         finally:
             self._leave()
 
@@ -288,9 +287,9 @@ class _Exchange:
                     # A question that words can answer: the conversation waits, and goes on with the next message.
                     reply = event.update["messages"][-1]
         if reply is None and job.status == "waiting":
-            text = f"A person must decide first: `snellen resume {job.thread}` asks. {job.asks}".rstrip()
+            text = f"This waits for a decision: `snellen resume {job.thread}`. {job.asks}".rstrip()
         elif reply is None or job.status not in {"finished", "waiting"}:
-            raise job.refused or ApiError(503, job.error or "It was stopped.", code="stopped")
+            raise job.refused or ApiError(503, job.error or "Stopped.", code="stopped")
         else:
             store = open_pictures(job.home)
             text = await asyncio.to_thread(in_markdown, reply, store, self.showing, str(self.request.base_url))
@@ -307,7 +306,7 @@ class _Exchange:
             return
         job = self.begun.result()
         if not self.place.kept and not job.is_over and job.task is not None:
-            job.task.cancel("Nobody waited for it any more.")
+            job.task.cancel("The client left.")
 
 
 async def _lively(lines: AsyncGenerator[str]) -> AsyncGenerator[str]:
@@ -340,16 +339,16 @@ async def _body(request: Request) -> Any:  # noqa: ANN401 - whatever JSON came
     try:
         return await asyncio.to_thread(from_json, content)
     except ValueError as error:
-        msg = "The body is no JSON."
+        msg = "The body is not valid JSON."
         raise ApiError(400, msg) from error
 
 
 def _showing(request: Request) -> Showing:
-    said = request.headers.get(PICTURES, "data").strip().lower()
-    if said not in {"data", "link", "none"}:
-        msg = f"{PICTURES} is data, link or none, not {said[:40]!r}."
+    mode = request.headers.get(PICTURES, "data").strip().lower()
+    if mode not in {"data", "link", "none"}:
+        msg = f"{PICTURES} must be data, link or none, not {mode[:40]!r}."
         raise ApiError(400, msg)
-    return cast("Showing", said)
+    return cast("Showing", mode)
 
 
 def _model(name: str) -> dict[str, Any]:

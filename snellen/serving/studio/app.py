@@ -1,4 +1,4 @@
-"""What LangGraph's server serves beside its own API, and what stands before all of it (``http.app`` of langgraph.json).
+"""Routes and middleware around LangGraph's own API (``http.app`` of langgraph.json).
 
 The guard, the limits and the logs are those of every Snellen server.
 """
@@ -13,9 +13,9 @@ from starlette.middleware import Middleware
 from snellen.serving.app import create_app
 from snellen.serving.artifact_routes import artifact_routes
 from snellen.serving.settings import ServerSettings
-from snellen.serving.studio.inputs import Checked
-from snellen.serving.studio.introductions import Introduced
+from snellen.serving.studio.input_validation import InputValidation
 from snellen.serving.studio.launch import HOST_VARIABLE
+from snellen.serving.studio.thread_registration import ThreadRegistration
 
 ORIGINS_VARIABLE: Final = "SNELLEN_STUDIO_ORIGINS"
 """Names the web pages, separated by blanks, that may use the server from a browser."""
@@ -30,4 +30,4 @@ app = create_app(
     routes=artifact_routes(),
 )
 """Named by ``http.app`` of langgraph.json."""
-app.user_middleware += [Middleware(Introduced), Middleware(Checked)]
+app.user_middleware += [Middleware(ThreadRegistration), Middleware(InputValidation)]

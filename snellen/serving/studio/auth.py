@@ -1,4 +1,4 @@
-"""Who is who on LangGraph's server: the guard has let a user in; each sees their own threads, runs and files alone."""
+"""Authorization on LangGraph's server: each user whom the guard let in sees only their own threads, runs and files."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ async def anybodys_graphs(ctx: Auth.types.AuthContext, value: Auth.types.Assista
 
 @auth.on.crons
 async def own_times(ctx: Auth.types.AuthContext, value: Any) -> bool:  # noqa: ANN401, ARG001
-    """Nothing is done again and again but for the owner: nobody would see it, or stop it."""
+    """Only the owner may schedule runs: nobody else could see or stop them."""
     return ctx.user.identity == OWNER
 
 
 @auth.on.store
 async def own_store(ctx: Auth.types.AuthContext, value: Any) -> bool:  # noqa: ANN401, ARG001
-    """Nothing is kept in the server's own store but by its owner."""
+    """Only the owner may use the server's own store."""
     return ctx.user.identity == OWNER

@@ -14,7 +14,7 @@ import snellen.graphs.learn
 from snellen.memory.home import choose_home
 from snellen.memory.thread_locks import running
 from snellen.runtime.input_pictures import no_paths
-from snellen.serving.studio.names import NAMES
+from snellen.serving.studio.thread_ids import THREAD_IDS
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -55,7 +55,7 @@ async def _served(graph: Graph, config: RunnableConfig) -> AsyncIterator[Graph]:
     if not (configurable.get("__is_for_execution__") and thread):
         yield graph
         return
-    known = await NAMES.find(str(thread), user=str(configurable.get("langgraph_auth_user_id") or ""))
+    known = await THREAD_IDS.find(str(thread), user=str(configurable.get("langgraph_auth_user_id") or ""))
     choose_home(known.home)
     await asyncio.to_thread(known.home.mkdir, parents=True, exist_ok=True)
     async with running(known.name, known.home):

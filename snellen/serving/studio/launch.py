@@ -15,7 +15,7 @@ from snellen.serving.jobs import JobLimits
 from snellen.serving.users import Tokens, check_listening
 
 HOST_VARIABLE: Final = "SNELLEN_STUDIO_HOST"
-"""Tells what stands before the server which address it listens on."""
+"""The variable with the address that the server listens on, for the middleware before it."""
 
 _HERE: Final = Path(__file__).resolve().parent
 
@@ -30,7 +30,7 @@ ENVIRONMENT: Final = {
 
 
 def configuration(folder: str | Path = _HERE) -> dict[str, Any]:
-    """Return what the server is told: the graphs, the checkpoints, who is let in, what else is served.
+    """Return the configuration of the server: graphs, checkpoints, authorization, routes.
 
     Args:
         folder: Where the files are that it names; ``./snellen/serving/studio`` gives what langgraph.json says.

@@ -13,7 +13,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from snellen.graphs.states import STATE_TYPES
 from snellen.memory.checkpoints import checkpoints, serializer
 from snellen.memory.savers import KEEP_LATEST, SynchronousMethods, waited_for
-from snellen.serving.studio.names import NAMES, Known, known_homes, server_id
+from snellen.serving.studio.thread_ids import THREAD_IDS, KnownThread, server_id
+from snellen.serving.users import user_homes
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -78,7 +79,7 @@ class HomesSaver(SynchronousMethods):
         told |= ({"graph": graph} if graph else {}) | ({"run_id": str(run)} if run else {})
         saved = await saver.aput(_named(config, known.name), checkpoint, told, new_versions)
         if not config["configurable"].get("checkpoint_ns"):
-            NAMES.note_written(_thread(config), checkpoint["id"])
+            THREAD_IDS.note_written(_thread(config), checkpoint["id"])
         return _named(saved, _thread(config))
 
     async def aput_writes(
@@ -92,11 +93,11 @@ class HomesSaver(SynchronousMethods):
         """Delete a thread."""
         known, saver = await self._where({"configurable": {"thread_id": thread_id}})
         await saver.adelete_thread(known.name)
-        NAMES.forget(thread_id)
+        THREAD_IDS.forget(thread_id)
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete what runs saved; the server has looked whose they are, and knows no homes."""
-        for home in (await asyncio.to_thread(known_homes)).values():
+        for home in (await asyncio.to_thread(user_homes)).values():
             await (await self._opened(home)).adelete_for_runs(run_ids)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -104,7 +105,7 @@ class HomesSaver(SynchronousMethods):
         source, saver = await self._where({"configurable": {"thread_id": source_thread_id}})
         await saver.acopy_thread(source.name, target_thread_id)
         # Whoever asked for it may have been written down as somebody new: the copy is found where it lies.
-        NAMES.forget(target_thread_id)
+        THREAD_IDS.forget(target_thread_id)
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
         """Delete threads, or all but the latest checkpoint of each of their namespaces."""
@@ -112,7 +113,7 @@ class HomesSaver(SynchronousMethods):
             known, saver = await self._where({"configurable": {"thread_id": thread}})
             await saver.aprune([known.name], strategy=strategy)
             if strategy != KEEP_LATEST:
-                NAMES.forget(thread)
+                THREAD_IDS.forget(thread)
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - inherited
         """Return the version of a channel that follows, as the homes' savers count them."""
@@ -121,10 +122,10 @@ class HomesSaver(SynchronousMethods):
         number = 0 if current is None else int(str(current).split(".")[0])
         return f"{number + 1:032}.{random.random():016}"
 
-    async def _where(self, config: RunnableConfig) -> tuple[Known, BaseCheckpointSaver[str]]:
+    async def _where(self, config: RunnableConfig) -> tuple[KnownThread, BaseCheckpointSaver[str]]:
         configurable = config["configurable"]
         user = str(configurable.get("langgraph_auth_user_id") or "")
-        known = await NAMES.find(str(configurable["thread_id"]), user=user)
+        known = await THREAD_IDS.find(str(configurable["thread_id"]), user=user)
         return known, await self._opened(known.home)
 
     async def _opened(self, home: Path) -> BaseCheckpointSaver[str]:
@@ -140,7 +141,7 @@ class HomesSaver(SynchronousMethods):
         from heapq import nlargest
 
         found: dict[str, CheckpointTuple] = {}
-        for user, home in (await asyncio.to_thread(known_homes)).items():
+        for user, home in (await asyncio.to_thread(user_homes)).items():
             saver = await self._opened(home)
             async for one in saver.alist(None, filter=wanted, before=before, limit=limit):
                 name = server_id(user, _thread(one.config))

@@ -22,7 +22,7 @@ from snellen.memory.thread_locks import running
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.runtime.context import Context
 from snellen.serving.studio.launch import ENVIRONMENT, configuration
-from snellen.serving.studio.names import server_id
+from snellen.serving.studio.thread_ids import server_id
 from snellen.serving.users import Tokens
 from snellen.threads import ask as sessions
 from snellen.threads import directory

@@ -1,4 +1,4 @@
-"""Names of threads: LangGraph's server knows only UUIDs, the command line and the pages names that people can read.
+"""Ids of threads: UUIDs on LangGraph's server, readable names on the command line and the pages.
 
 A thread that was begun on the server is named by its UUID everywhere. One that was begun elsewhere has a UUID on the
 server that follows from its name and its user.
@@ -14,19 +14,19 @@ from typing import Final
 
 from snellen.memory.checkpoints import thread_heads
 from snellen.memory.home import owners_home
-from snellen.serving.users import OWNER, USERS
+from snellen.serving.users import OWNER, USERS, user_homes
 
 _SPACE: Final = uuid.UUID("b7a0b0f6-5d0c-5f43-9c5e-5f6a5e11e100")
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownThread:
     """A thread of a home.
 
     Attributes:
         user: Whose home it is.
         home: The home.
-        name: What the thread is called there.
+        name: Its name there.
         graph: The graph that it belongs to; empty where it does not say.
         checkpoint: The id of its latest checkpoint; empty where it has none.
     """
@@ -39,12 +39,12 @@ class Known:
 
     @property
     def uuid(self) -> str:
-        """What the server calls it."""
+        """Its id on the server."""
         return server_id(self.user, self.name)
 
 
 def server_id(user: str, name: str) -> str:
-    """Return what LangGraph's server calls a thread."""
+    """Return the id of a thread on LangGraph's server."""
     try:
         return str(uuid.UUID(name))
     except ValueError:
@@ -58,37 +58,27 @@ def home_of(user: str) -> Path:
     return folder if user in {"", OWNER} else folder / USERS / user
 
 
-def known_threads() -> list[Known]:
+def known_threads() -> list[KnownThread]:
     """Return the threads of every home, the latest of each first.
 
     Raises:
         MemoryTrouble: A home cannot be read.
     """
     return [
-        Known(user, folder, name, graph, checkpoint)
-        for user, folder in known_homes().items()
+        KnownThread(user, folder, name, graph, checkpoint)
+        for user, folder in user_homes().items()
         for name, (graph, checkpoint) in thread_heads(folder).items()
     ]
 
 
-def known_homes() -> dict[str, Path]:
-    """Return the home of each user, the owner's first."""
-    owner = owners_home()
-    homes = {OWNER: owner}
-    users = owner / USERS
-    if users.is_dir():
-        homes |= {folder.name: folder for folder in sorted(users.iterdir()) if folder.is_dir()}
-    return homes
-
-
-class ThreadNames:
+class ThreadIds:
     """Finds the thread that the server means; shared by all that the server runs."""
 
     def __init__(self) -> None:
-        self._found: dict[str, Known] = {}
+        self._found: dict[str, KnownThread] = {}
         self._written: dict[str, str] = {}
 
-    async def find(self, thread: str, *, user: str = "") -> Known:
+    async def find(self, thread: str, *, user: str = "") -> KnownThread:
         """Return the thread of a UUID; a new one is the user's.
 
         Raises:
@@ -98,7 +88,7 @@ class ThreadNames:
             await self.refresh()
         return self._found.get(thread) or self._taken(thread, user)
 
-    async def refresh(self) -> list[Known]:
+    async def refresh(self) -> list[KnownThread]:
         """Look again which threads there are, and return them."""
         found = await asyncio.to_thread(known_threads)
         self._found |= {one.uuid: one for one in found}
@@ -108,7 +98,7 @@ class ThreadNames:
         """This process has saved a checkpoint of a thread, whose UUID is given."""
         self._written[thread] = checkpoint
 
-    def is_ours(self, known: Known) -> bool:
+    def is_ours(self, known: KnownThread) -> bool:
         """Tell whether the latest checkpoint of a thread was saved by this process."""
         return self._written.get(known.uuid) == known.checkpoint
 
@@ -117,13 +107,13 @@ class ThreadNames:
         self._found.pop(thread, None)
         self._written.pop(thread, None)
 
-    def _taken(self, thread: str, user: str) -> Known:
+    def _taken(self, thread: str, user: str) -> KnownThread:
         # A thread without a user is not kept: whoever writes to it first is its user.
-        known = Known(user or OWNER, home_of(user), thread)
+        known = KnownThread(user or OWNER, home_of(user), thread)
         if user:
             self._found[thread] = known
         return known
 
 
-NAMES: Final = ThreadNames()
+THREAD_IDS: Final = ThreadIds()
 """Those of this process."""

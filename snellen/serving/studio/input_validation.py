@@ -1,4 +1,4 @@
-"""What comes into LangGraph's server is checked before it reaches a graph: states, settings, pictures."""
+"""Validation of input to LangGraph's server before it reaches a graph: states, settings, pictures."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from pydantic_core import from_json
 
 from snellen.errors import BadInput
 from snellen.graphs.messages import PICTURE_TYPES, encoded_picture, known_picture, reference
+from snellen.memory.artifacts import is_picture_id
 from snellen.memory.thread_deletion import delete_threads
 from snellen.memory.thread_locks import is_running
 from snellen.profiles import profile_names
 from snellen.runtime.resources import open_pictures
 from snellen.runtime.settings import OWN_KEY, InvestigationSettings, RunSettings
-from snellen.serving.refusals import Refusal, tell
+from snellen.serving.limits import Refusal, send_refusal
 from snellen.serving.settings import ServerSettings
-from snellen.serving.studio.names import NAMES
+from snellen.serving.studio.thread_ids import THREAD_IDS
 from snellen.serving.uploads import Uploads
 from snellen.threads.directory import THREAD_TYPES
 from snellen.threads.thread import checked_values
@@ -42,7 +43,6 @@ _SETTINGS: Final[dict[str, type]] = {"ask": RunSettings, "learn": RunSettings}
 _ASSISTANTS: Final = {name: name for name in _STATES} | {str(uuid5(NAMESPACE_GRAPH, name)): name for name in _STATES}
 """The graph of each assistant, which clients name by its graph or by the UUID that the server makes of that."""
 _THREAD: Final = re.compile(r"/threads/(?P<thread>[0-9a-f-]{36})(?:/|$)")
-_ID: Final = re.compile(r"[0-9a-f]{64}")
 _CARRYING: Final = ("/runs", "/threads", "/assistants", "/mcp", "/a2a")
 """Where the addresses begin by which something can reach a graph."""
 _ASKING: Final = ("/search", "/count")
@@ -56,7 +56,7 @@ _APART: Final = frozenset({"resume", "metadata"})
 
 
 @dataclass
-class Checked:
+class InputValidation:
     """Pure ASGI middleware: bodies that carry a state, a context or messages are checked, pictures stored.
 
     Whoever edits a state is told what is wrong with it at once, not by a node that fails later. A picture in a message
@@ -70,8 +70,8 @@ class Checked:
         path = scope.get("path", "")
         if scope["type"] == "http" and scope["method"] == "DELETE" and await _is_run(path):
             # The server would forget a run that goes on, and whoever stops it would find nothing.
-            why = "This thread is being run: cancel its run first, then delete it."
-            await tell(Refusal(409, "busy", why), scope, receive, send)
+            message = "This thread is running: cancel its run first, then delete it."
+            await send_refusal(Refusal(409, "busy", message), scope, receive, send)
             return
         if scope["type"] == "http" and scope["method"] == "DELETE":
             await _delete_with_belongings(path, scope["state"]["user"].name)
@@ -82,23 +82,23 @@ class Checked:
         try:
             body = await _checked(await _body(receive), scope)
         except BadInput as error:
-            await tell(Refusal(422, "input", str(error)), scope, receive, send)
+            await send_refusal(Refusal(422, "input", str(error)), scope, receive, send)
             return
         await self.app(_sized(scope, len(body)), _replayed(body, receive), send)
 
 
 async def _is_run(path: str) -> bool:
-    found = _THREAD.fullmatch(path)
-    if not found:
+    match = _THREAD.fullmatch(path)
+    if not match:
         return False
-    known = await NAMES.find(found["thread"])
+    known = await THREAD_IDS.find(match["thread"])
     return await asyncio.to_thread(is_running, known.name, known.home)
 
 
 async def _delete_with_belongings(path: str, user: str) -> None:
     """Delete a thread with what belongs to it alone; the server itself only forgets its states."""
-    found = _THREAD.fullmatch(path)
-    known = await NAMES.find(found["thread"]) if found else None
+    match = _THREAD.fullmatch(path)
+    known = await THREAD_IDS.find(match["thread"]) if match else None
     # Of another user's, the server says itself that there is none.
     if known is not None and known.user == user:
         await delete_threads([known.name], known.home)
@@ -113,29 +113,30 @@ async def _checked(body: bytes, scope: Scope) -> bytes:
     if not body.strip():
         return body
     try:
-        said = from_json(body)
+        content = from_json(body)
     except ValueError as error:
         # Nothing passes that was not looked at.
-        msg = "The body is no JSON, or too deep."
+        msg = "The body is not valid JSON, or too deep."
         raise BadInput(msg) from error
-    found = _THREAD.match(scope["path"])
-    await _look_over(said, (await NAMES.find(found["thread"])).graph if found else "", scope)
-    return json.dumps(said).encode()
+    match = _THREAD.match(scope["path"])
+    graph = (await THREAD_IDS.find(match["thread"])).graph if match else ""
+    await _check_json(content, graph, scope)
+    return json.dumps(content).encode()
 
 
-async def _look_over(said: Any, graph: str, scope: Scope) -> None:  # noqa: ANN401 - whatever JSON came
+async def _check_json(content: Any, graph: str, scope: Scope) -> None:  # noqa: ANN401 - whatever JSON came
     """Check what a body carries into a graph, wherever in it that stands.
 
     Raises:
         BadInput: It may not.
     """
-    for one in said if isinstance(said, list) else ():
-        await _look_over(one, graph, scope)
-    if not isinstance(said, dict):
+    for one in content if isinstance(content, list) else ():
+        await _check_json(one, graph, scope)
+    if not isinstance(content, dict):
         return
-    graph = _ASSISTANTS.get(str(said.get("assistant_id") or said.get("graph_id") or said.get("name")), graph)
+    graph = _ASSISTANTS.get(str(content.get("assistant_id") or content.get("graph_id") or content.get("name")), graph)
     carrying = _TOOL_KEYS if scope["path"].startswith("/mcp") else _STATE_KEYS
-    for key, value in said.items():
+    for key, value in content.items():
         if key in _APART:
             continue
         if key in carrying:
@@ -147,7 +148,7 @@ async def _look_over(said: Any, graph: str, scope: Scope) -> None:  # noqa: ANN4
             await _check_profile(value.get("profile"))
             await _check_settings(value.get(OWN_KEY), graph)
         else:
-            await _look_over(value, graph, scope)
+            await _check_json(value, graph, scope)
 
 
 def _parts(value: Any) -> Iterator[Json]:  # noqa: ANN401 - whatever JSON came
@@ -158,7 +159,7 @@ def _parts(value: Any) -> Iterator[Json]:  # noqa: ANN401 - whatever JSON came
     """
     for one in value if isinstance(value, list) else [value]:
         if isinstance(one, list):
-            msg = "Give what is to be set as an object with a field for each, not as pairs."
+            msg = "Give the values as an object with a field for each, not as pairs."
             raise BadInput(msg)
         if isinstance(one, dict):
             yield one
@@ -167,7 +168,7 @@ def _parts(value: Any) -> Iterator[Json]:  # noqa: ANN401 - whatever JSON came
 async def _check_values(values: Json, graph: str, scope: Scope) -> None:
     await _check_profile(values.get("profile"))
     if values.get("folder"):
-        msg = "A folder of this machine is not read for whoever asks over the network: leave folder empty."
+        msg = "Folders of this machine are not read over the network: leave folder empty."
         raise BadInput(msg)
     await _store_given(values, scope)
     messages = values.get("messages")
@@ -191,7 +192,7 @@ async def _check_settings(settings: object, graph: str) -> None:
     if settings is None:
         return
     if not isinstance(settings, dict):
-        msg = "Settings are an object with a field for each."
+        msg = "Settings must be an object with a field for each."
         raise BadInput(msg)
     checked_values(settings, _SETTINGS.get(graph, InvestigationSettings), whole="context")
     await _check_profile(settings.get("profile"))
@@ -212,11 +213,11 @@ async def _store_given(values: Json, scope: Scope) -> None:
 
 
 async def _named_picture(text: str, home: Path, uploads: Uploads) -> Picture:
-    if _ID.fullmatch(text):
+    if is_picture_id(text):
         return await asyncio.to_thread(known_picture, text, open_pictures(home))
     if text[:5].lower() == "data:":
         return await uploads.add_reference(text)
-    msg = "A picture is sent as a data: address, or named by its id: paths and addresses are not read over the network."
+    msg = "Send a picture as a data: address, or name it by its id: other paths and addresses are not read."
     raise BadInput(msg)
 
 
@@ -252,7 +253,7 @@ async def _store_pictures(messages: list[Any], scope: Scope) -> None:
 async def _check_profile(profile: object) -> None:
     """Let shipped profiles be named, no files."""
     if profile and profile not in (known := await asyncio.to_thread(profile_names)):
-        msg = f"There is no profile {str(profile)[:40]!r} here: choose among {', '.join(known)}."
+        msg = f"There is no profile {str(profile)[:40]!r} here: choose one of {', '.join(known)}."
         raise BadInput(msg)
 
 

@@ -1,22 +1,24 @@
-"""What other agents get back from tools, over MCP and LangChain: records, and how they are made."""
+"""The tools of other agents, over MCP and LangChain: their arguments, and the records that they return."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, ValidationError
 
 from snellen.errors import BadInput
 from snellen.experiments.schema import VERDICTS
 from snellen.experiments.schema import Answer as AnswerToQuery
 from snellen.profiles.user_paths import user_path
-from snellen.reasoning.language.inflection import counted
+from snellen.reasoning.language.inflection import counted, singular
+from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import resources
 from snellen.summaries.investigations import figures
 from snellen.summaries.runs import drawn, in_words, notices_of, outcome, steps_of
+from snellen.threads import learn
 from snellen.threads.thread import FAILED
 from snellen.values import Picture, from_json
 
@@ -28,9 +30,18 @@ if TYPE_CHECKING:
 _MOST_FOUND: Final = 20
 _LONGEST_PATH: Final = 4_096
 
+Instruction = Annotated[str, Field(description="A question about the pictures, or how to edit them.")]
+Expected = Annotated[str, Field(description="The right answer, if known: Snellen learns from a wrong one.")]
+ModelQuery = Annotated[str, Field(description="A question about models, e.g. Are the models robust to rotation?")]
+ModelNames = Annotated[list[str], Field(description="Names of the models to examine. Empty: those that fit the query.")]
+PictureBudget = Annotated[int, Field(ge=0, description="The most pictures to use. 0: the default.")]
+Concept = Annotated[str, Field(description="The concept to learn, in a word or two.")]
+ToolNames = Annotated[list[str], Field(description="LOC, SEG, CLASSIFY, SELECT, … Empty: the default ones.")]
+MemoryQuery = Annotated[str, Field(description="A concept, or an instruction.", min_length=1, max_length=2_000)]
+
 
 class TaskAnswer(BaseModel):
-    """What came of a visual task."""
+    """The answer to a visual task."""
 
     thread: str
     status: str
@@ -42,7 +53,7 @@ class TaskAnswer(BaseModel):
 
 
 class Investigation(BaseModel):
-    """How far an investigation is, and what it has found."""
+    """The status of an investigation, and its results so far."""
 
     thread: str
     status: str
@@ -50,7 +61,7 @@ class Investigation(BaseModel):
     answers: list[AnswerToQuery]
     """To the query as it was asked, and whether the property that was examined holds, for each model."""
     models: dict[str, str]
-    """What each model that was examined is."""
+    """A description of each model that was examined."""
     conclusion: str
     findings: list[str]
     pictures: int
@@ -59,7 +70,7 @@ class Investigation(BaseModel):
 
 
 class LearningResult(BaseModel):
-    """What was learned."""
+    """The result of learning."""
 
     thread: str
     learned: list[str]
@@ -67,7 +78,7 @@ class LearningResult(BaseModel):
 
 
 class LearnedConcept(BaseModel):
-    """What tools have learned of a concept."""
+    """The prompts of a concept."""
 
     concept: str
     pool: str
@@ -85,20 +96,20 @@ class RememberedExample(BaseModel):
 
 
 class Remembered(BaseModel):
-    """What is known about something."""
+    """The part of the memory that a search found."""
 
     concepts: list[LearnedConcept]
     examples: list[RememberedExample]
 
     def in_words(self) -> str:
-        """Say it in a line for each concept and example."""
+        """Say it, a line for each concept and example."""
         lines = [f"{one.pool} has {counted(one.prompts, 'prompt')} of {one.concept!r}." for one in self.concepts]
         lines += [f"{one.instruction} → {' '.join(one.plan)}" for one in self.examples]
-        return "\n".join(lines) or "Nothing is known about that."
+        return "\n".join(lines) or "The memory has nothing about that."
 
 
 def answer_of(thread: str, state: AskState, store: ArtifactStore) -> TaskAnswer:
-    """Tell what came of a visual task; what it outlined in a picture is drawn into it and stored."""
+    """Return the answer to a visual task; regions are drawn into their picture, which is stored."""
     answer = from_json(state.answer)
     return TaskAnswer(
         thread=thread,
@@ -110,9 +121,29 @@ def answer_of(thread: str, state: AskState, store: ArtifactStore) -> TaskAnswer:
     )
 
 
-def investigation_of(thread: str, status: str, found: InvestigationResult) -> Investigation:
-    """Tell what an investigation has found."""
-    report = found.report
+def learning_result(thread: str, state: Any) -> LearningResult:  # noqa: ANN401 - the state of learn
+    """Return the result of a thread that learned."""
+    learned = learn.learned_of(state)
+    return LearningResult(thread=thread, learned=[str(one) for one in learned], kept=sum(one.kept for one in learned))
+
+
+def request_of(query: str, models: Sequence[str], images: int, profile: str) -> InvestigationRequest:
+    """Return the request for an investigation; no pictures at most stands for the default."""
+    return InvestigationRequest(
+        query=query, models=list(models), budget={"images": float(images)} if images else {}, profile=profile
+    )
+
+
+def argument_error(error: ValidationError, tool: str = "") -> str:
+    """Say in a sentence what is wrong with the arguments of a tool."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    name = ".".join(map(str, first["loc"]))
+    return f"The argument {name!r}{f' of {tool}' if tool else ''} cannot be used: {first['msg'].lower()}."
+
+
+def investigation_of(thread: str, status: str, result: InvestigationResult) -> Investigation:
+    """Return the results of an investigation so far."""
+    report = result.report
     findings = [
         f"{one.claim.stated(design)}? {one.trouble or f'{VERDICTS[one.verdict]}: {figures(one, design)}'}"
         for experiment in report.experiments
@@ -120,15 +151,14 @@ def investigation_of(thread: str, status: str, found: InvestigationResult) -> In
         for one in experiment.findings
     ]
     return Investigation(
-        thread=thread, status=status, query=report.query, answers=list(report.answers), models=dict(found.models),
-        conclusion=report.conclusion or "Nothing was concluded yet.", findings=findings,
+        thread=thread, status=status, query=report.query, answers=list(report.answers), models=dict(result.models),
+        conclusion=report.conclusion or "There is no conclusion yet.", findings=findings,
         pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
     )  # fmt: skip
 
 
 def searched(query: str, profile: str, folder: Path) -> Remembered:
-    """Look up what was learned of a concept, and the examples nearest to an instruction."""
-    from snellen.reasoning.language.inflection import singular
+    """Search the memory for a concept, and for the examples nearest to an instruction."""
     from snellen.summaries.chat_replies import bare_name
 
     context = resources(profile, folder)
@@ -164,7 +194,7 @@ def inside(text: str, roots: Sequence[Path]) -> Path | None:
     real = place.resolve()
     if any(real.is_relative_to(root.resolve()) for root in roots):
         return real
-    msg = "That picture lies in no folder that may be read; name its folder with --root, or send the picture itself."
+    msg = "That picture is in a folder that may not be read; allow the folder with --root, or send the picture itself."
     raise BadInput(msg)
 
 

@@ -1,4 +1,4 @@
-"""Threads that were begun on the command line or a page are made known to LangGraph's server."""
+"""Registration of threads that began on the command line or a page with LangGraph's server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from snellen.errors import SnellenError
 from snellen.memory.home import using_home
-from snellen.serving.studio.names import NAMES, Known
+from snellen.serving.studio.thread_ids import THREAD_IDS, KnownThread
 from snellen.threads.directory import THREAD_TYPES
 from snellen.threads.events import requests_in
 from snellen.threads.thread import has_ended, known_graph, reading_all
@@ -24,7 +24,7 @@ _ONE: Final = re.compile(r"^/threads/(?P<thread>[0-9a-f-]{36})(?:/|$)")
 
 
 @dataclass
-class Introduced:
+class ThreadRegistration:
     """Pure ASGI middleware that makes a user's threads known to the server before it looks for them.
 
     The server keeps of each thread whether it waits for a person, and with which request. Of threads that another
@@ -32,25 +32,27 @@ class Introduced:
     """
 
     app: ASGIApp
-    _told: set[str] = field(default_factory=set)
+    _registered: set[str] = field(default_factory=set)
     _settled: dict[str, str] = field(default_factory=dict)
     """The latest checkpoint of threads that had come to their end with it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Introduce what a request is about, then pass it on."""
+        """Register the threads that a request is about, then pass it on."""
         if scope["type"] == "http" and (user := scope.get("state", {}).get("user")) is not None:
-            wanted = _ONE.match(scope["path"])
-            if wanted or scope["path"] in _LISTS:
-                found = [one for one in await NAMES.refresh() if one.user == user.name]
-                await self._introduce([one for one in found if not wanted or one.uuid == wanted["thread"]])
+            match = _ONE.match(scope["path"])
+            if match or scope["path"] in _LISTS:
+                threads = [one for one in await THREAD_IDS.refresh() if one.user == user.name]
+                await self._register([one for one in threads if not match or one.uuid == match["thread"]])
         await self.app(scope, receive, send)
 
-    async def _introduce(self, several: Sequence[Known]) -> None:
+    async def _register(self, several: Sequence[KnownThread]) -> None:
         for known in several:
-            if known.uuid not in self._told:
+            if known.uuid not in self._registered:
                 await _make(known)
-                self._told.add(known.uuid)
-        changed = [one for one in several if not NAMES.is_ours(one) and self._settled.get(one.uuid) != one.checkpoint]
+                self._registered.add(known.uuid)
+        changed = [
+            one for one in several if not THREAD_IDS.is_ours(one) and self._settled.get(one.uuid) != one.checkpoint
+        ]
         if not changed:
             return
         async with reading_all(changed[0].home) as graphs:
@@ -59,13 +61,13 @@ class Introduced:
                 snapshot = await graph.aget_state({"configurable": {"thread_id": known.name}}, subgraphs=True)
                 with using_home(known.home):
                     summary = await THREAD_TYPES[known_graph(known.graph)].summary(graph, known.name)
-                await _tell_standing(known, snapshot, summary.reason)
+                await _update_status(known, snapshot, summary.reason)
                 if has_ended(snapshot):
                     self._settled[known.uuid] = known.checkpoint
 
 
-async def _make(known: Known) -> None:
-    """Enter a thread into the server's table; its API would want to know whose token makes it."""
+async def _make(known: KnownThread) -> None:
+    """Enter a thread into the server's table directly; its API would require a token."""
     from langgraph_runtime.database import connect
     from langgraph_runtime.ops import Threads
 
@@ -75,8 +77,8 @@ async def _make(known: Known) -> None:
             pass
 
 
-async def _tell_standing(known: Known, snapshot: StateSnapshot, reason: str) -> None:
-    """Enter where a thread stands, and why it failed, if it did."""
+async def _update_status(known: KnownThread, snapshot: StateSnapshot, reason: str) -> None:
+    """Enter the status of a thread, and the reason of a failure."""
     from langgraph_runtime.database import connect
     from langgraph_runtime.ops import Threads
 
