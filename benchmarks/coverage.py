@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from benchmarks.nulls import SCENARIOS, NullScenario
 from benchmarks.real_trials import real_trials
-from snellen.scoring.accuracy import wilson_interval
 from snellen.scoring.evidence import log_wealth
+from snellen.scoring.measure import wilson_interval
 
 CLAIM = 0.1
 """The drop of accuracy that the claim is about."""

@@ -73,10 +73,9 @@ async def measured(benchmark: ProveBenchmark, items: int, seed: int) -> dict[str
         AnswerTuples(said=facts, reference=reference, premise=premise, scene=graphs[item.scene], picture=item.scene)
         for (item, _, _), facts, reference, premise in zip(planted, said, references, premises, strict=True)
     ]
-    places = {name: benchmark.picture(name) for name in benchmark.scenes}
-    stored = bench.interviews.stored(places.values())
+    ids = bench.runner.store({name: benchmark.picture(name) for name in benchmark.scenes})
     judges = bench.entails()
-    judge = None if judges is None else judges({name: stored[place] for name, place in places.items()})
+    judge = None if judges is None else judges(ids)
     results, means = {}, {}
     for metric in METRICS:
         for name, entails in (("scene graph", None), ("with entailment", judge)):

@@ -31,10 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.real_trials import TRIALS, Trials, real_trials
-from snellen.experiments.decisions import asked_now, judged, next_rounds, taken_up, why_stopped
+from snellen.experiments.decisions import asked_now, decided, judged, next_rounds, replaced, taken_up, why_stopped
+from snellen.experiments.design import Claim, Design
 from snellen.experiments.queries.polarity import Measured
-from snellen.experiments.schema import Budget, Claim, Design, Experiment, Finding, Report, Result
-from snellen.experiments.trials import decided, replaced
+from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.scoring import Observations, wilson_interval
 
 CLEAR: Final = 0.25

@@ -36,9 +36,12 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+from snellen.experiments.design import Claim, Design
 from snellen.experiments.examiners.case_based import CaseExaminer
-from snellen.experiments.schema import Claim, Design, Experiment, Finding, Report, Verdict, verdict_of
-from snellen.experiments.trials import ChoicesEvaluated
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
+from snellen.experiments.protocols.protocol import RoundPlace, unmeasured
+from snellen.experiments.protocols.registry import PROTOCOLS
+from snellen.experiments.report import Experiment, Finding, Report, Verdict, verdict_of
 from snellen.graphs.investigate import RECURSION_LIMIT, builder
 from snellen.graphs.states import InvestigateState
 from snellen.profiles import Profile, load_profile
@@ -289,10 +292,10 @@ class PlantedBench:
     def _climbed(
         self, query: PlantedQuery, weigh: Weigh, rounds: Callable[[Design], int], *, seed: int, most: int
     ) -> PlantedOutcome:
-        """Climb the ladder of a query as Snellen does, with another way of sampling and deciding."""
+        """Go through the experiments of a query as Snellen does, with another way of sampling and deciding."""
         report = Report(query=query.text, models=list(query.models), alpha=self.options.alpha, seed=seed)
         while len(report.experiments) < most:
-            design = self.examiner.next_rung(report)
+            design = self.examiner.next_design(report)
             if design is None:
                 break
             number = len(report.experiments)
@@ -311,20 +314,21 @@ class PlantedBench:
 
     def _evaluated(
         self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]
-    ) -> ChoicesEvaluated:
+    ) -> EvaluatedChoices:
         """Make the rounds of an experiment, ask the models, and return what they said."""
         # Whoever asks the same gets the same pictures: they are drawn once for all models.
         name = f"planted-{_digest(design.model_dump_json(include={'arms'}), seed)}"
+        protocol = PROTOCOLS[design.protocol]
         arms, stored = len(design.arms), self.examination.samples.of(name, number)
         for place in range(len(stored) // arms, rounds):
-            made = self.examination.make_round(design, place, investigation=name, experiment=number, seed=seed)
+            made = protocol.make(self.examination, design, RoundPlace(name, number, place, seed))
             self.examination.samples.add(made)
             stored += made
         samples = stored[: rounds * arms]
         for model in models:
-            for shard in self.examination.shards(design, samples, model):
-                self.examination.ask(model, shard)
-        return ChoicesEvaluated.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
+            for shard in unmeasured(protocol, self.examination, design, samples, model):
+                self.examination.runner.ask(model, shard)
+        return EvaluatedChoices.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
 
 
 def _beyond(claim: Claim, seen: Sequence[float], errors: float) -> Verdict:

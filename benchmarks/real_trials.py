@@ -23,17 +23,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from snellen.experiments.design import Claim, Design, Protocol, checked
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.protocols import protocol as protocols
-from snellen.experiments.protocols.free_answers import FreelyEvaluated
-from snellen.experiments.protocols.pair_scoring import PairsEvaluated, judged
-from snellen.experiments.protocols.protocol import RoundPlace
+from snellen.experiments.protocols.free_answers import EvaluatedAnswers
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices, chosen
+from snellen.experiments.protocols.pair_scoring import EvaluatedPairs, scores_by_original
+from snellen.experiments.protocols.protocol import RoundPlace, unmeasured
+from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.queries.class_groups import Subjects
 from snellen.experiments.queries.model_queries import read_query
-from snellen.experiments.schema import Claim, Design, Protocol, Report, checked
-from snellen.experiments.templates import ladder
-from snellen.experiments.trials import ChoicesEvaluated as ChoiceEvaluated
-from snellen.experiments.trials import chosen
+from snellen.experiments.report import Report
+from snellen.experiments.templates import experiments_for
 from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialKey
 from snellen.profiles import Profile, load_profile
@@ -67,7 +68,7 @@ class Collection:
         models: Who is asked.
         rounds: How many rounds are drawn.
         protocol: How they are asked.
-        rung: Which of the query's experiments it is, from 0.
+        level: The place among the query's experiments, from 0.
     """
 
     name: str
@@ -75,15 +76,15 @@ class Collection:
     models: tuple[str, ...]
     rounds: int
     protocol: Protocol = "choice"
-    rung: int = 0
+    level: int = 0
 
     def design(self, profile: Profile) -> Design:
         """Return the experiment."""
         query = self.query.format(f"{', '.join(self.models[:-1])} and {self.models[-1]}")
         if self.protocol == "choice":
             subjects = Subjects.of(profile)
-            rungs = ladder(read_query(query, self.models, subjects), subjects, self.models)
-            return checked(rungs[self.rung], list(self.models))
+            designs = experiments_for(read_query(query, self.models, subjects), subjects, self.models)
+            return checked(designs[self.level], list(self.models))
         report = Report(query=query, models=list(self.models), alpha=0.05, seed=SEED)
         made = asyncio.run(ProtocolExaminer(profile, self.protocol).design_experiment(report, []))
         if made is None:
@@ -94,7 +95,7 @@ class Collection:
 
 COLLECTIONS = (
     Collection("rotation", "Are {} robust to rotation?", _ANSWERING, 150),
-    Collection("birds", "Can {} recognize birds?", _ANSWERING, 200, rung=1),
+    Collection("birds", "Can {} recognize birds?", _ANSWERING, 200, level=1),
     Collection("freeform", "Is what {} say true?", ("blip", *_ANSWERING), 150, "freeform"),
     Collection("pairs", "Can I trust {} to judge similarity?", ("idefics3-judge", "llava-judge"), 200, "pairs"),
 )
@@ -119,7 +120,7 @@ def main() -> None:
 
 def collected(one: Collection, design: Design, examination: Examination) -> dict[str, Any]:
     """Ask the models of a collection, and return what is kept of their trials."""
-    protocol, name = examination.protocols[design.protocol], f"nulls-{one.name}"
+    protocol, name = PROTOCOLS[design.protocol], f"nulls-{one.name}"
     samples = examination.samples.of(name, 0)
     for begun in range(len(samples) // len(design.arms), one.rounds):
         made = protocol.make(examination, design, RoundPlace(name, 0, begun, SEED))
@@ -129,8 +130,8 @@ def collected(one: Collection, design: Design, examination: Examination) -> dict
     for model in one.models:
         for begun in range(0, len(samples), _AT_ONCE * len(design.arms)):
             part = samples[begun : begun + _AT_ONCE * len(design.arms)]
-            for shard in examination.shards(design, part, model):
-                examination.ask(model, shard)
+            for shard in unmeasured(protocol, examination, design, part, model):
+                examination.runner.ask(model, shard)
             print(f"{one.name}: {model} {begun + len(part)} of {len(samples)}", file=sys.stderr, flush=True)
     kept = {model: list(_kept(model, design, samples, examination)) for model in one.models}
     return {"design": design.model_dump(mode="json"), "models": kept}
@@ -139,7 +140,7 @@ def collected(one: Collection, design: Design, examination: Examination) -> dict
 def _kept(model: str, design: Design, samples: Sequence[Sample], examination: Examination) -> Iterator[list[Any]]:
     """Yield the numbers of each sample, round by round in the order of the arms."""
     fingerprints = examination.fingerprints([model])
-    protocol = examination.protocols[design.protocol]
+    protocol = PROTOCOLS[design.protocol]
     if design.protocol == "freeform":
         evaluated: Any = protocol.evaluated(examination, design, samples, fingerprints)
         for sample in samples:
@@ -192,7 +193,7 @@ class Trials:
             for model, each in rows.items()
             for place, plain in enumerate(self.design.conditions)
         }
-        return ChoiceEvaluated(self.design, self.samples, said)
+        return EvaluatedChoices(self.design, self.samples, said)
 
     def _answered(self, rows: _Rows) -> protocols.Evaluated:
         scores = {
@@ -202,14 +203,16 @@ class Trials:
             }
             for model, each in rows.items()
         }
-        return FreelyEvaluated(self.design, scores)
+        return EvaluatedAnswers(self.design, scores)
 
     def _scored(self, rows: _Rows) -> protocols.Evaluated:
         def trial(score: float | None) -> Trial:
             return Trial(TrialKey("", (), "", ()), (), said="" if score is None else f"Score: {score:g}")
 
         said = {model: {sample: list(map(trial, row)) for sample, row in each.items()} for model, each in rows.items()}
-        return PairsEvaluated(self.design, {model: judged(self.design, each) for model, each in said.items()})
+        return EvaluatedPairs(
+            self.design, {model: scores_by_original(self.design, each) for model, each in said.items()}
+        )
 
     def population(self, claim: Claim) -> NDArray[np.float64]:
         """Return what a claim's units are drawn from: their values, shape (units of a round, rounds)."""

@@ -175,7 +175,7 @@ class InvestigateState:
     """The share of verdicts that may be wrong; None takes what the run's settings say."""
 
     budget: Json = field(default_factory=dict)
-    """What it may use (``snellen.experiments.schema.Budget`` in JSON form)."""
+    """What it may use (``snellen.experiments.report.Budget`` in JSON form)."""
 
     seed: int | None = None
     """Chooses the pictures. None takes those that the ledger allots: no other question of this home looked at them."""
@@ -190,11 +190,11 @@ class InvestigateState:
     """Whether a person is asked before an experiment is run; None takes what the run's settings say."""
 
     opening: Json = field(default_factory=dict)
-    """How the report begins: what was ``asked``, and what the Reasoner ``said`` (``snellen.experiments.schema.Opening``
+    """How the report begins: what was ``asked``, and what the Reasoner ``said`` (``snellen.experiments.report.Opening``
     in JSON form); empty until it was asked."""
 
     report: Json = field(default_factory=dict)
-    """What is known (``snellen.experiments.schema.Report`` in JSON form)."""
+    """What is known (``snellen.experiments.report.Report`` in JSON form)."""
 
     correct: bool | None = None
     """Whether models are taught what was found that they cannot do; None takes what the run's settings say."""

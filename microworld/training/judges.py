@@ -28,7 +28,7 @@ from snellen.microworld.training.models_under_test import PLANTED
 from snellen.models.under_test import Card, LocalModel, Question
 from snellen.models.under_test.lora_adapters import adapted
 from snellen.scoring.judge_replies import parsed_score
-from snellen.scoring.pairs import Condition, Judged, mmscore, relaxed_symmetry
+from snellen.scoring.pairs import Condition, PairScores, mmscore, relaxed_symmetry
 
 PAIRS = 24
 """Pairs of one step."""
@@ -285,7 +285,7 @@ def _figures(judge: LocalModel, benchmark: PairBenchmark) -> dict[str, tuple[flo
     for split in dict.fromkeys(pair.split for pair in benchmark.pairs):
         rows = {
             condition: [
-                Judged(
+                PairScores(
                     pair.id, condition, truth(pair.kind, condition), scores[pair.id, condition, False],
                     scores[pair.id, condition, True], pair.original,
                 )

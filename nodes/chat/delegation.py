@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from snellen.errors import BadInput
-from snellen.experiments.schema import Report
+from snellen.experiments.report import Report
 from snellen.graphs.messages import MAX_PICTURES
 from snellen.graphs.states import AskState, InvestigateState, LearnState
 from snellen.learning.feedback import fields_changed_by

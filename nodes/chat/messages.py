@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from langchain_core.messages import HumanMessage
 
-from snellen.experiments.schema import Report
+from snellen.experiments.report import Report
 from snellen.graphs.messages import read_message, reply_message, text_of
 from snellen.learning.records import LearningOutcome
 from snellen.runtime.resources import context_of

@@ -16,21 +16,23 @@ from langgraph.types import Command, interrupt
 from pydantic import ValidationError
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.decisions import asked_now, next_rounds, why_stopped
+from snellen.experiments.decisions import asked_now, next_rounds, replaced, why_stopped
+from snellen.experiments.design import Design, checked
+from snellen.experiments.protocols.protocol import unmeasured
+from snellen.experiments.protocols.registry import PROTOCOLS
+from snellen.experiments.report import Budget, Experiment, Finding, Opening, Report
 from snellen.experiments.rounds import made_round, tried, weighed
-from snellen.experiments.schema import Budget, Design, Experiment, Finding, Opening, Report, checked
-from snellen.experiments.trials import replaced
 from snellen.memory.home import MemoryTrouble
 from snellen.runtime import picture_allotment
 from snellen.runtime.approval import approval_request, decisions_in
 from snellen.runtime.context import given_of, thread_name, usage_with
 from snellen.runtime.investigation_requests import fields_filled_by
 from snellen.runtime.investigation_state import (
-    album_of,
-    free_album,
+    free_sample_set,
     investigator_of,
     opened,
     report_of,
+    sample_set_of,
     written,
 )
 from snellen.runtime.resources import context_of
@@ -109,9 +111,9 @@ async def check_design(state: InvestigateState, runtime: Runtime[Given]) -> Comm
         if reviewed is None:
             return _refused(state, report, objection)
         made = reviewed
-    album = await asyncio.to_thread(free_album, state, len(report.experiments), context.examiner().samples)
+    sample_set = await asyncio.to_thread(free_sample_set, state, len(report.experiments), context.examiner().samples)
     report = await asyncio.to_thread(_begun, state, report, made, context.examiner())
-    update = written(state, report) | {"design": None, "refusals": [], "investigation": album}
+    update = written(state, report) | {"design": None, "refusals": [], "investigation": sample_set}
     return Command(goto="build_benchmark", update=update)
 
 
@@ -139,7 +141,7 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> J
     rejected, done, trouble = experiment.rejected, experiment.rounds, ""
     for place in rounds:
         try:
-            made = await asyncio.to_thread(made_round, album_of(state), report, number, place, context.examiner())
+            made = await asyncio.to_thread(made_round, sample_set_of(state), report, number, place, context.examiner())
             await asyncio.to_thread(context.examiner().samples.add, made)
         except MemoryTrouble:
             raise
@@ -162,13 +164,14 @@ async def measure(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     report = report_of(state)
     number = report.number
     began, asked, examination = time.monotonic(), 0, context.examiner()
-    samples = await asyncio.to_thread(examination.samples.of, album_of(state), number)
+    samples = await asyncio.to_thread(examination.samples.of, sample_set_of(state), number)
     experiment = report.experiments[number]
     for name in asked_now(experiment):
         try:
-            shards = await asyncio.to_thread(examination.shards, experiment.design, samples, name)
+            protocol = PROTOCOLS[experiment.design.protocol]
+            shards = await asyncio.to_thread(unmeasured, protocol, examination, experiment.design, samples, name)
             for shard in shards:
-                await asyncio.to_thread(examination.ask, name, shard)
+                await asyncio.to_thread(examination.runner.ask, name, shard)
                 asked += len(shard)
                 told = {"phase": "measure", "model": name, "done": len(shard), "of": sum(map(len, shards))}
                 runtime.stream_writer({"investigating": told})

@@ -24,11 +24,11 @@ from snellen.experiments.follow_up import (
     plain,
     weaknesses,
 )
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.rounds import tried
-from snellen.experiments.trials import ChoicesEvaluated
 from snellen.models.under_test import AdapterExample, AdapterExamples, LocalModel, Question, adapt
 from snellen.runtime.approval import approval_request, ask_for_approval
-from snellen.runtime.investigation_state import album_of, report_of
+from snellen.runtime.investigation_state import report_of, sample_set_of
 from snellen.runtime.node_execution import interruptible
 from snellen.runtime.picture_allotment import allot_after
 from snellen.runtime.resources import context_of
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
 
     from langgraph.runtime import Runtime
 
+    from snellen.experiments.design import Design
+    from snellen.experiments.report import Experiment, Report
     from snellen.experiments.resources import Examination, Teaching
-    from snellen.experiments.schema import Design, Experiment, Report
     from snellen.graphs.states import InvestigateState, Json
     from snellen.memory.adapters import Adapter
     from snellen.runtime.settings import Given
@@ -107,7 +108,7 @@ async def compare(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     report, examination = report_of(state), context.examiner()
     corrections = [ModelCorrection.model_validate(one) for one in state.corrections]
     evaluated = [
-        await asyncio.to_thread(_evaluated, album_of(state), number, report, examination)
+        await asyncio.to_thread(_evaluated, sample_set_of(state), number, report, examination)
         for number in range(len(report.experiments))
     ]
     told = [_compared(one, report.experiments, evaluated, report.alpha) for one in corrections]
@@ -220,18 +221,18 @@ def _pictures(design: Design, seed: str, count: int, examination: Examination) -
     found = []
     for number in range(count):
         arm = design.arms[number % len(design.arms)]
-        picture = examination.made(arm, f"{seed}/{number}", named=design.about_things).picture
+        picture = examination.draw(arm, f"{seed}/{number}", named=design.about_things).picture
         found.append(AdapterExample(Question((picture,), design.asked(arm), tuple(design.choices)), arm.answer))
     return found
 
 
-def _evaluated(name: str, number: int, report: Report, examination: Examination) -> ChoicesEvaluated:
+def _evaluated(name: str, number: int, report: Report, examination: Examination) -> EvaluatedChoices:
     samples = examination.samples.of(name, number)
-    return ChoicesEvaluated.of(report.experiments[number].design, samples, report.fingerprints, examination.trials)
+    return EvaluatedChoices.of(report.experiments[number].design, samples, report.fingerprints, examination.trials)
 
 
 def _compared(
-    correction: ModelCorrection, experiments: Sequence[Experiment], evaluated: Sequence[ChoicesEvaluated], alpha: float
+    correction: ModelCorrection, experiments: Sequence[Experiment], evaluated: Sequence[EvaluatedChoices], alpha: float
 ) -> ModelCorrection:
     if not correction.called:
         return correction

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from snellen.experiments.decisions import next_rounds, taken_up
+from snellen.experiments.decisions import decided, next_rounds, taken_up
 from snellen.experiments.rounds import weighed
-from snellen.experiments.trials import decided
 from snellen.runtime.context import Context, usage_with
-from snellen.runtime.investigation_state import album_of, investigator_of, report_of, written
+from snellen.runtime.investigation_state import investigator_of, report_of, sample_set_of, written
 from snellen.runtime.resources import context_of
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from snellen.experiments.schema import Report
+    from snellen.experiments.report import Report
     from snellen.graphs.states import InvestigateState, Json
     from snellen.runtime.settings import Given
 
@@ -54,7 +53,7 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     context = await context_of(runtime, state)
     investigator = investigator_of(state, context)
     before = investigator.usage
-    report = await asyncio.to_thread(_weighed_together, report_of(state), album_of(state), context)
+    report = await asyncio.to_thread(_weighed_together, report_of(state), sample_set_of(state), context)
     if not report.experiments:
         said = " ".join(report.notes) or "No experiment could be designed."
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {said}"[:2_000]}))

@@ -49,7 +49,7 @@ class BenchmarkResult(Displayed):
 
     folder: Path
     scores: dict[str, Any]
-    outcome: prove_runs.Freeform | pair_runs.PairJudgement | None
+    outcome: prove_runs.ProveResult | pair_runs.PairBenchmarkResult | None
     caveats: list[str]
     page: str
     tables: str
@@ -112,7 +112,7 @@ async def prove_async(  # noqa: PLR0913 - one for each thing that a caller may s
         return _built(place, page, benchmark.left_out, f"{len(benchmark.items)} questions: {benchmark.source}")
     judge = bench.entails(lambda done, of: tell("entailment", done, of)) if entailment else None
     outcome = await prove_runs.examine(
-        benchmark, bench.interviews, asked, reader=bench.reader, embed=bench.embed, entails=judge, metric=metric,
+        benchmark, bench.runner, asked, reader=bench.reader, embed=bench.embed, entails=judge, metric=metric,
         progress=tell,
     )  # fmt: skip
     text = await asyncio.to_thread(_page_of, partial(prove_reports.write_results, outcome))
@@ -167,7 +167,7 @@ async def pairs_async(  # noqa: PLR0913 - as above
         page = await asyncio.to_thread(pair_reports.write_sample, benchmark)
         return _built(place, page, benchmark.left_out, f"{len(benchmark.pairs)} pairs: {benchmark.source}")
     bench = await asyncio.to_thread(resources.opened, str(profile))
-    outcome = await pair_runs.examine(benchmark, bench.interviews, asked, compatible=compatible, progress=tell)
+    outcome = await pair_runs.examine(benchmark, bench.runner, asked, compatible=compatible, progress=tell)
     text = await asyncio.to_thread(_page_of, partial(pair_reports.write_results, outcome, {}))
     figures = pair_reports.to_json(outcome, {})
     return _ran(place, figures, outcome, text, pair_reports.markdown(outcome, {}))
@@ -181,7 +181,7 @@ def _built(folder: Path, page: Path, left_out: Sequence[str], told: str) -> Benc
 
 
 def _ran(
-    folder: Path, figures: Json, outcome: prove_runs.Freeform | pair_runs.PairJudgement, page: str, tables: str
+    folder: Path, figures: Json, outcome: prove_runs.ProveResult | pair_runs.PairBenchmarkResult, page: str, tables: str
 ) -> BenchmarkResult:
     caveats = [*outcome.notes, *outcome.benchmark.left_out]
     return BenchmarkResult(folder, figures["models"], outcome, caveats, page, tables)

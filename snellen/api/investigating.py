@@ -20,7 +20,7 @@ from snellen.api.following import (
     synchronous,
 )
 from snellen.errors import SnellenError
-from snellen.experiments.schema import Answer, Verdict
+from snellen.experiments.report import Answer, Verdict
 from snellen.graphs.states import InvestigateState, Json
 from snellen.memory.home import home
 from snellen.reports.investigation_page import render

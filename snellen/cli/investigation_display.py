@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.cli.display import print_line
 from snellen.cli.progress_bar import BarDisplay
-from snellen.experiments.schema import VERDICTS as VERDICTS
-from snellen.experiments.schema import verdict_of
+from snellen.experiments.report import VERDICTS as VERDICTS
+from snellen.experiments.report import verdict_of
 from snellen.summaries.investigations import doing, figures, guarantee
 from snellen.summaries.learning import Line
 from snellen.threads.events import Finished, InvestigationProgress, NodeFinished, Started, Waits
 from snellen.threads.investigate import InvestigationEvent, InvestigationResult, found_in
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Experiment, Report
+    from snellen.experiments.report import Experiment, Report
     from snellen.graphs.states import InvestigateState, Json
 
 _COLOURS: Final = {"yes": "green", "no": "red", "open": "yellow"}
@@ -28,7 +28,7 @@ _EVERY: Final = 15.0
 
 def state_json(thread: str, state: InvestigateState, *, waits: Json | None = None) -> Json:
     """Return everything about an investigation as plain JSON; reports of earlier versions in the form of today's."""
-    from snellen.experiments.schema import Report
+    from snellen.experiments.report import Report
 
     status = "waiting" if waits else "finished"
     kept = dataclasses.asdict(state)
@@ -117,7 +117,7 @@ class InvestigationDisplay(BarDisplay):
         )
 
     def _take(self, node: str, update: Json) -> None:
-        from snellen.experiments.schema import Report
+        from snellen.experiments.report import Report
 
         for one in update.get("corrections", ()) if node == "teach" else ():
             self._show_correction(one)

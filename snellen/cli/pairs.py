@@ -17,7 +17,7 @@ from snellen.runtime.running import run
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snellen.evaluation.pairs import PairJudgement
+    from snellen.evaluation.pairs import PairBenchmarkResult
 
 
 def pairs(options: argparse.Namespace) -> int:
@@ -71,7 +71,7 @@ def _run(options: argparse.Namespace) -> int:
     bench = resources.opened(options.profile)
     models = examined(bench.profile, options.models or (), judges=True)
     with told() as progress:
-        outcome = run(examine(found, bench.interviews, models, compatible=options.compat, progress=progress))
+        outcome = run(examine(found, bench.runner, models, compatible=options.compat, progress=progress))
     compared = correlations(outcome.judges, table)
     files = write_results(outcome, compared, Path(options.out)) if options.out else []
     if options.json:
@@ -87,7 +87,7 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _show(outcome: PairJudgement, rows: list[tuple[str, ...]]) -> None:
+def _show(outcome: PairBenchmarkResult, rows: list[tuple[str, ...]]) -> None:
     print_table(("", "MMScore", "RelaxSym (ε = 1)", "smoothness", "controllability", "invalid"), rows)
     for judge in outcome.judges:
         console().print(f"{judge.name}: {judge.verdict}", soft_wrap=True)

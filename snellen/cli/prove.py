@@ -15,7 +15,7 @@ from snellen.reports.evaluations import check_folder
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
-    from snellen.evaluation.prove import Freeform
+    from snellen.evaluation.prove import ProveResult
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
         entails = None if options.no_entailment else bench.entails(lambda done, of: progress("entailment", done, of))
         outcome = run(
             examine(
-                found, bench.interviews, models, reader=bench.reader, embed=bench.embed, entails=entails,
+                found, bench.runner, models, reader=bench.reader, embed=bench.embed, entails=entails,
                 metric=options.metric, progress=progress,
             )
         )  # fmt: skip
@@ -101,7 +101,7 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(outcome: Freeform) -> None:
+def _tell(outcome: ProveResult) -> None:
     correlation = outcome.correlation
     said = f"There is no correlation of hscore and tscore: {correlation.undefined}."
     if correlation.value is not None:

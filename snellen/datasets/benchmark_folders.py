@@ -1,4 +1,4 @@
-"""What benchmarks of all kinds have in common as folders: begun once, written whole, checked when they are read."""
+"""Folders of benchmarks of all kinds: begun once, written whole, checked when they are read."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from snellen.threads import investigate
 from snellen.threads.events import Finished
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Answer, Report
+    from snellen.experiments.report import Answer, Report
     from snellen.graphs.states import InvestigateState
 
 FOLDER: Final = Path(__file__).parent / "campaign_tables"
@@ -82,7 +82,7 @@ class Campaign(BaseModel):
 
     @property
     def guarantee(self) -> str:
-        """What the verdicts of the table are worth."""
+        """The guarantee that the verdicts of the table have together."""
         if self.alpha_over == "table":
             return f"On average at most {100 * self.alpha:g} % of the verdicts of the whole table are wrong."
         return (
@@ -101,7 +101,7 @@ class Cell:
 
     @property
     def query(self) -> str:
-        """What is asked."""
+        """The query of the cell."""
         return self.campaign.query.replace("{row}", self.row).replace("{column}", self.column)
 
     @property
@@ -127,7 +127,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellResult:
-    """What came of a cell.
+    """The result of a cell.
 
     Attributes:
         cell: Which one.

@@ -22,6 +22,7 @@ from snellen.scoring import Interval, bootstrap_interval, mean
 
 if TYPE_CHECKING:
     from snellen.memory.evaluations import EvaluationJournal
+    from snellen.profiles.world import DrawnTask, TaskWorld, UserFeedback
     from snellen.values import PictureStore
 
 Json = dict[str, Any]
@@ -32,7 +33,7 @@ SETTINGS: Final[tuple[Setting, ...]] = ("offline", "online")
 
 @dataclass(frozen=True)
 class LearningRequest:
-    """Which learning to measure.
+    """The learning to measure.
 
     Attributes:
         family: A task family of the world (``vqa``).
@@ -70,16 +71,16 @@ class LearningRequest:
 
 
 class Taught(Solution, Protocol):
-    """What the flow left of a task that was learned from; ``snellen.graphs.states.AskState`` is one."""
+    """The result of a task that was learned from; ``snellen.graphs.states.AskState`` is one."""
 
     @property
     def learned(self) -> list[Json]:
-        """What came of the needs, as ``LearningOutcome`` in JSON form."""
+        """The outcomes of the needs, as ``LearningOutcome`` in JSON form."""
         ...
 
     @property
     def critiques(self) -> list[Json]:
-        """What reflection found."""
+        """The critiques of reflection."""
         ...
 
 
@@ -90,14 +91,14 @@ class TaughtAgent(Protocol):
         """Answer a task for which nothing is known of the right answer."""
         ...
 
-    async def hear(self, task: Assignment, feedback: Any) -> Taught:  # noqa: ANN401 - of the world, as tasks are
+    async def hear(self, task: Assignment, feedback: UserFeedback) -> Taught:
         """Take what the user says, learn from it, and answer again."""
         ...
 
 
 @dataclass(frozen=True)
 class LessonResult:
-    """What came of one task that was learned from.
+    """The result of one task that was learned from.
 
     Attributes:
         id: The task's.
@@ -132,7 +133,7 @@ class LessonResult:
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """How far learning is: told after every task."""
+    """Progress of learning, reported after every task."""
 
     done: int
     total: int
@@ -141,8 +142,8 @@ class LessonProgress:
 
 
 async def learn_from_tasks(
-    world: Any,  # noqa: ANN401 - the module that Profile.world() imports by name
-    tasks: Sequence[Any],
+    world: TaskWorld,
+    tasks: Sequence[DrawnTask],
     *,
     pictures: PictureStore,
     pupil: TaughtAgent,
@@ -178,7 +179,7 @@ async def learn_from_tasks(
     return tuple(results)
 
 
-async def _lesson(task: Any, examiner: TaskExaminer, pupil: TaughtAgent) -> LessonResult:  # noqa: ANN401 - a task of the world
+async def _lesson(task: DrawnTask, examiner: TaskExaminer, pupil: TaughtAgent) -> LessonResult:
     started = time.monotonic()
     answered: list[tuple[Assignment, Solution]] = []
 
@@ -236,7 +237,7 @@ def _general_reasons(learned: Sequence[LearningOutcome]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better the same tasks were solved.
+    """The gain in solving the same tasks.
 
     Attributes:
         gain: The mean difference of their scores.
@@ -254,7 +255,7 @@ class Gain:
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""
-        return {"gain": round(self.gain, 4), "interval": _rounded(self.interval)}
+        return {"gain": round(self.gain, 4), "interval": self.interval.rounded}
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,7 @@ class Figures:
 
     def to_json(self) -> Json:
         """Return them as plain JSON, without the single tasks."""
-        return {"accuracy": round(self.accuracy, 4), "interval": _rounded(self.interval), "n": len(self.values)}
+        return {"accuracy": round(self.accuracy, 4), "interval": self.interval.rounded, "n": len(self.values)}
 
 
 @dataclass(frozen=True)
@@ -303,7 +304,7 @@ class LearningEvaluation:
 
     @property
     def gains(self) -> dict[str, Gain]:
-        """What was gained by programs, by tools beside them, by both, and on known concepts."""
+        """The gain by programs, by tools beside them, by both, and on known concepts."""
         pairs = {
             "programs": (self.before, self.after_programs),
             "tools": (self.after_programs, self.after_tools),
@@ -314,7 +315,7 @@ class LearningEvaluation:
 
     @property
     def reasons(self) -> dict[str, int]:
-        """Why prompts were discarded, or nothing was learned, the commonest reasons first."""
+        """Reasons why prompts were discarded or nothing was learned, the commonest first."""
         counted: Counter[str] = Counter()
         for lesson in self.lessons:
             counted.update(lesson.reasons)
@@ -359,7 +360,3 @@ def _running(values: Sequence[float]) -> list[float]:
         total += value
         means.append(round(total / number, 4))
     return means
-
-
-def _rounded(interval: Interval) -> list[float]:
-    return [round(interval.low, 4), round(interval.high, 4)]

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from snellen.graphs.states import AskState
+    from snellen.profiles.world import TaskWorld, UserFeedback
 
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 """What ``--without`` may leave out."""
@@ -54,7 +55,7 @@ PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 @dataclass(frozen=True)
 class Stage:
-    """How far an evaluation of learning is.
+    """Progress of an evaluation of learning.
 
     Attributes:
         name: The part that is under way, for people.
@@ -133,7 +134,7 @@ class _Laboratory:
     progress: Progress
 
     @cached_property
-    def world(self) -> Any:  # noqa: ANN401 - see Profile.world
+    def world(self) -> TaskWorld:
         """The world that draws and judges the tasks."""
         return self.profile.world()
 
@@ -252,7 +253,7 @@ class _AskingPupil:
         )
         return AskState(**await self._ended(begun, ASK.address(task.id)))
 
-    async def hear(self, task: Assignment, feedback: Any) -> AskState:  # noqa: ANN401 - of the world
+    async def hear(self, task: Assignment, feedback: UserFeedback) -> AskState:
         """Take what the user says, learn from it, and answer again."""
         from snellen.graphs.states import AskState
 

@@ -1,22 +1,26 @@
-"""Models as judges of pairs: asked in both orders under both conditions, and measured (PairBench, section 2)."""
+"""Judges of pairs on a benchmark: asked in both orders under both conditions, and measured (PairBench, section 2)."""
 
 from __future__ import annotations
 
 import asyncio
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from snellen.datasets.pairs import TEMPLATES, Pair, PairBenchmark, asked, truth
+from snellen.datasets.pairs import TEMPLATES, Pair, PairBenchmark
 from snellen.errors import SnellenError
+from snellen.experiments.protocols.pair_scoring import pair_keys, pair_scores
+from snellen.memory.trials import Trial, TrialKey
 from snellen.scoring.judge_replies import not_understood, parsed_score
 from snellen.scoring.measure import Measure
 from snellen.scoring.pairs import (
+    CONDITIONS,
     Condition,
-    Judged,
-    Order,
+    PairOrder,
+    PairScores,
     controllability,
     discounted_gain,
     flaws,
@@ -30,12 +34,12 @@ from snellen.scoring.pairs import (
 )
 
 if TYPE_CHECKING:
-    from snellen.experiments.interviews import Interviews, Spoken
+    from snellen.experiments.trial_runner import StageProgress, TrialRunner
+    from snellen.models.under_test import Card
 
 POOLED: Final = "pooled"
 """The name of all splits together."""
-CONDITIONS: Final[tuple[Condition, ...]] = ("sensitive", "invariant")
-ORDERS: Final[tuple[Order, ...]] = ("forward", "backward", "both")
+ORDERS: Final[tuple[PairOrder, ...]] = ("forward", "backward", "both")
 EPSILONS: Final = (0, 1, 2)
 METRICS: Final = ("mmscore", "relaxsym", "smoothness", "controllability")
 """The metrics that other benchmarks are compared with (table 2): MMScore is the mean of both conditions there."""
@@ -44,12 +48,12 @@ _FEW: Final = 5
 """Originals below which there is no verdict."""
 _WELL: Final = 0.7
 _ROUGHLY: Final = 0.4
-_Metric = Callable[[Sequence[Judged]], Measure]
+_Metric = Callable[[Sequence[PairScores]], Measure]
 
 
 @dataclass(frozen=True)
 class Template:
-    """What a judge makes of one wording (appendix C.6, table 8).
+    """Scores of a judge with one wording (appendix C.6, table 8).
 
     Attributes:
         number: Of the wording.
@@ -77,7 +81,7 @@ class Judge:
     """
 
     name: str
-    judged: Mapping[str, Sequence[Judged]]
+    judged: Mapping[str, Sequence[PairScores]]
     one_way: frozenset[str] = frozenset()
     encoder: bool = False
     compatible: bool = False
@@ -90,11 +94,13 @@ class Judge:
         """All splits together, then each."""
         return [POOLED, *self.judged] if len(self.judged) > 1 else list(self.judged)
 
-    def of(self, split: str) -> list[Judged]:
+    def of(self, split: str) -> list[PairScores]:
         """Return the scores of a split, or of all."""
         return [one for name, rows in self.judged.items() if split in {name, POOLED} for one in rows]
 
-    def agreement(self, split: str, condition: Condition, order: Order = "both", *, interval: bool = True) -> Measure:
+    def agreement(
+        self, split: str, condition: Condition, order: PairOrder = "both", *, interval: bool = True
+    ) -> Measure:
         """Return MMScore in a split."""
         rows = [one for one in self.of(split) if one.condition == condition]
         return _measured(partial(mmscore, order=order), rows, interval=interval)
@@ -146,14 +152,14 @@ class Judge:
 
     @property
     def verdict(self) -> str:
-        """What it can be trusted with, in plain words."""
+        """The verdict on what it can be trusted with, in plain words."""
         found = self.figure("mmscore").value
         originals = len({one.cluster for one in self.of(POOLED)})
         if originals < _FEW:
             return f"Of {originals} originals nothing can be said about it."
         troubles = flaws(self.of(POOLED))
         if self.encoder:
-            troubles = [one for one in troubles if "heed" not in one]
+            troubles = [one for one in troubles if "criterion" not in one]
             troubles.append("it cannot be told what counts")
         if found is None or found < 1 - _WELL:
             return (
@@ -164,8 +170,8 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class PairJudgement:
-    """What came of a benchmark.
+class PairBenchmarkResult:
+    """The result of a benchmark of pairs.
 
     Attributes:
         benchmark: It.
@@ -178,29 +184,21 @@ class PairJudgement:
     notes: Sequence[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Request:
-    pair: Pair
-    condition: Condition
-    backward: bool
-
-
-Progress = Callable[[str, int, int], None]
-
-
 async def examine(
     benchmark: PairBenchmark,
-    interviews: Interviews,
+    runner: TrialRunner,
     models: Sequence[str],
     *,
     compatible: bool = False,
-    progress: Progress = lambda _, __, ___: None,
-) -> PairJudgement:
+    progress: StageProgress = lambda _, __, ___: None,
+) -> PairBenchmarkResult:
     """Have models judge the pairs of a benchmark; what was judged before is not asked again.
+
+    An encoder compares the two things of each pair (appendix C.5): it knows neither orders nor conditions.
 
     Args:
         benchmark: The pairs.
-        interviews: Puts requests to models.
+        runner: Asks models.
         models: By their names in the profile; what they cannot compare is told, not scored.
         compatible: Take two invalid answers for symmetric, as the paper's release does.
         progress: Called with what is done, how much of it, and of how much.
@@ -208,125 +206,82 @@ async def examine(
     Raises:
         SnellenError: No model could judge any pair.
     """
-    places = {name: benchmark.picture(name) for pair in benchmark.pairs for name in pair.files}
-    stored = await asyncio.to_thread(interviews.stored, places.values())
-    ids = {name: stored[place] for name, place in places.items()}
-    judges: list[Judge] = []
-    notes: list[str] = []
-    for name in dict.fromkeys(models):
-        try:
-            card = await asyncio.to_thread(interviews.card, name)
-            told = partial(progress, name)
-            if card.answers:
-                pairs, note = _readable(name, card.pictures, benchmark.pairs)
-                notes += [note] if note else []
-                judge = await asyncio.to_thread(_asked, name, pairs, ids, interviews, told) if pairs else None
-            else:
-                judge = await asyncio.to_thread(_compared, name, benchmark.pairs, ids, interviews, told)
-        except SnellenError as error:
-            notes.append(f"{name} is left out: {str(error).rstrip('.')}.")
-            continue
-        if judge is not None:
-            judges.append(replace(judge, compatible=compatible))
-    if not judges:
-        raise SnellenError(" ".join(notes) or "There is no model to ask.")
-    return PairJudgement(benchmark, judges, notes)
+    files = {name: benchmark.picture(name) for pair in benchmark.pairs for name in pair.files}
+    ids = await asyncio.to_thread(runner.store, files)
+
+    def keys(card: Card) -> list[TrialKey]:
+        return [key for pair in _readable(card, benchmark.pairs) for key in _keys(card, pair, ids)]
+
+    trials, notes = await runner.run_each(models, keys, progress=progress)
+    judges = []
+    for name, answers in trials.items():
+        card = runner.executor.card(name)
+        pairs = _readable(card, benchmark.pairs)
+        if len(pairs) < len(benchmark.pairs):
+            notes.append(f"{name} reads one picture at once: it cannot compare two, only texts.")
+        judges.append(_judge(card, name, pairs, answers, compatible=compatible))
+    return PairBenchmarkResult(benchmark, judges, notes)
 
 
-def _readable(name: str, pictures: int, pairs: Sequence[Pair]) -> tuple[list[Pair], str]:
-    """Return the pairs that a model can read, and say which it cannot."""
-    found = [pair for pair in pairs if len(pair.files) <= pictures]
-    if len(found) == len(pairs):
-        return found, ""
-    return found, f"{name} reads one picture at once: it cannot compare two" + ("." if not found else ", only texts.")
+def _readable(card: Card, pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs that a model can read.
+
+    Raises:
+        SnellenError: There is none.
+    """
+    readable = [pair for pair in pairs if not card.answers or len(pair.files) <= card.pictures]
+    if not readable:
+        msg = "it reads one picture at once, and cannot compare two"
+        raise SnellenError(msg)
+    return readable
 
 
-def _asked(
-    name: str,
-    pairs: Sequence[Pair],
-    ids: Mapping[str, str],
-    interviews: Interviews,
-    progress: Callable[[int, int], None],
-) -> Judge:
-    """Ask a model for a score of each pair, in both orders under both conditions."""
-    rows = [
-        _Request(pair, condition, backward)
-        for pair in pairs
-        for condition in CONDITIONS
-        for backward in ((False,) if pair.text else (False, True))
-    ]
-    spoken: list[Spoken] = []
-    for row in rows:
-        request = asked(row.pair, row.condition, backward=row.backward)
-        spoken.append((tuple(ids[file] for file in request.files), request.text))
-    said = interviews.answers(name, spoken, progress=lambda done: progress(done, len(set(spoken))))
-    scores = {
-        (row.pair.id, row.condition, row.backward): parsed_score(text) for row, text in zip(rows, said, strict=True)
-    }
-    judged = {
-        split: [
-            _judged(pair, condition, scores[pair.id, condition, False], scores[pair.id, condition, not pair.text])
-            for pair in pairs
-            if pair.split == split
-            for condition in CONDITIONS
-        ]
+def _keys(card: Card, pair: Pair, ids: Mapping[str, str]) -> list[TrialKey]:
+    if card.answers:
+        return pair_keys(pair, card.fingerprint, ids)
+    return [TrialKey(card.fingerprint, tuple(ids[file] for file in pair.files), pair.text, ())]
+
+
+def _judge(card: Card, name: str, pairs: Sequence[Pair], trials: Sequence[Trial], *, compatible: bool) -> Judge:
+    """Read the trials of a model, those of one pair after those of the other."""
+    one_way = frozenset(pair.split for pair in pairs if pair.text)
+    answers, samples, scores = iter(trials), [], {}
+    for pair in pairs:
+        ways = 2 if pair.text else 4
+        if card.answers:
+            about = list(islice(answers, ways))
+            samples += [(pair.id, trial.said[:200]) for trial in about]
+            scores[pair.id] = pair_scores(pair, [parsed_score(trial.said) for trial in about])
+        else:
+            scores[pair.id] = pair_scores(pair, [next(answers).scores[0][0]] * ways)
+    by_split = {
+        split: [one for pair in pairs if pair.split == split for one in scores[pair.id]]
         for split in dict.fromkeys(pair.split for pair in pairs)
     }
-    samples = [(row.pair.id, text[:200]) for row, text in list(zip(rows, said, strict=True))[:: max(len(rows) // 6, 1)]]
+    if not card.answers:
+        return Judge(name, by_split, one_way, encoder=True, compatible=compatible)
     return Judge(
-        name, judged, _one_way(pairs), templates=_templates(pairs, scores), samples=samples,
-        not_understood=not_understood(said),
+        name, by_split, one_way, compatible=compatible, templates=_templates(pairs, scores),
+        samples=samples[:: max(len(samples) // 6, 1)], not_understood=not_understood(one.said for one in trials),
     )  # fmt: skip
 
 
-def _compared(
-    name: str,
-    pairs: Sequence[Pair],
-    ids: Mapping[str, str],
-    interviews: Interviews,
-    progress: Callable[[int, int], None],
-) -> Judge:
-    """Have an encoder compare the two things of each pair (appendix C.5): it knows neither orders nor conditions."""
-    spoken = [(tuple(ids[file] for file in pair.files), pair.text) for pair in pairs]
-    cosines = interviews.likenesses(name, spoken, progress=lambda done: progress(done, len(set(spoken))))
-    judged = {
-        split: [
-            _judged(pair, condition, cosine, cosine)
-            for pair, cosine in zip(pairs, cosines, strict=True)
-            if pair.split == split
-            for condition in CONDITIONS
-        ]
-        for split in dict.fromkeys(pair.split for pair in pairs)
-    }
-    return Judge(name, judged, _one_way(pairs), encoder=True)
-
-
-def _judged(pair: Pair, condition: Condition, forward: float | None, backward: float | None) -> Judged:
-    return Judged(pair.id, condition, truth(pair.kind, condition), forward, backward, pair.original)
-
-
-def _one_way(pairs: Sequence[Pair]) -> frozenset[str]:
-    return frozenset(pair.split for pair in pairs if pair.text)
-
-
-def _templates(pairs: Sequence[Pair], scores: Mapping[tuple[str, Condition, bool], float | None]) -> list[Template]:
+def _templates(pairs: Sequence[Pair], scores: Mapping[str, Sequence[PairScores]]) -> list[Template]:
     """Return the means and deviations of the valid scores by wording."""
-    found = []
+    templates = []
     for number in range(TEMPLATES):
         groups: dict[tuple[str, Condition], list[float]] = {}
         for pair in pairs:
-            for condition in CONDITIONS:
-                for backward in (False, True):
-                    score = scores.get((pair.id, condition, backward))
-                    if pair.template == number and score is not None:
-                        groups.setdefault((pair.kind, condition), []).append(score)
-        found.append(
-            Template(number, {key: (statistics.fmean(row), statistics.pstdev(row)) for key, row in groups.items()})
-        )
-    return found
+            for one in scores[pair.id] if pair.template == number else ():
+                valid = [score for score in (one.forward, one.backward) if score is not None]
+                if valid:
+                    groups.setdefault((pair.kind, one.condition), []).extend(valid)
+        means = {key: (statistics.fmean(row), statistics.pstdev(row)) for key, row in groups.items()}
+        templates.append(Template(number, means))
+    return templates
 
 
-def _both(judged: Sequence[Judged]) -> Measure:
+def _both(judged: Sequence[PairScores]) -> Measure:
     """Return the mean of MMScore where changes count and where they do not."""
     sides = [mmscore([one for one in judged if one.condition == name]) for name in CONDITIONS]
     undefined = next((side.undefined for side in sides if side.value is None), "")
@@ -335,7 +290,7 @@ def _both(judged: Sequence[Judged]) -> Measure:
     return Measure(statistics.fmean(side.value or 0.0 for side in sides), sum(side.n for side in sides))
 
 
-def _measured(metric: _Metric, rows: Sequence[Judged], *, interval: bool) -> Measure:
+def _measured(metric: _Metric, rows: Sequence[PairScores], *, interval: bool) -> Measure:
     return with_interval(metric, rows, resamples=_RESAMPLES) if interval else metric(rows)
 
 

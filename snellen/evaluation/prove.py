@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from snellen.errors import SnellenError
+from snellen.experiments.protocols.free_answers import question_key, refuse_mute
 from snellen.scoring.freeform import AnswerScores, AnswerTuples, Embed, Entails, Metric, score_answers
-from snellen.scoring.interval import Interval
-from snellen.scoring.measure import Measure
+from snellen.scoring.measure import Interval, Measure
+from snellen.scoring.scene_graph import Fact, SceneGraph, numbered
 from snellen.scoring.verification import Verifier
 
 if TYPE_CHECKING:
-    from snellen.datasets.prove import Item, ProveBenchmark
+    from snellen.datasets.prove import ProveBenchmark
     from snellen.datasets.prove.building import Reader
-    from snellen.experiments.interviews import Interviews
-    from snellen.scoring.scene_graph import Fact
+    from snellen.experiments.trial_runner import StageProgress, TrialRunner
+    from snellen.memory.trials import TrialKey
+    from snellen.models.under_test import Card
 
 REFUSAL: Final = "I cannot answer that."
 BASELINES: Final = ("oracle", "blind", "copies the question", "refuses", "says everything")
@@ -30,11 +32,11 @@ _GRAY: Final = (128, 128, 128)
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """What one of those who answer said, and what that is worth.
+class ScoredAnswers:
+    """The answers of a model or a baseline to all questions, with their scores.
 
     Attributes:
-        name: Who.
+        name: Of the model or the baseline.
         answers: To each question, as written.
         said: The tuples of each answer.
         scores: Of each answer.
@@ -47,8 +49,8 @@ class Spoken:
 
 
 @dataclass(frozen=True)
-class Row:
-    """The figures of one of those who answer.
+class ProveScores:
+    """The figures of a model or a baseline.
 
     Attributes:
         hscore: The mean helpfulness where it is defined (equation 1), in [0, 1].
@@ -72,33 +74,33 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Freeform:
-    """What came of a benchmark.
+class ProveResult:
+    """The result of a benchmark of free answers.
 
     Attributes:
-        benchmark: It.
+        benchmark: The benchmark.
         metric: How alike tuples were taken to be.
-        models: Those that were examined.
-        baselines: Those beside them.
-        notes: What could not be examined, in sentences.
+        models: Answers of the models that were examined.
+        baselines: Answers of the baselines beside them.
+        notes: Models that could not be examined, in sentences.
     """
 
     benchmark: ProveBenchmark
     metric: Metric
-    models: Sequence[Spoken]
-    baselines: Sequence[Spoken]
+    models: Sequence[ScoredAnswers]
+    baselines: Sequence[ScoredAnswers]
     notes: Sequence[str] = field(default_factory=list)
 
-    def row(self, spoken: Spoken, kind: str = "") -> Row:
-        """Return the figures of one of them, for questions of one kind or for all."""
+    def scores(self, answers: ScoredAnswers, kind: str = "") -> ProveScores:
+        """Return the figures of a model or a baseline, for questions of one kind or for all."""
         places = [place for place, item in enumerate(self.benchmark.items) if kind in {"", item.kind}]
         scenes = [self.benchmark.items[place].scene for place in places]
-        scores = [spoken.scores[place] for place in places]
-        return Row(
+        scores = [answers.scores[place] for place in places]
+        return ProveScores(
             hscore=_mean([one.hscore for one in scores], scenes),
             tscore=_mean([one.tscore for one in scores], scenes),
             n=len(places),
-            silent=sum(not spoken.said[place] for place in places) / max(len(places), 1),
+            silent=sum(not answers.said[place] for place in places) / max(len(places), 1),
         )
 
     @property
@@ -114,7 +116,7 @@ class Freeform:
         """The linear correlation of hscore and tscore over models (figure 4)."""
         pairs = [
             (row.hscore.value, row.tscore.value)
-            for row in map(self.row, self.models)
+            for row in map(self.scores, self.models)
             if row.hscore.value is not None and row.tscore.value is not None
         ]
         if len(pairs) < 3:  # noqa: PLR2004 - any two points are on a line
@@ -125,25 +127,22 @@ class Freeform:
         return Measure(float(np.corrcoef(one, other)[0, 1]), len(pairs))
 
 
-Progress = Callable[[str, int, int], None]
-
-
 async def examine(
     benchmark: ProveBenchmark,
-    interviews: Interviews,
+    runner: TrialRunner,
     models: Sequence[str],
     *,
     reader: Reader,
     embed: Embed,
     entails: Callable[[Mapping[str, str]], Entails] | None = None,
     metric: Metric = "paper",
-    progress: Progress = lambda _, __, ___: None,
-) -> Freeform:
+    progress: StageProgress = lambda _, __, ___: None,
+) -> ProveResult:
     """Ask models the questions of a benchmark, and score what they and the baselines say.
 
     Args:
         benchmark: The questions.
-        interviews: Puts them to models.
+        runner: Asks models.
         models: By their names in the profile; what cannot answer freely is told, not scored.
         reader: Reads the tuples of answers.
         embed: Of texts.
@@ -154,18 +153,21 @@ async def examine(
     Raises:
         SnellenError: No model could be asked.
     """
-    places = {scene: benchmark.picture(scene) for scene in benchmark.scenes}
-    stored = await asyncio.to_thread(interviews.stored, places.values())
-    ids = {scene: stored[place] for scene, place in places.items()}
-    said, notes = await _said(benchmark.items, ids, interviews, models, progress)
-    if not said:
-        raise SnellenError(" ".join(notes) or "There is no model to ask.")
-    first = next(iter(said))
-    answers = {**said, **await _baselines(benchmark, interviews, first, reader, progress)}
-    questions = [item.question for item in benchmark.items]
+    items = benchmark.items
+    files = {scene: benchmark.picture(scene) for scene in benchmark.scenes}
+    ids = await asyncio.to_thread(runner.store, files)
+
+    def keys(card: Card) -> list[TrialKey]:
+        refuse_mute(card)
+        return [question_key(card.fingerprint, ids[item.scene], item.question) for item in items]
+
+    trials, notes = await runner.run_each(models, keys, progress=progress)
+    answers = {name: [trial.said for trial in row] for name, row in trials.items()}
+    answers |= await _baselines(benchmark, runner, next(iter(trials)), reader, progress)
+    questions = [item.question for item in items]
     premises = await reader.premises(questions)
-    references = await reader.read_all([(item.answer, item.question) for item in benchmark.items])
-    spoken = []
+    references = await reader.read_all([(item.answer, item.question) for item in items])
+    scored = []
     for name, texts in answers.items():
         facts = await reader.read_all(list(zip(texts, questions, strict=True)))
         rows = [
@@ -173,58 +175,31 @@ async def examine(
                 said=facts[place], reference=references[place], premise=premises[place],
                 scene=benchmark.scenes[item.scene].graph.facts, picture=item.scene,
             )
-            for place, item in enumerate(benchmark.items)
+            for place, item in enumerate(items)
         ]  # fmt: skip
         judge = None if entails is None else entails(ids)
         progress(f"scoring {name}", 0, 1)
         scores = await asyncio.to_thread(score_answers, rows, embed, judge, metric=metric)
         progress(f"scoring {name}", 1, 1)
-        spoken.append(Spoken(name, texts, facts, scores))
-    return Freeform(
-        benchmark, metric, [one for one in spoken if one.name in said],
-        [one for one in spoken if one.name not in said], notes,
-    )  # fmt: skip
-
-
-async def _said(
-    items: Sequence[Item], ids: Mapping[str, str], interviews: Interviews, models: Sequence[str], progress: Progress
-) -> tuple[dict[str, list[str]], list[str]]:
-    """Have the models answer; say which cannot."""
-    asked = [((ids[item.scene],), item.question) for item in items]
-    said: dict[str, list[str]] = {}
-    notes: list[str] = []
-    for name in dict.fromkeys(models):
-
-        def told(done: int, name: str = name) -> None:
-            progress(name, done, len(asked))
-
-        try:
-            card = await asyncio.to_thread(interviews.card, name)
-            if not card.answers:
-                notes.append(f"{name} cannot answer freely: it compares pictures with texts.")
-                continue
-            said[name] = await asyncio.to_thread(interviews.answers, name, asked, progress=told)
-        except SnellenError as error:
-            notes.append(f"{name} is left out: {str(error).rstrip('.')}.")
-    return said, notes
+        scored.append(ScoredAnswers(name, texts, facts, scores))
+    return ProveResult(benchmark, metric, scored[: len(trials)], scored[len(trials) :], notes)
 
 
 async def _baselines(
-    benchmark: ProveBenchmark, interviews: Interviews, model: str, reader: Reader, progress: Progress
+    benchmark: ProveBenchmark, runner: TrialRunner, model: str, reader: Reader, progress: StageProgress
 ) -> dict[str, list[str]]:
     """Return what those say that are no models; the blind one is a model that sees only gray."""
     from PIL import Image
 
     items = benchmark.items
-    gray = interviews.pictures.put(Image.new("RGB", (128, 128), _GRAY)).id
-    asked = [((gray,), item.question) for item in items]
-    blind = await asyncio.to_thread(
-        interviews.answers, model, asked, progress=lambda done: progress(f"{model}, blind", done, len(asked))
-    )
+    gray = runner.pictures.put(Image.new("RGB", (128, 128), _GRAY)).id
+    fingerprint = runner.executor.card(model).fingerprint
+    keys = [question_key(fingerprint, gray, item.question) for item in items]
+    blind = await asyncio.to_thread(runner.run, model, keys, progress=partial(progress, f"{model}, blind"))
     oracle, copies, refuses, everything = (BASELINES[place] for place in (0, 2, 3, 4))
     return {
         **({oracle: await _oracle(benchmark, reader)} if Verifier.available() else {}),
-        f"{BASELINES[1]} ({model})": blind,
+        f"{BASELINES[1]} ({model})": [trial.said for trial in blind],
         copies: [item.question for item in items],
         refuses: [REFUSAL for _ in items],
         everything: [benchmark.scenes[item.scene].caption for item in items],
@@ -233,8 +208,6 @@ async def _baselines(
 
 async def _oracle(benchmark: ProveBenchmark, reader: Reader) -> list[str]:
     """Answer by the programs, on the graphs of what the captions are read to say."""
-    from snellen.scoring.scene_graph import SceneGraph
-
     captions = {name: scene.caption for name, scene in benchmark.scenes.items()}
     read = await reader.read_all([(caption, "") for caption in captions.values()])
     graphs = {
@@ -247,8 +220,6 @@ async def _oracle(benchmark: ProveBenchmark, reader: Reader) -> list[str]:
 
 def _numbered(facts: Sequence[Fact]) -> list[Fact]:
     """Return facts in which "two dogs" are two: programs count entities."""
-    from snellen.scoring.scene_graph import Fact, numbered
-
     many = [(fact.entity, int(fact.attribute)) for fact in facts if fact.kind == "count" and fact.attribute.isdigit()]
     return [*facts, *(Fact(numbered(name, place)) for name, number in many for place in range(2, min(number, 50) + 1))]
 

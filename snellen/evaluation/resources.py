@@ -1,4 +1,4 @@
-"""What the benchmarks of free answers and of pairs are built and run with."""
+"""Resources of a profile for building and running benchmarks of free answers and of pairs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,28 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from snellen.datasets.pairs import FolderOriginals, PlacedOriginals, WorldOriginals
+from snellen.datasets.prove import FolderScenes, WorldScenes
 from snellen.errors import BadInput
+from snellen.experiments.entailment import entailment
+from snellen.memory.artifacts import read_picture
+from snellen.memory.embedding import SentenceEmbedding
+from snellen.memory.home import home
+from snellen.profiles import load_profile
 from snellen.profiles.user_paths import user_path
+from snellen.reasoning import make_quiz
+from snellen.runtime.resources import examining
 
 if TYPE_CHECKING:
     from snellen.datasets.pairs import Originals
     from snellen.datasets.prove import Pictured, Scenes
     from snellen.datasets.prove.building import Reader, Writer
-    from snellen.experiments.interviews import Interviews
-    from snellen.memory.embedding import SentenceEmbedding
+    from snellen.experiments.trial_runner import TrialRunner
     from snellen.profiles import Profile
     from snellen.scoring.freeform import Entails
 
 WORLD: Final = "microworld"
-"""What ``--data`` says for pictures of the profile's own world."""
+"""The value of ``--data`` for pictures of the profile's own world."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +38,14 @@ class BenchmarkResources:
     """The resources of a profile.
 
     Attributes:
-        profile: It.
-        interviews: Puts questions to its models.
+        profile: The profile.
+        runner: Asks its models.
         reader: Reads what texts say.
         writer: Writes questions.
     """
 
     profile: Profile
-    interviews: Interviews
+    runner: TrialRunner
     reader: Reader
     writer: Writer
     embedding: SentenceEmbedding
@@ -53,40 +61,30 @@ class BenchmarkResources:
         self, progress: Callable[[int, int], None] = lambda _, __: None
     ) -> Callable[[Mapping[str, str]], Entails] | None:
         """Return what makes a judge of entailment; None where the profile names none."""
-        from snellen.experiments.entailment import entailment
-
         judge = self.profile.freeform.entails
         if judge is None:
             return None
-        return lambda ids: entailment(self.interviews, judge, ids, progress=progress)
+        return lambda ids: entailment(self.runner, judge, ids, progress=progress)
 
     def judging(self) -> Callable[[Pictured], Entails] | None:
         """Return what makes a judge of one picture; None where the profile names none."""
         judges = self.entails()
         if judges is None:
             return None
-        return lambda scene: judges({scene.name: self.interviews.pictures.put(scene.picture.convert("RGB")).id})
+        return lambda scene: judges({scene.name: self.runner.pictures.put(scene.picture.convert("RGB")).id})
 
 
 def opened(profile: str) -> BenchmarkResources:
-    """Gather them.
+    """Gather the resources of a profile.
 
     Raises:
         BadInput: There is no such profile.
         SnellenError: The memory cannot be used, or the profile's chat model has no key.
     """
-    from snellen.experiments.interviews import Interviews
-    from snellen.memory.embedding import SentenceEmbedding
-    from snellen.memory.home import home
-    from snellen.profiles import load_profile
-    from snellen.reasoning import make_quiz
-    from snellen.runtime.resources import examining
-
     chosen = load_profile(profile)
     examination = examining(profile, home()).examiner()
     writer, reader = make_quiz(chosen)
-    interviews = Interviews(examination.executor, examination.trials, examination.pictures)
-    return BenchmarkResources(chosen, interviews, reader, writer, SentenceEmbedding(chosen))
+    return BenchmarkResources(chosen, examination.runner, reader, writer, SentenceEmbedding(chosen))
 
 
 def scenes_of(profile: Profile, data: str) -> Scenes:
@@ -96,9 +94,6 @@ def scenes_of(profile: Profile, data: str) -> Scenes:
         BadInput: There is no such folder, or nothing in it says what its pictures show.
         SnellenError: The profile has no world.
     """
-    from snellen.datasets.prove import FolderScenes, WorldScenes
-    from snellen.memory.artifacts import read_picture
-
     if data == WORLD:
         return WorldScenes(profile.world())
     return FolderScenes(_folder(data), open_picture=read_picture)
@@ -111,9 +106,6 @@ def originals_of(profile: Profile, data: str, kind: str) -> Originals:
         BadInput: There is no such folder.
         SnellenError: The profile has no world.
     """
-    from snellen.datasets.pairs import FolderOriginals, PlacedOriginals, WorldOriginals
-    from snellen.memory.artifacts import read_picture
-
     if data == WORLD:
         return WorldOriginals(profile.world(), places=kind != "pictures")
     folder = _folder(data)

@@ -23,6 +23,7 @@ from snellen.values import Picture, as_text, from_json, named_regions
 
 if TYPE_CHECKING:
     from snellen.memory.evaluations import EvaluationJournal
+    from snellen.profiles.world import DrawnTask, Outcome, TaskWorld, UserFeedback
     from snellen.values import PictureStore
 
 Json = dict[str, Any]
@@ -35,7 +36,7 @@ HOPELESS: Final = 8
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """Which tasks to evaluate, and with which profile.
+    """The tasks to evaluate, and the profile to solve them with.
 
     Attributes:
         family: A task family of the world (``vqa``).
@@ -56,7 +57,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a solver is told about a task: everything but what is right."""
+    """A task as its solver sees it: everything but the right answer."""
 
     id: str
     family: str
@@ -65,7 +66,7 @@ class Assignment:
 
 
 class Solution(Protocol):
-    """What the ask flow left of a task; ``snellen.graphs.states.AskState`` is one."""
+    """The result of a task in the ask flow; ``snellen.graphs.states.AskState`` is one."""
 
     @property
     def answer(self) -> Any:  # noqa: ANN401 - a value in JSON form
@@ -79,7 +80,7 @@ class Solution(Protocol):
 
     @property
     def error(self) -> str | None:
-        """Why there is no answer, in one sentence."""
+        """The reason why there is no answer, in one sentence."""
         ...
 
 
@@ -89,7 +90,7 @@ Solve = Callable[[Assignment], Awaitable[Solution]]
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What came of one task."""
+    """The score of one task."""
 
     id: str
     type: str
@@ -147,7 +148,7 @@ class Evaluation:
             "n": len(self.results),
             "metric": "f1" if request.family == "tag" else "accuracy",
             "accuracy": round(self.accuracy, 4),
-            "interval": _rounded(self.interval),
+            "interval": self.interval.rounded,
             "blind": round(self.blind, 4),
             "by_type": {name: _type_json(one) for name, one in self.by_type.items()},
             "failures": self.failures,
@@ -157,7 +158,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class EvaluationProgress:
-    """How far an evaluation is: told after every task."""
+    """Progress of an evaluation, reported after every task."""
 
     done: int
     total: int
@@ -165,7 +166,7 @@ class EvaluationProgress:
 
 
 async def evaluate_tasks(
-    world: Any,  # noqa: ANN401 - the module that Profile.world() imports by name
+    world: TaskWorld,
     request: EvaluationRequest,
     *,
     pictures: PictureStore,
@@ -214,16 +215,16 @@ class TaskExaminer:
         pictures: Where their pictures are stored before they are solved.
     """
 
-    def __init__(self, world: Any, pictures: PictureStore) -> None:  # noqa: ANN401 - see evaluate_tasks
+    def __init__(self, world: TaskWorld, pictures: PictureStore) -> None:
         self._world = world
         self._pictures = pictures
 
-    async def assignment(self, task: Any) -> Assignment:  # noqa: ANN401 - a task of the world
+    async def assignment(self, task: DrawnTask) -> Assignment:
         """Store the pictures of a task, and say what is asked of them."""
         stored = await asyncio.to_thread(lambda: tuple(map(self._pictures.put, task.pictures())))
         return Assignment(task.id, task.family, task.instruction, stored)
 
-    async def result(self, task: Any, solve: Solve) -> TaskResult:  # noqa: ANN401 - a task of the world
+    async def result(self, task: DrawnTask, solve: Solve) -> TaskResult:
         """Have a task solved, and score it; what goes wrong with it alone is scored as well."""
         try:
             solution = await solve(await self.assignment(task))
@@ -233,17 +234,17 @@ class TaskExaminer:
             return await self._marked(task, self._world.TaskOutcome(error=_reason(error)), "")
         return await self.marked(task, solution)
 
-    async def marked(self, task: Any, solution: Solution) -> TaskResult:  # noqa: ANN401 - a task of the world
+    async def marked(self, task: DrawnTask, solution: Solution) -> TaskResult:
         """Score what the flow left of a task."""
         outcome, answer = await self._read(solution)
         return await self._marked(task, outcome, answer)
 
-    async def feedback(self, task: Any, solution: Solution) -> Any:  # noqa: ANN401 - of the world, as tasks are
+    async def feedback(self, task: DrawnTask, solution: Solution) -> UserFeedback:
         """Return what a user who knows the truth would say about it."""
         outcome, _ = await self._read(solution)
         return await asyncio.to_thread(self._world.feedback, task, outcome)
 
-    async def _marked(self, task: Any, outcome: Any, answer: str) -> TaskResult:  # noqa: ANN401 - both of the world
+    async def _marked(self, task: DrawnTask, outcome: Outcome, answer: str) -> TaskResult:
         score = await asyncio.to_thread(self._world.score, task, outcome)
         return TaskResult(
             id=task.id,
@@ -256,7 +257,7 @@ class TaskExaminer:
             failed=bool(outcome.error),
         )
 
-    async def _read(self, solution: Solution) -> tuple[Any, str]:
+    async def _read(self, solution: Solution) -> tuple[Outcome, str]:
         """Turn what the flow left into an outcome that the world can judge; what cannot be read is an error."""
         if solution.error:
             return self._world.TaskOutcome(error=solution.error), ""
@@ -267,7 +268,7 @@ class TaskExaminer:
         except SnellenError as error:
             return self._world.TaskOutcome(error=_reason(error)), ""
 
-    def _outcome(self, solution: Solution) -> tuple[Any, str]:
+    def _outcome(self, solution: Solution) -> tuple[Outcome, str]:
         value = from_json(solution.answer)
         regions = tuple(self._world.TaggedRegion(one.label, one.box) for one in named_regions(value, solution.steps))
         picture = self._pictures.get(value.id) if isinstance(value, Picture) else None
@@ -280,7 +281,7 @@ class _Run:
 
     def __init__(
         self,
-        world: Any,  # noqa: ANN401 - see evaluate_tasks
+        world: TaskWorld,
         pictures: PictureStore,
         solve: Solve,
         total: int,
@@ -295,7 +296,7 @@ class _Run:
         self._journal = journal
         self._done: dict[str, TaskResult] = {}
 
-    async def all(self, tasks: Sequence[Any], concurrency: int) -> tuple[TaskResult, ...]:
+    async def all(self, tasks: Sequence[DrawnTask], concurrency: int) -> tuple[TaskResult, ...]:
         """Solve and score all tasks, and return the results in their order."""
         if self._journal is not None:
             known = await asyncio.to_thread(self._journal.begin)
@@ -310,7 +311,7 @@ class _Run:
             raise _first(trouble) from None
         return tuple(self._done[task.id] for task in tasks)
 
-    async def _one(self, task: Any, free: asyncio.Semaphore) -> None:  # noqa: ANN401 - a task of the world
+    async def _one(self, task: DrawnTask, free: asyncio.Semaphore) -> None:
         async with free:
             result = await self._examiner.result(task, self._solve)
         self._done[task.id] = result
@@ -383,8 +384,4 @@ def _general(reason: str) -> str:
 
 
 def _type_json(one: TypeResult) -> Json:
-    return {"accuracy": round(one.accuracy, 4), "interval": _rounded(one.interval), "n": one.n}
-
-
-def _rounded(interval: Interval) -> list[float]:
-    return [round(interval.low, 4), round(interval.high, 4)]
+    return {"accuracy": round(one.accuracy, 4), "interval": one.interval.rounded, "n": one.n}

@@ -1,1 +1,1 @@
-"""Experiments about models: schema, templates, queries, protocols, trials, decisions."""
+"""Experiments about models: designs, templates, queries, protocols, trials, decisions, reports."""

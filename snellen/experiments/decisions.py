@@ -1,20 +1,25 @@
-"""What trials decide, and how many more are worth making: what an investigation does without a picture or a model.
+"""Decisions: verdicts from what was measured, and how many more trials are worth making.
 
 `benchmarks.nulls` runs the same functions over resampled trials, to measure how often verdicts are wrong.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.protocols.protocol import finding, with_interval
-from snellen.experiments.trials import decided, error_rate, replaced
-from snellen.scoring import prospect
+import numpy as np
+
+from snellen.scoring import confidence_interval, evidence, prospect, share_errors
 
 if TYPE_CHECKING:
+    from snellen.experiments.design import Design
     from snellen.experiments.protocols.protocol import Evaluated
-    from snellen.experiments.schema import Experiment, Report
+    from snellen.experiments.report import Experiment, Finding, Report
+
+_ENDLESS: Final = 600.0
+"""Logarithms of evidence are kept below this: JSON knows no infinity."""
 
 FIRST: Final = 12
 """Units that each claim is observed on before anybody looks."""
@@ -23,8 +28,75 @@ STEP: Final = 8
 UNLIKELY: Final = 0.05
 """The probability of a claim's being decided by the units it may get, below which it gets none."""
 SHARE_USED: Final = "its share of the pictures is used up"
-HOPELESS: Final = "the rest of its pictures would hardly decide more"
-"""Why an experiment ended whose claims more pictures than its own share might decide."""
+HOPELESS: Final = "stopped early: more pictures are unlikely to settle it"
+_MAY_GO_ON: Final = frozenset([SHARE_USED, HOPELESS, "the rest of its pictures would hardly decide more"])
+"""Reasons why an experiment ended whose claims more pictures may decide; the last is that of older reports."""
+
+
+def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
+    """Return what is known of a claim now; its verdict and its interval are left open.
+
+    Args:
+        design: Of its experiment.
+        evaluated: What models said.
+        before: The finding so far.
+    """
+    claim, seen = before.claim, evaluated.observations(before.claim)
+    found = evidence(seen, claim.threshold, low=claim.low)
+    strength = found.strength
+    return before.model_copy(
+        update={
+            "n": len(seen),
+            "unit": design.unit.name,
+            "mean": seen.mean,
+            "spread": float(np.std([*seen.values, claim.low, 1.0])),
+            "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
+            "leaning": "open" if not seen else "yes" if found.above > found.below else "no",
+            "verdict": "open",
+        }
+    )
+
+
+def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Finding:
+    """Return a finding with the means that its observations do not rule out.
+
+    Args:
+        evaluated: What models said.
+        found: What is known of the claim.
+        alpha: The error rate of the interval.
+    """
+    span = confidence_interval(evaluated.observations(found.claim), alpha=alpha, low=found.claim.low)
+    kind = {"interval": (span.low, span.high), "error_rate": alpha, "interval_kind": "confidence sequence"}
+    return found.model_copy(update=kind)
+
+
+def decided(report: Report) -> Report:
+    """Return the report with the verdicts that all its evidence together allows at its error rate (e-BH)."""
+    examined = [finding for finding in report.findings if not finding.trouble]
+    shared = share_errors([math.exp(finding.logarithm) for finding in examined], alpha=report.alpha)
+    verdicts = iter(shared.decided)
+
+    def ruled(finding: Finding) -> Finding:
+        if finding.trouble:
+            return finding
+        return finding.model_copy(update={"verdict": finding.leaning if next(verdicts) else "open"})
+
+    experiments = [
+        one.model_copy(update={"findings": [ruled(finding) for finding in one.findings]}) for one in report.experiments
+    ]
+    return report.model_copy(update={"experiments": experiments})
+
+
+def error_rate(report: Report) -> float:
+    """Return the error rate of each claim's interval that goes with the verdicts of a report."""
+    examined = [finding for finding in report.findings if not finding.trouble]
+    return share_errors([math.exp(finding.logarithm) for finding in examined], alpha=report.alpha).alpha
+
+
+def replaced(report: Report, number: int, experiment: Experiment) -> Report:
+    """Return the report with another state of one experiment."""
+    experiments = [experiment if place == number else one for place, one in enumerate(report.experiments)]
+    return report.model_copy(update={"experiments": experiments})
 
 
 def judged(report: Report, number: int, evaluated: Evaluated) -> Report:
@@ -131,7 +203,7 @@ def taken_up(report: Report, unsettled: Sequence[str]) -> Report:
     def hope(number: int) -> float:
         return hopes(again(number), left // len(report.experiments[number].design.arms), report.alpha)
 
-    open_ones = [place for place, one in enumerate(report.experiments) if one.stopped in {SHARE_USED, HOPELESS}]
+    open_ones = [place for place, one in enumerate(report.experiments) if one.stopped in _MAY_GO_ON]
     if report.budget.each or not open_ones:
         return report
     best = max(open_ones, key=hope)

@@ -1,11 +1,12 @@
-"""What experiments show, in words."""
+"""Findings of experiments in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from snellen.experiments.schema import Claim, Design, Discussion, Experiment, Finding, Result
+from snellen.experiments.design import Claim, Design
+from snellen.experiments.report import Discussion, Experiment, Finding, Result
 
 _SHARP: Final = 0.15
 """A class this much below the average of its experiment is worth a word."""
@@ -64,11 +65,12 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         mean, low, high = 0 - mean, 0 - high, 0 - low
     if finding.claim.measure:
         return _measured(finding.claim, mean, low, high)
-    if finding.claim.kind in {"drop", "better"}:
-        between = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
-        kind = "it loses" if finding.claim.kind == "drop" else "a difference of"
-        told = f"{kind} {between.replace('+', '') if finding.claim.kind == 'drop' else between}"
-        return f"{told} in {design.task}"
+    if finding.claim.kind == "drop":
+        verb = "fell" if mean >= 0 else "rose"
+        change = f"{100 * abs(mean):.0f} points ({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f})"
+        return f"accuracy {verb} {change} in {design.task}"
+    if finding.claim.kind == "better":
+        return f"a difference of {100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f}) in {design.task}"
     return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
 
 
@@ -78,7 +80,12 @@ def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
         return f"a difference of {100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
     if claim.measure == "order":
         return f"concordance {mean:.2f} ({low:.2f} to {high:.2f})"
-    called = {"truth": "truth", "help": "of what is asked for", "symmetry": "alike both ways", "heed": "heeded"}
+    called = {
+        "truth": "truth",
+        "help": "of what is asked for",
+        "symmetry": "alike both ways",
+        "heed": "following the criterion",
+    }
     return f"{100 * mean:.0f} % {called[claim.measure]} ({100 * low:.0f} to {100 * high:.0f})"
 
 

@@ -1,4 +1,4 @@
-"""What follows from a weakness that was found: what a model is to learn, and how its correction is measured.
+"""Follow-ups of weaknesses: what a model is to learn, and how its correction is measured.
 
 A corrected model is measured on pictures that nobody has seen, beside itself as it was: the same experiments say what
 it gained, a battery of others what it lost.
@@ -11,18 +11,14 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from snellen.experiments.design import IDENTITY, UNITS, Claim, Design, Name
 from snellen.experiments.findings import discussed, figures
-from snellen.experiments.schema import (
-    IDENTITY,
-    UNITS,
+from snellen.experiments.report import (
     Budget,
-    Claim,
     Conclusion,
-    Design,
     Discussion,
     Experiment,
     Finding,
-    Name,
     Opening,
     Report,
     Sufficiency,
@@ -38,7 +34,7 @@ _CLAIMS: Final = 24
 
 
 class AccuracyChange(BaseModel):
-    """How much more often a corrected model is right than it was, over the same pictures."""
+    """The change in accuracy of a corrected model, over the same pictures."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,7 +48,7 @@ class AccuracyChange(BaseModel):
 
 
 class ModelCorrection(BaseModel):
-    """What was done about the weaknesses of one model."""
+    """The correction of one model's weaknesses."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -109,7 +105,7 @@ def _is_weak(finding: Finding) -> bool:
     return (kind in {"ability", "plain"} and verdict == "no") or (kind == "drop" and verdict == "yes")
 
 
-def album(investigation: str) -> str:
+def corrected_sample_set(investigation: str) -> str:
     """Return the name under which the pictures are kept that measure corrections."""
     return f"{investigation}/after"
 

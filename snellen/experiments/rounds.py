@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from snellen.experiments.decisions import judged, with_intervals
 from snellen.experiments.protocols.protocol import RoundPlace
+from snellen.experiments.protocols.registry import PROTOCOLS
 
 if TYPE_CHECKING:
+    from snellen.experiments.design import Design
+    from snellen.experiments.report import Report
     from snellen.experiments.resources import Examination
-    from snellen.experiments.schema import Design, Report
     from snellen.memory.samples import Sample
 
 
@@ -20,7 +22,7 @@ def tried(made: Design, report: Report, examination: Examination) -> None:
     Raises:
         BadInput: It cannot.
     """
-    examination.protocols[made.protocol].check(examination, made, report.seed)
+    PROTOCOLS[made.protocol].check(examination, made, report.seed)
 
 
 def made_round(
@@ -40,14 +42,14 @@ def made_round(
     """
     design = report.experiments[experiment].design
     place = RoundPlace(investigation, experiment, number, report.seed_of(experiment))
-    return examination.protocols[design.protocol].make(examination, design, place)
+    return PROTOCOLS[design.protocol].make(examination, design, place)
 
 
 def weighed(report: Report, number: int, samples: Sequence[Sample], examination: Examination) -> Report:
     """Return the report with the findings and results of one experiment as its trials have them now."""
     experiment = report.experiments[number]
     fingerprints = examination.fingerprints(report.models)
-    protocol = examination.protocols[experiment.design.protocol]
+    protocol = PROTOCOLS[experiment.design.protocol]
     evaluated = protocol.evaluated(examination, experiment.design, samples, fingerprints)
     known = report.model_copy(update={"fingerprints": fingerprints})
     return with_intervals(judged(known, number, evaluated), number, evaluated)

@@ -1,4 +1,4 @@
-"""Experiments from easy to hard for what a query asks, one variable at a time (for the `CaseReasoner`).
+"""Templates of experiments, from easy to hard, for the queries that the case-based examiner understands.
 
 Which classes stand for a group is decided by the group alone, so that the same query always asks the same; which
 pictures are drawn of them is the seed's.
@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import Final
 
 from snellen.errors import BadInput
+from snellen.experiments.design import MARGIN, Arm, Claim, Design, halfway
 from snellen.experiments.queries.class_groups import ClassGroup, Subjects
 from snellen.experiments.queries.model_queries import Ability, ModelQuery
-from snellen.experiments.schema import MARGIN, Arm, Claim, Design, halfway
 from snellen.reasoning.language.inflection import listing, plural, with_article
 from snellen.tools.calls import ToolCall
 from snellen.tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
@@ -27,7 +27,7 @@ _PAIRS: Final = 3
 _COLORS: Final = ("red", "blue", "green", "yellow", "purple")
 
 
-def ladder(asked: ModelQuery, subjects: Subjects, models: Sequence[str]) -> list[Design]:
+def experiments_for(asked: ModelQuery, subjects: Subjects, models: Sequence[str]) -> list[Design]:
     """Return the experiments for a query, the easiest first.
 
     Args:
@@ -41,16 +41,16 @@ def ladder(asked: ModelQuery, subjects: Subjects, models: Sequence[str]) -> list
     if subjects.classes and asked.ability not in {"recognise", "identify"}:
         msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
         raise BadInput(msg)
-    rungs = list(_RUNGS[asked.ability](asked, subjects))
+    designs = list(_TEMPLATES[asked.ability](asked, subjects))
     if subjects.classes:
-        rungs = [_retrieved(rung) for rung in rungs]
+        designs = [_retrieved(design) for design in designs]
     if asked.types and asked.ability != "identify":
-        rungs = [_changed(rung, asked) for rung in rungs]
-    return [rung.model_copy(update={"claims": _claims(rung, asked, models)}) for rung in rungs]
+        designs = [_changed(design, asked) for design in designs]
+    return [design.model_copy(update={"claims": _claims(design, asked, models)}) for design in designs]
 
 
 def battery(subjects: Subjects) -> list[Design]:
-    """Return an experiment about each ability, to see what else a model can do: theirs are the harder rungs.
+    """Return an experiment about each ability, a hard one where there are several, to see what else a model can do.
 
     Args:
         subjects: What pictures can be of; the largest groups are asked about one by one.
@@ -61,11 +61,11 @@ def battery(subjects: Subjects) -> list[Design]:
     asked += [ModelQuery("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
     asked += [ModelQuery("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
     hardest = {"recognise", "count"}
-    return [list(_RUNGS[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in asked]
+    return [list(_TEMPLATES[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in asked]
 
 
-def _claims(rung: Design, asked: ModelQuery, models: Sequence[str]) -> list[Claim]:
-    half = halfway(len(rung.classes))
+def _claims(design: Design, asked: ModelQuery, models: Sequence[str]) -> list[Claim]:
+    half = halfway(len(design.classes))
     if asked.compared:
         return [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)][
             :24
@@ -135,13 +135,13 @@ def _among_all(classes: Sequence[str]) -> Iterator[Design]:
         yield _mixed(3, _spread(classes, FINE))
 
 
-def _retrieved(rung: Design) -> Design:
+def _retrieved(design: Design) -> Design:
     """Return the same experiment with pictures that are looked up."""
     arms = [
         arm.model_copy(update={"select": ToolCall(name="TextToImageRetrieval", arguments=arm.select.arguments)})
-        for arm in rung.arms
+        for arm in design.arms
     ]
-    return rung.model_copy(update={"arms": arms})
+    return design.model_copy(update={"arms": arms})
 
 
 def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
@@ -178,17 +178,17 @@ def _mixed(difficulty: int, members: Sequence[str]) -> Design:
     )
 
 
-def _changed(rung: Design, asked: ModelQuery) -> Design:
+def _changed(design: Design, asked: ModelQuery) -> Design:
     """Return the same experiment with pictures of the asked types: every answer with each of them, plainly visible."""
     types = [DATA_TYPES[name] for name in asked.types]
-    arms = [arm.model_copy(update={"transform": one.calls[-1]}) for one in types for arm in rung.arms]
+    arms = [arm.model_copy(update={"transform": one.calls[-1]}) for one in types for arm in design.arms]
     said = f"{asked.type_group} changes" if asked.type_group else listing([one.name for one in types])
-    return rung.model_copy(
+    return design.model_copy(
         update={
             "arms": arms,
             "paired": asked.robust,
             "condition": f"under {said}",
-            "purpose": f"{rung.purpose} "
+            "purpose": f"{design.purpose} "
             + (f"The same pictures with and without {said}." if asked.robust else f"All with {said}."),
         }
     )
@@ -340,7 +340,7 @@ def _several(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
     )
 
 
-_RUNGS: Final[dict[Ability, Callable[[ModelQuery, Subjects], Iterator[Design]]]] = {
+_TEMPLATES: Final[dict[Ability, Callable[[ModelQuery, Subjects], Iterator[Design]]]] = {
     "recognise": _recognise,
     "identify": _identify,
     "position": _position,

@@ -1,1 +1,1 @@
-"""What was measured, in the forms of other tools: Inspect's logs, parquet, folders of Hugging Face datasets."""
+"""Exports of measurements and benchmarks for other tools: Inspect's logs, parquet, Hugging Face datasets."""

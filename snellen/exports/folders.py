@@ -1,4 +1,4 @@
-"""Where exports go: a folder that is there whole or not at all, and never in the place of something else."""
+"""Folders of exports: each is there whole or not at all, and never in the place of something else."""
 
 from __future__ import annotations
 

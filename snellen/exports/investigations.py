@@ -16,7 +16,8 @@ from snellen.exports.schema import LICENCE, AskedQuestion, ExportSource, ExportT
 from snellen.reports.trial_rows import rows_of_experiment, trial_rows
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Design, Experiment, Report, Result
+    from snellen.experiments.design import Design
+    from snellen.experiments.report import Experiment, Report, Result
     from snellen.memory.samples import Sample
     from snellen.threads.investigate import InvestigationResult
 
@@ -124,7 +125,7 @@ class _Part:
         found: What the investigation found.
         folder: The memory's home.
         number: Of the experiment, from 1; those with corrected models are counted on from the others.
-        album: The name under which its pictures are kept.
+        sample_set: The name under which its pictures are kept.
         report: That it is in.
         place: Its place there, from 0.
     """
@@ -132,7 +133,7 @@ class _Part:
     found: InvestigationResult
     folder: Path
     number: int
-    album: str
+    sample_set: str
     report: Report
     place: int
 
@@ -143,7 +144,7 @@ class _Part:
 
     @property
     def design(self) -> Design:
-        """What was to be measured."""
+        """The design of the experiment."""
         return self.experiment.design
 
     @cached_property
@@ -151,11 +152,11 @@ class _Part:
         """Its pictures."""
         from snellen.memory.samples import SampleTable
 
-        return SampleTable(self.folder).of(self.album, self.place)
+        return SampleTable(self.folder).of(self.sample_set, self.place)
 
     @cached_property
     def free_scores(self) -> dict[str, dict[str, dict[str, bool | float]]]:
-        """How truthful and helpful each free answer of each model is, by its sample, as it was measured."""
+        """Truthfulness and helpfulness of each free answer of each model, by its sample."""
         from snellen.experiments.protocols.free_answers import FreeAnswers
         from snellen.runtime.resources import examining
 
@@ -173,9 +174,9 @@ class _Part:
 
 def _parts(found: InvestigationResult, folder: Path) -> Iterator[_Part]:
     begun = 1
-    for album, report in found.parts:
+    for sample_set, report in found.parts:
         for place in range(len(report.experiments)):
-            yield _Part(found, folder, begun + place, album, report, place)
+            yield _Part(found, folder, begun + place, sample_set, report, place)
         begun += len(report.experiments)
 
 
@@ -313,7 +314,7 @@ def _asked(part: _Part, model: str, *, plain: bool) -> Iterator[AskedQuestion]:
     """Yield the trials of one model in an experiment under one condition."""
     alone = part.report.model_copy(update={"fingerprints": {model: part.report.fingerprints[model]}})
     protocol = part.design.protocol
-    for row in rows_of_experiment(part.album, alone, part.place, part.folder, part.found.profile):
+    for row in rows_of_experiment(part.sample_set, alone, part.place, part.folder, part.found.profile):
         if row["plain"] != plain:
             continue
         ways = [row["condition"], "backward" if row["backward"] else "forward"] if protocol == "pairs" else []

@@ -1,4 +1,4 @@
-"""What exports are made of, whatever they are written as: tables of rows, and runs of models over samples."""
+"""The parts of an export, in whatever form it is written: tables of rows, and runs of models over samples."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Stated:
 
 @dataclass(frozen=True)
 class ModelRun:
-    """What one model did with the samples of one experiment or benchmark.
+    """The run of one model over the samples of one experiment or benchmark.
 
     Attributes:
         name: For a file: lower case letters, digits and hyphens.

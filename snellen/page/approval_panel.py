@@ -118,7 +118,7 @@ def checked_design(text: str, models: Sequence[str]) -> Json:
     """
     from pydantic import ValidationError
 
-    from snellen.experiments.schema import Design, checked
+    from snellen.experiments.design import Design, checked
 
     if len(text) > _MOST_TEXT:
         msg = f"The design has {len(text):,} characters; at most {_MOST_TEXT:,} are allowed."

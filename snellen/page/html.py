@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import SnellenError
-from snellen.experiments.follow_up import ModelCorrection, album
-from snellen.experiments.schema import Report, verdict_of
+from snellen.experiments.follow_up import ModelCorrection, corrected_sample_set
+from snellen.experiments.report import Report, verdict_of
 from snellen.learning.records import LearningOutcome
 from snellen.memory.artifacts import is_picture_id
 from snellen.page.trace import ThreadTrace
@@ -27,7 +27,7 @@ from snellen.tools.program.check import RESULT
 from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Experiment
+    from snellen.experiments.report import Experiment
     from snellen.graphs.states import Json
 
 _LESSONS: Final = 6
@@ -102,7 +102,7 @@ def _reports(trace: ThreadTrace, home: Path) -> list[Json]:
         return []
     reports = [(trace.investigation, Report.model_validate(trace.report))]
     if trace.after:
-        reports.append((album(trace.investigation), Report.model_validate(trace.after)))
+        reports.append((corrected_sample_set(trace.investigation), Report.model_validate(trace.after)))
     return [_report(name, report, trace.profile or "embedded", home) for name, report in reports]
 
 

@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -48,6 +48,8 @@ from snellen.profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from snellen.profiles.world import TaskWorld
 
 PACKAGE_FOLDER = Path(__file__).resolve().parent
 INSTALLED_ROOT = PACKAGE_FOLDER.parent
@@ -99,7 +101,7 @@ class Profile(SettingsTable):
     world_settings: WorldSettings | None = Field(default=None, alias="world")
     familiarity: FamiliaritySettings | None = None
 
-    def world(self) -> ModuleType:
+    def world(self) -> TaskWorld:
         """Import the world that the profile names: the only door to it.
 
         Raises:
@@ -113,7 +115,7 @@ class Profile(SettingsTable):
             )
             raise SnellenError(msg)
         try:
-            return _imported(module)
+            return cast("TaskWorld", _imported(module))
         except ImportError as error:
             msg = f"The world {module!r} of the profile {self.name!r} cannot be imported ({error}): reinstall Snellen."
             raise SnellenError(msg) from error
@@ -127,7 +129,7 @@ class Profile(SettingsTable):
         """
         module = self.reasoner.knowledge
         if module is None and self.world_settings is not None and self.world_settings.module is not None:
-            return self.world()
+            return cast("ModuleType", self.world())
         if module is None:
             msg = (
                 f"Nothing in the profile {self.name!r} can answer LIST: set knowledge = 'microworld' or kind = 'chat' "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.experiments.findings import sample_size, scored
 from snellen.experiments.follow_up import points
-from snellen.experiments.schema import VERDICTS, verdict_of
+from snellen.experiments.report import VERDICTS, verdict_of
 from snellen.reports.investigation_text import again
 from snellen.reports.pictures import EmbeddedPictures
 from snellen.reports.templating import rendered
@@ -22,7 +22,7 @@ from snellen.summaries.investigations import figures, guarantee, intervals
 
 if TYPE_CHECKING:
     from snellen.experiments.follow_up import ModelCorrection
-    from snellen.experiments.schema import Experiment, Finding
+    from snellen.experiments.report import Experiment, Finding
     from snellen.threads.investigate import InvestigationResult
 
 _SHOWN: Final = 3

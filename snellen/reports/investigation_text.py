@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.experiments.findings import sample_size, scored
 from snellen.experiments.queries.protocol_queries import SPLIT_WORDS, protocol_of
-from snellen.experiments.schema import VERDICTS
+from snellen.experiments.report import VERDICTS
 from snellen.summaries.investigations import figures, guarantee, intervals
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Arm, Experiment
+    from snellen.experiments.design import Arm
+    from snellen.experiments.report import Experiment
     from snellen.threads.investigate import InvestigationResult
 
 

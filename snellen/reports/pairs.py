@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from snellen.evaluation.pairs import CONDITIONS, EPSILONS, METRICS, ORDERS, POOLED
+from snellen.evaluation.pairs import EPSILONS, METRICS, ORDERS, POOLED
 from snellen.reports.charts import below, figure_of, saved
 from snellen.reports.investigation_text import not_understood_lines
 from snellen.reports.pictures import data_uri
 from snellen.reports.runs import write_text
 from snellen.reports.templating import rendered
+from snellen.scoring.pairs import CONDITIONS
 
 if TYPE_CHECKING:
     from snellen.datasets.pairs import PairBenchmark
-    from snellen.evaluation.pairs import Judge, PairJudgement
+    from snellen.evaluation.pairs import Judge, PairBenchmarkResult
     from snellen.graphs.states import Json
     from snellen.scoring.measure import Measure
 
@@ -28,7 +29,7 @@ _COLOURS: Final = ("#2f6db5", "#a5844f", "#0b6e6e", "#b3402a", "#7a5aa6", "#5d6b
 Compared = Mapping[str, Mapping[str, "Measure"]]
 
 
-def rows_of(outcome: PairJudgement) -> list[tuple[str, ...]]:
+def rows_of(outcome: PairBenchmarkResult) -> list[tuple[str, ...]]:
     """Return the table by judge, all splits together."""
     return [
         (
@@ -40,7 +41,7 @@ def rows_of(outcome: PairJudgement) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def to_json(outcome: PairJudgement, compared: Compared) -> Json:
+def to_json(outcome: PairBenchmarkResult, compared: Compared) -> Json:
     """Return the figures as plain JSON."""
     return {
         "bench": outcome.benchmark.source,
@@ -54,7 +55,7 @@ def to_json(outcome: PairJudgement, compared: Compared) -> Json:
     }
 
 
-def markdown(outcome: PairJudgement, compared: Compared) -> str:
+def markdown(outcome: PairBenchmarkResult, compared: Compared) -> str:
     """Write the tables in Markdown."""
     lines = [f"# Judges of pairs: {outcome.benchmark.source}, {len(outcome.benchmark.pairs)} pairs", ""]
     lines += ["| | MMScore | RelaxSym (ε = 1) | smoothness | controllability | invalid |", "|---" * 6 + "|"]
@@ -89,7 +90,7 @@ def markdown(outcome: PairJudgement, compared: Compared) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write_results(outcome: PairJudgement, compared: Compared, folder: Path) -> list[Path]:
+def write_results(outcome: PairBenchmarkResult, compared: Compared, folder: Path) -> list[Path]:
     """Write the page, the tables, the plots (figures 4 and 7), JSON, and every score.
 
     Raises:
@@ -124,7 +125,7 @@ def write_sample(benchmark: PairBenchmark) -> Path:
     return page
 
 
-def _rows(outcome: PairJudgement) -> Iterator[Json]:
+def _rows(outcome: PairBenchmarkResult) -> Iterator[Json]:
     for judge in outcome.judges:
         for split, rows in judge.judged.items():
             for one in rows:
@@ -213,7 +214,7 @@ def _examples(benchmark: PairBenchmark) -> list[dict[str, Any]]:
     ]
 
 
-def _metrics(outcome: PairJudgement) -> Any:  # noqa: ANN401 - a matplotlib Figure
+def _metrics(outcome: PairBenchmarkResult) -> Any:  # noqa: ANN401 - a matplotlib Figure
     """Draw the metrics of every judge beside each other (figure 4)."""
     figure, axes = figure_of(7.0, 3.8)
     names = ("MMScore", "RelaxSym", "smoothness / 3.32", "controllability")
@@ -235,7 +236,7 @@ def _metrics(outcome: PairJudgement) -> Any:  # noqa: ANN401 - a matplotlib Figu
     return figure
 
 
-def _scores(outcome: PairJudgement) -> Any:  # noqa: ANN401 - a matplotlib Figure
+def _scores(outcome: PairBenchmarkResult) -> Any:  # noqa: ANN401 - a matplotlib Figure
     """Draw which scores every judge gives to which pairs (figure 7)."""
     from matplotlib.figure import Figure
 

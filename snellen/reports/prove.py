@@ -16,7 +16,7 @@ from snellen.reports.templating import rendered
 
 if TYPE_CHECKING:
     from snellen.datasets.prove import ProveBenchmark
-    from snellen.evaluation.prove import Freeform, Row, Spoken
+    from snellen.evaluation.prove import ProveResult, ProveScores, ScoredAnswers
     from snellen.graphs.states import Json
     from snellen.scoring.measure import Measure
 
@@ -66,7 +66,7 @@ def write_sample(benchmark: ProveBenchmark) -> list[Path]:
     return [page, saved(_funnel(benchmark.funnel), plot)]
 
 
-def rows_of(outcome: Freeform) -> list[tuple[str, str, str, str, str, int]]:
+def rows_of(outcome: ProveResult) -> list[tuple[str, str, str, str, str, int]]:
     """Return the table by model (table 1)."""
     return [
         (
@@ -78,11 +78,11 @@ def rows_of(outcome: Freeform) -> list[tuple[str, str, str, str, str, int]]:
             row.n,
         )
         for one in (*outcome.models, *outcome.baselines)
-        for row in [outcome.row(one)]
+        for row in [outcome.scores(one)]
     ]
 
 
-def to_json(outcome: Freeform) -> Json:
+def to_json(outcome: ProveResult) -> Json:
     """Return the figures as plain JSON."""
     return {
         "metric": outcome.metric,
@@ -96,7 +96,7 @@ def to_json(outcome: Freeform) -> Json:
     }
 
 
-def markdown(outcome: Freeform) -> str:
+def markdown(outcome: ProveResult) -> str:
     """Write the tables in Markdown."""
     head = "| | hscore | tscore | average | nothing read | n |\n|---|---|---|---|---|---|\n"
     lines = [f"# Free answers: {outcome.benchmark.source}, metric {outcome.metric}", ""]
@@ -107,14 +107,14 @@ def markdown(outcome: Freeform) -> str:
     lines += ["## By kind of question", "", f"| | {' | '.join(one.name for one in outcome.models)} |"]
     lines += ["|---" * (len(outcome.models) + 1) + "|"]
     for kind in outcome.kinds:
-        rows = [outcome.row(one, kind) for one in outcome.models]
+        rows = [outcome.scores(one, kind) for one in outcome.models]
         cells = [f"{_short(row.hscore)} / {_short(row.tscore)}" for row in rows]
         lines.append(f"| {kind} ({rows[0].n}) | {' | '.join(cells)} |")
     lines += ["", *outcome.notes, *outcome.benchmark.left_out]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write_results(outcome: Freeform, folder: Path) -> list[Path]:
+def write_results(outcome: ProveResult, folder: Path) -> list[Path]:
     """Write the page, the tables, the plot of figure 4, JSON, and every answer with its scores.
 
     Raises:
@@ -128,23 +128,23 @@ def write_results(outcome: Freeform, folder: Path) -> list[Path]:
     plot = saved(_trade_off(outcome), folder / "prove.png")
     text = rendered(
         "prove", outcome=outcome, rows=rows_of(outcome), plot=data_uri(plot.read_bytes()), examples=_examples(outcome),
-        kinds=[(kind, [outcome.row(one, kind) for one in outcome.models]) for kind in outcome.kinds], short=_short,
+        kinds=[(kind, [outcome.scores(one, kind) for one in outcome.models]) for kind in outcome.kinds], short=_short,
     )  # fmt: skip
     write_text(folder / "prove.html", text)
     return [folder / name for name in ("prove.html", "prove.md", "prove.json", "prove.png", "answers.jsonl")]
 
 
-def _figures(outcome: Freeform, one: Spoken) -> Json:
-    row = outcome.row(one)
+def _figures(outcome: ProveResult, one: ScoredAnswers) -> Json:
+    row = outcome.scores(one)
     return {
         "hscore": row.hscore.value, "tscore": row.tscore.value, "average": row.average.value, "n": row.n,
         "silent": row.silent, "intervals": {name: _ends(getattr(row, name)) for name in ("hscore", "tscore")},
         "undefined": {name: why for name in ("hscore", "tscore") if (why := getattr(row, name).undefined)},
-        "kinds": {kind: _kind(outcome.row(one, kind)) for kind in outcome.kinds},
+        "kinds": {kind: _kind(outcome.scores(one, kind)) for kind in outcome.kinds},
     }  # fmt: skip
 
 
-def _kind(row: Row) -> Json:
+def _kind(row: ProveScores) -> Json:
     return {"hscore": row.hscore.value, "tscore": row.tscore.value, "n": row.n}
 
 
@@ -169,7 +169,7 @@ def _short(one: Measure) -> str:
     return "–" if one.value is None else f"{100 * one.value:.0f}"
 
 
-def _answers(outcome: Freeform) -> list[Json]:
+def _answers(outcome: ProveResult) -> list[Json]:
     return [
         {
             "model": one.name, "id": item.id, "kind": item.kind, "question": item.question, "right": item.answer,
@@ -181,7 +181,7 @@ def _answers(outcome: Freeform) -> list[Json]:
     ]  # fmt: skip
 
 
-def _examples(outcome: Freeform) -> list[dict[str, Any]]:
+def _examples(outcome: ProveResult) -> list[dict[str, Any]]:
     """Return questions from all over the benchmark, with what everybody said."""
     items = outcome.benchmark.items
     step = max(len(items) // _EXAMPLES, 1)
@@ -198,12 +198,12 @@ def _examples(outcome: Freeform) -> list[dict[str, Any]]:
     ][:_EXAMPLES]
 
 
-def _trade_off(outcome: Freeform) -> Any:  # noqa: ANN401 - a matplotlib Figure
+def _trade_off(outcome: ProveResult) -> Any:  # noqa: ANN401 - a matplotlib Figure
     """Draw helpfulness against truthfulness (figure 4)."""
     figure, axes = figure_of(6.0, 4.4)
     for group, colour, mark in ((outcome.models, "#2f6db5", "o"), (outcome.baselines, "#a5844f", "s")):
         for one in group:
-            row = outcome.row(one)
+            row = outcome.scores(one)
             if row.hscore.value is None or row.tscore.value is None:
                 continue
             x, y = 100 * row.hscore.value, 100 * row.tscore.value

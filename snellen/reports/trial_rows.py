@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.reasoning.language.lexicon import lexicon_of
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Design, Report
+    from snellen.experiments.design import Design
+    from snellen.experiments.report import Report
     from snellen.memory.samples import Sample
     from snellen.memory.trials import Trial, TrialTable
     from snellen.threads.investigate import InvestigationResult
@@ -29,18 +30,20 @@ def trial_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, 
         folder: The memory's home.
     """
     begun = 0
-    for album, report in result.parts:
+    for sample_set, report in result.parts:
         for number in range(len(report.experiments)):
-            for row in rows_of_experiment(album, report, number, folder, result.profile):
+            for row in rows_of_experiment(sample_set, report, number, folder, result.profile):
                 yield row | {"experiment": row["experiment"] + begun, "sample": f"{begun + number + 1}/{row['sample']}"}
         begun += len(report.experiments)
 
 
-def rows_of_experiment(album: str, report: Report, number: int, folder: Path, profile: str) -> Iterator[dict[str, Any]]:
+def rows_of_experiment(
+    sample_set: str, report: Report, number: int, folder: Path, profile: str
+) -> Iterator[dict[str, Any]]:
     """Yield the trials of one experiment.
 
     Args:
-        album: The name under which its pictures are kept.
+        sample_set: The name under which its pictures are kept.
         report: That it is of.
         number: Its place in the report, from 0.
         folder: The memory's home.
@@ -50,7 +53,7 @@ def rows_of_experiment(album: str, report: Report, number: int, folder: Path, pr
     from snellen.memory.trials import TrialTable
 
     design, trials = report.experiments[number].design, TrialTable(folder)
-    samples = SampleTable(folder).of(album, number)
+    samples = SampleTable(folder).of(sample_set, number)
     rows = (
         _choice_rows(design, samples, report, trials)
         if design.protocol == "choice"
@@ -64,7 +67,7 @@ def _choice_rows(
     design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable
 ) -> Iterator[dict[str, Any]]:
     """Yield the trials of an experiment in which answers were chosen from."""
-    from snellen.experiments.trials import chosen, key_of
+    from snellen.experiments.protocols.multiple_choice import chosen, key_of
     from snellen.models.under_test import Ranking
 
     for name, fingerprint in report.fingerprints.items():
@@ -88,9 +91,9 @@ def _answer_rows(
     design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable, profile: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the trials of an experiment in which nothing was chosen from."""
-    from snellen.experiments.resources import protocols
+    from snellen.experiments.protocols.registry import PROTOCOLS
 
-    protocol = protocols()[design.protocol]
+    protocol = PROTOCOLS[design.protocol]
     judge, settings = _right(design.protocol, profile), _settings_of(design)
     for name, fingerprint in report.fingerprints.items():
         keys = [
@@ -141,12 +144,12 @@ def _settings_of(design: Design) -> Callable[[Sample], list[dict[str, Any]]]:
 def _right(protocol: str, profile: str) -> Callable[[Sample, str, Trial], bool]:
     """Return a function that decides whether an answer is right, as far as one can be."""
     if protocol == "freeform":
-        from snellen.experiments.protocols.free_answers import right
+        from snellen.experiments.protocols.free_answers import is_right
         from snellen.profiles import load_profile
         from snellen.reasoning.language.statements import Statements
 
         reader = Statements(lexicon_of(load_profile(profile)))
-        return lambda sample, _, trial: right(sample, trial.said, reader)
-    from snellen.experiments.protocols.pair_scoring import right as scored_rightly
+        return lambda sample, _, trial: is_right(sample, trial.said, reader)
+    from snellen.experiments.protocols.pair_scoring import is_right as is_score_right
 
-    return lambda _, kind, trial: scored_rightly(kind, trial)
+    return lambda _, kind, trial: is_score_right(kind, trial)

@@ -33,7 +33,7 @@ class InvestigationRequest:
         profile: Name or path of a profile.
         pictures: A folder with a folder of pictures for each class, to draw samples from; None takes the profile's.
         alpha: The share of verdicts that may be wrong.
-        budget: What it may use, by the names of ``snellen.experiments.schema.Budget``.
+        budget: What it may use, by the names of ``snellen.experiments.report.Budget``.
         seed: Chooses the pictures; None takes those that the ledger allots to the question.
         approve: Whether a person is asked before an experiment is run.
         correct: Whether models are taught what is found that they cannot do, and measured again.
@@ -203,7 +203,7 @@ def _checked_alpha(alpha: float) -> float:
 def _checked_budget(budget: Mapping[str, float]) -> Json:
     from pydantic import ValidationError
 
-    from snellen.experiments.schema import Budget
+    from snellen.experiments.report import Budget
 
     try:
         return Budget.model_validate(dict(budget)).model_dump(mode="json")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from snellen.experiments.follow_up import FollowUp, album
-from snellen.experiments.schema import Design, Opening, Report
+from snellen.experiments.design import Design
+from snellen.experiments.follow_up import FollowUp, corrected_sample_set
+from snellen.experiments.report import Opening, Report
 from snellen.runtime.context import Context, usage_with
 from snellen.runtime.picture_allotment import WAY
 
@@ -29,30 +30,30 @@ def written(state: InvestigateState, report: Report) -> Json:
     return {"after" if state.after else "report": report.model_dump(mode="json")}
 
 
-def album_of(state: InvestigateState) -> str:
+def sample_set_of(state: InvestigateState) -> str:
     """Return the name under which the pictures of that report are kept."""
-    return album(state.investigation) if state.after else state.investigation
+    return corrected_sample_set(state.investigation) if state.after else state.investigation
 
 
-def free_album(state: InvestigateState, number: int, samples: SampleTable) -> str:
+def free_sample_set(state: InvestigateState, number: int, samples: SampleTable) -> str:
     """Return the name under which pictures are kept from an experiment on that is about to begin.
 
     Where the experiment has pictures already, somebody went back in the thread and lets it go another way: this way
-    gets an album of its own, with the pictures of the experiments before.
+    gets a sample set of its own, with the pictures of the experiments before.
 
     Args:
         state: Of the investigation.
         number: Of the experiment, from 0.
         samples: The table of pictures.
     """
-    if not samples.of(album_of(state), number):
+    if not samples.of(sample_set_of(state), number):
         return state.investigation
     thread = state.investigation.partition(WAY)[0]
     ways = (f"{thread}{WAY}{way}" for way in itertools.count(1))
-    name = next(one for one in ways if not samples.of(one, 0) and not samples.of(album(one), 0))
+    name = next(one for one in ways if not samples.of(one, 0) and not samples.of(corrected_sample_set(one), 0))
     samples.copy(state.investigation, name, **({} if state.after else {"before": number}))
     if state.after:
-        samples.copy(album(state.investigation), album(name), before=number)
+        samples.copy(corrected_sample_set(state.investigation), corrected_sample_set(name), before=number)
     return name
 
 

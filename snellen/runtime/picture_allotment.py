@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 from snellen.memory.ledger import Allotment, LedgerQuestion
 
 if TYPE_CHECKING:
+    from snellen.experiments.design import Design
+    from snellen.experiments.report import Report
     from snellen.experiments.resources import Examination
-    from snellen.experiments.schema import Design, Report
     from snellen.graphs.states import InvestigateState
 
 WAY: Final = "~"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from snellen.collection import OwnPictures
     from snellen.experiments.examiners.examiner import Investigator
-    from snellen.experiments.protocols.free_answers import Questioning
+    from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.artifacts import ArtifactStore
     from snellen.profiles import Profile
 
@@ -133,7 +133,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
             pictures=context.pictures,
             executor=InProcess(chosen, adapters.find),
             investigators={name: ProtocolExaminer(chosen, name) for name in ("freeform", "pairs")},
-            questioning=_questioning(chosen),
+            scene_questions=_scene_questions(chosen),
             world=chosen.world() if chosen.world_settings and not pictures else None,
             generation=generation,
             retrieval=retrieval,
@@ -163,12 +163,12 @@ def drawn_from(profile: Profile) -> str:
     )
 
 
-def _questioning(profile: Profile) -> Questioning | None:
-    """Return what free questions are made with; None where the profile has no world."""
+def _scene_questions(profile: Profile) -> SceneQuestions | None:
+    """Return the source of free questions; None where the profile has no world."""
     import numpy as np
 
     from snellen.datasets.prove import WorldScenes
-    from snellen.experiments.protocols.free_answers import Questioning
+    from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.embedding import SentenceEmbedding
     from snellen.reasoning.language.lexicon import lexicon_of
     from snellen.reasoning.language.scene_questions import Quiz
@@ -182,7 +182,7 @@ def _questioning(profile: Profile) -> Questioning | None:
         vectors = embedding(list(texts)).astype(np.float64)
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
-    return Questioning(WorldScenes(profile.world()), Quiz(), Statements(lexicon_of(profile)), embed)
+    return SceneQuestions(WorldScenes(profile.world()), Quiz(), Statements(lexicon_of(profile)), embed)
 
 
 def own_pictures(pictures: Path | str | None, concept: str) -> OwnPictures | None:

@@ -55,7 +55,7 @@ class InvestigationSettings(RunSettings):
 
     @property
     def budget(self) -> dict[str, float]:
-        """The limits that are chosen, by the names of ``snellen.experiments.schema.Budget``."""
+        """The limits that are chosen, by the names of ``snellen.experiments.report.Budget``."""
         return {name: value for name in ("images", "trials", "seconds") if (value := getattr(self, name))}
 
 

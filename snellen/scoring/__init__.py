@@ -1,10 +1,9 @@
 """Metrics: one function each, with its edge cases in the docstring."""
 
-from snellen.scoring.accuracy import accuracy, wilson_interval
 from snellen.scoring.choice import ChoiceMetrics, Chosen, choice_metrics
 from snellen.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
 from snellen.scoring.evidence import Evidence, Shared, confidence_interval, evidence, prospect, share_errors
-from snellen.scoring.interval import Interval, bootstrap_interval, mean
+from snellen.scoring.measure import Interval, accuracy, bootstrap_interval, mean, wilson_interval
 from snellen.scoring.observations import Observations
 from snellen.scoring.panoptic import LabelledMask, PanopticQuality, best_overlaps, mask_iou, panoptic_quality
 

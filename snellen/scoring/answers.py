@@ -1,4 +1,4 @@
-"""How answers compare: forgiving where visual question answering needs it, strict elsewhere.
+"""Comparison of answers: forgiving where visual question answering needs it, strict elsewhere.
 
 ``"3"``, ``3`` and ``"three"`` are the same number; text compares without case or surrounding blanks; ``yes``,
 ``no``, ``true`` and ``false`` are booleans; a region compares to text by its label.

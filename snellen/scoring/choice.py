@@ -1,4 +1,4 @@
-"""How well answers were chosen: accuracy by class, abstention, confusion, informedness (APEX, section 3.4)."""
+"""Metrics of multiple choice: accuracy by class, abstention, confusion, informedness (APEX, section 3.4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class ChoiceMetrics:
-    """What answers to one question show.
+    """Metrics of answers to one question.
 
     Attributes:
         n: How many answers there are.

@@ -1,4 +1,4 @@
-"""How well named boxes agree with the true ones."""
+"""Metrics of detection: the agreement of named boxes with the true ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LabelledBox:
 
 @dataclass(frozen=True)
 class Matches:
-    """How many boxes agree, how many were found, and how many there are."""
+    """Numbers of boxes that agree, that were found, and that there are."""
 
     matched: int
     found: int

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.scoring.interval import Interval
+from snellen.scoring.measure import Interval
 from snellen.scoring.observations import Observations
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _ENDLESS = 700.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """What observations say about a mean and a threshold.
+    """The evidence of observations about a mean and a threshold.
 
     Both are e-values: their expectation is at most 1 where what they speak against is true. One of the two always is,
     so the two may be shared out as one test of two sides.
@@ -157,7 +157,7 @@ def prospect(n: int, mean: float, spread: float, threshold: float, *, most: int,
 
 @dataclass(frozen=True)
 class Shared:
-    """How an error rate is shared over claims that were decided together."""
+    """An error rate shared over claims that were decided together."""
 
     decided: tuple[bool, ...]
     """For each claim, whether its evidence suffices."""

@@ -1,4 +1,4 @@
-"""How helpful and how truthful a free answer is, by the tuples of its scene graph (PROVE, section 3.2).
+"""Helpfulness and truthfulness of free answers, by the tuples of its scene graph (PROVE, section 3.2).
 
 Where the paper is silent:
 
@@ -70,7 +70,7 @@ class AnswerTuples:
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """What an answer is worth.
+    """The scores of an answer.
 
     Attributes:
         hscore: Helpfulness: how much of the right answer it recalls (equation 1).

@@ -1,7 +1,7 @@
-r"""Reads the score that a judge states in its reply.
+r"""The score that a judge states in its reply, read from whichever form it has.
 
 The request asks for the line ``Score: N``, but models answer with JSON, Markdown, tags, fractions, ``\boxed{7}`` or
-whole sentences. A score is read from whichever form it has. A reply is invalid where which score it states is not
+whole sentences. A reply is invalid where which score it states is not
 clear: two different ones, a range, arithmetic, another scale than 1 to 10, a decimal comma. What was meant is never
 guessed. A number is a score only where it ends its statement and where the words before it say that it is the score of
 the whole: neither a part of it ("color score"), nor a condition, nor a number of things.
@@ -9,16 +9,25 @@ the whole: neither a part of it ("color score"), nor a condition, nor a number o
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-LOWEST: Final = 1.0
-HIGHEST: Final = 10.0
+from snellen.scoring.judge_numbers import (
+    HIGHEST,
+    LOWEST,
+    NUMBER,
+    NUMBER_WORDS,
+    ReplyNumber,
+    is_ten,
+    json_scores,
+    leading_number,
+    number_value,
+    whole_number,
+)
 
 _QUOTED: Final = 120
 """Characters of a reply that is quoted."""
@@ -26,15 +35,8 @@ _MOST_READ: Final = 20_000
 """Characters of a reply in which a score is looked for."""
 _MOST_LABELS: Final = 50
 """Labels of a score in a reply that are looked at: whoever writes more of them does not answer."""
-_MOST_OBJECTS: Final = 20
-"""JSON objects of a reply that are read."""
-_DEEPEST: Final = 5
-"""Levels of JSON in which a score is looked for."""
 _REACH: Final = 200
 """Characters beside a number that decide what it is."""
-_WORDS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-_NUMBER: Final = rf"(?:[0-9]+(?:\.[0-9]+)?|\b(?:{'|'.join(_WORDS)})\b)"
 _WHOLE: Final = r"(?:(?:overall|final|total|visual|image|similarity)\s+)"
 _LABEL: Final = re.compile(
     rf"\b(?:(?P<final>(?:final|overall)\s+{_WHOLE}{{0,3}}(?:score|rating|similarity)|final (?:answer|verdict)"
@@ -46,31 +48,12 @@ _LABEL: Final = re.compile(
     r"\s*(?:(?P<sign>::?=?|=|\||->|→|[-–—](?=\s))|(?P<verb>\b(?:is|of|would be)\b:?)|(?=[\[(<{0-9]))[^\S\n]*",
     re.IGNORECASE,
 )
-_OUT_OF: Final = r"(?:\s*(?:/|\b(?:out\s+of|of|over)\b)\s*([0-9]+(?:\.[0-9]+)?|\b(?:five|ten|hundred)\b))?"
-_VALUE: Final = re.compile(
-    r"(?:I(?:['’]d|\s+would)\s+(?:say|give\s+(?:it|them))\s+)?(?:(?:~|≈|\b(?:about|around|approximately|roughly|an?)\b)\s*)?"
-    rf"(?P<open>[\[(<{{]*)\s*(?P<number>{_NUMBER}){_OUT_OF}(?:[^\S\n]*(?P<close>[\])>}}]+))?{_OUT_OF}",
-    re.IGNORECASE,
-)
-_SCALE_AFTER: Final = re.compile(
-    r"[^\n.;]{0,20}\b(?:scale|range)\b[^\n.;0-9]{0,20}[0-9]+\s*(?:to|-|–|and)\s*([0-9]+)", re.IGNORECASE
-)
-_UNCLEAR_AFTER: Final = re.compile(
-    r"[\w%°+]|[.,][0-9]|[^\S\n]+[0-9]|[^\S\n]*(?:percent|per cent)\b"
-    r"|[^\S\n]*(?:[+*×÷=→⇒−]|[-–—]+>|(?:plus|minus|times|x)\b)|[^\S\n]*and\s+(?:a\s+)?(?:half|quarter)\b"
-    rf"|[^\S\n]*\(\s*{_NUMBER}\s*\)"
-    r"|[^\S\n]*(?:[,;/|–—~±&-]|\.\.+|\+/-|\b(?:or|to|and)\b)+\s*(?:\b(?:maybe|perhaps|possibly|even|an?)\b\s*)*"
-    rf"{_NUMBER}",
-    re.IGNORECASE,
-)
-"""Follows a number that is not all that was stated: a range, arithmetic, another number, a unit."""
 _UNCLEAR_BEFORE: Final = re.compile(
-    rf"(?:{_NUMBER}\s*(?:[-–—~,/]|\b(?:or|to|and)\b)\s*"
+    rf"(?:{NUMBER}\s*(?:[-–—~,/]|\b(?:or|to|and)\b)\s*"
     r"|(?:\b(?:at (?:least|most)|(?:more|less|higher|lower) than|over|under|above|below|almost|nearly|"
     r"far from|not quite|close to|barely)|[<>≤≥])\s*)$",
     re.IGNORECASE,
 )
-_SAME_AGAIN: Final = re.compile(rf"\s*\(\s*({_NUMBER})\s*\)", re.IGNORECASE)
 _EXPLAINS_AFTER: Final = re.compile(
     r"[^\S\n]*[),]?[^\S\n]*\b(?:would|could|might|should|means?|requires?|needs?|indicates?|implies|represents?|denotes?|if|"
     r"(?:is|are)\s+(?:for|only|reserved|given|kept))\b",
@@ -86,7 +69,7 @@ _SPOKEN: Final = re.compile(
     r"(?:\bI(?:['’]d|['’]ll| would| will)?\s+(?:\w+\s+)?(?:rate|give|assign|score)|\b(?:deserves?|merits?))\b"
     r"(?P<gap>(?:(?!\b(?:from|between)\b)[^\n.;:0-9]){0,60})(?=[0-9])"
     r"|\bon\s+a\s+scale\s+(?:of|from)\s+(?:1|one)\s*(?:to|-|–)\s*(?:10|ten)\b(?P<scaled>[^\n.;:0-9]{0,60})(?=[0-9])"
-    rf"|(?P<fraction>)(?={_NUMBER}\s*(?:/|\bout\s+of\b)\s*(?:10|ten)\b)",
+    rf"|(?P<fraction>)(?={NUMBER}\s*(?:/|\bout\s+of\b)\s*(?:10|ten)\b)",
     re.IGNORECASE,
 )
 _ENDS_AFTER: Final = re.compile(
@@ -102,7 +85,7 @@ _NO_COUNT: Final = (
 )
 """Fails where a number has a noun: "3 dogs", "2 of them"."""
 _ANOTHER: Final = re.compile(
-    rf"(?<![\w.])(?P<number>{_NUMBER})(?:\s*/\s*10\b)?(?P<percent>\s*%)?(?![\w%]|\.[0-9]){_NO_COUNT}", re.IGNORECASE
+    rf"(?<![\w.])(?P<number>{NUMBER})(?:\s*/\s*10\b)?(?P<percent>\s*%)?(?![\w%]|\.[0-9]){_NO_COUNT}", re.IGNORECASE
 )
 """A number of an explanation that may be the score as well, as it counts no things: "(was 7)", but not "3 dogs"."""
 _COUNTS_BEFORE: Final = re.compile(
@@ -111,7 +94,7 @@ _COUNTS_BEFORE: Final = re.compile(
 )
 _REVISED: Final = re.compile(
     r"\b(?:actually|correct(?:ion|ed)|revis(?:ed|ion|ing)|adjust(?:ed|ment|ing)|wait|second thoughts?|deduct\w*|"
-    rf"subtract\w*|minus|I mean|sorry|hmm|make that|no(?=,))\b[^.\n]{{0,60}}?\b{_NUMBER}\b{_NO_COUNT}",
+    rf"subtract\w*|minus|I mean|sorry|hmm|make that|no(?=,))\b[^.\n]{{0,60}}?\b{NUMBER}\b{_NO_COUNT}",
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(
@@ -162,8 +145,6 @@ _MARKUP: Final = re.compile(
 )
 _FULL_WIDTH: Final = {0xFF00 + ord(plain) - 0x20: plain for plain in "0123456789:=/.()[]<>,"}
 """Digits and marks as texts in Chinese and Japanese have them, and what they stand for."""
-_KEY: Final = re.compile(r"(?:(?:final|overall|similarity|the)\s+)*(?:score|rating)", re.IGNORECASE)
-_KEYS_OF_SCALE: Final = frozenset({"max", "maximum", "max score", "scale", "out of"})
 
 
 @dataclass
@@ -191,19 +172,6 @@ class _Statements:
         return score if score is not None and LOWEST <= score <= HIGHEST else None
 
 
-@dataclass(frozen=True)
-class _Number:
-    """A number at the beginning of a text.
-
-    Attributes:
-        score: Its value; None where it is a range, has a unit or is of another scale.
-        after: What follows it.
-    """
-
-    score: float | None
-    after: str
-
-
 @lru_cache(maxsize=64)  # the same replies are read again for reports, and judges repeat themselves
 def parsed_score(text: str) -> float | None:
     """Read the score of a reply that was asked for ``Score: N``.
@@ -217,7 +185,10 @@ def parsed_score(text: str) -> float | None:
     """
     found = _Statements()
     text = _THOUGHT.sub("\n", text[:_MOST_READ].translate(_FULL_WIDTH))
-    text = _without_marks(_without_json(text, found), found)
+    objects = json_scores(text)
+    found.plain += objects.scores
+    found.bare += objects.similarities
+    text = _without_marks(objects.beside, found)
     text = _MARKUP.sub("", _TEXT.sub(r"\1", text)).replace("_", " ")
     _read_labels(text, found)
     _read_bare_lines(text, found)
@@ -252,81 +223,13 @@ def _quoted(reply: str) -> str:
     return shown if len(shown) <= _QUOTED else shown[: _QUOTED - 1] + "…"
 
 
-class _Object(list[tuple[str, Any]]):
-    """A JSON object with every key, also one that it has twice."""
-
-
-def _without_json(text: str, found: _Statements) -> str:
-    """Read the JSON objects of a text, and return what stands beside them."""
-    decoder = json.JSONDecoder(object_pairs_hook=_Object)
-    kept, place = "", 0
-    for _ in range(_MOST_OBJECTS):
-        begin = text.find("{", place)
-        if begin < 0:
-            break
-        try:
-            read, end = decoder.raw_decode(text, begin)
-        except (ValueError, RecursionError):
-            kept, place = kept + text[place : begin + 1], begin + 1
-            continue
-        found.plain.extend(_scores_in(read, _DEEPEST))
-        found.bare.extend(_score_of(value) for key, value in _entries(read) if _words(key) == "similarity")
-        kept, place = kept + text[place:begin] + "\n", end
-    return kept + text[place:]
-
-
-def _entries(read: object) -> list[tuple[str, Any]]:
-    return read if isinstance(read, _Object) else []
-
-
-def _scores_in(read: object, levels: int) -> Iterator[float | None]:
-    """Yield the scores that JSON states under a key that says so."""
-    if levels == 0 or not isinstance(read, list):
-        return
-    if not isinstance(read, _Object):
-        for one in read:
-            yield from _scores_in(one, levels - 1)
-        return
-    scales = [value for key, value in read if _words(key) in _KEYS_OF_SCALE]
-    for key, value in read:
-        if not _KEY.fullmatch(_words(key)):
-            yield from _scores_in(value, levels - 1)
-        elif isinstance(value, _Object):
-            yield _score_with_scale(value)
-        elif all(_is_ten(str(scale)) for scale in scales):
-            yield _score_of(value)
-        else:
-            yield None
-
-
-def _score_with_scale(entries: _Object) -> float | None:
-    """Return the score of an object such as ``{"value": 7, "max": 10}``."""
-    values = [value for key, value in entries if _words(key) == "value" or _KEY.fullmatch(_words(key))]
-    scales = [value for key, value in entries if _words(key) in _KEYS_OF_SCALE]
-    return _score_of(values[0]) if len(values) == 1 and all(_is_ten(str(scale)) for scale in scales) else None
-
-
-def _words(key: str) -> str:
-    return " ".join(key.casefold().replace("_", " ").split())
-
-
-def _score_of(value: object) -> float | None:
-    if isinstance(value, list) and len(value) == 1:
-        (value,) = value
-    if isinstance(value, str):
-        return _whole(value)
-    if isinstance(value, int | float) and not isinstance(value, bool) and LOWEST <= value <= HIGHEST:
-        return float(value)
-    return None
-
-
 def _without_marks(text: str, found: _Statements) -> str:
     r"""Read tags such as ``<score>7</score>`` and ``\boxed{7}``, and return the text without them."""
     for mark in _MARK.finditer(text):
         content = mark["tagged"] or mark["boxed"].replace("{", " ").replace("}", " ")
         content = _MARKUP.sub("", content).strip()
         label = _LABEL.match(content)
-        found.plain.append(_whole(content[label.end() :] if label else content))
+        found.plain.append(whole_number(content[label.end() :] if label else content))
     return _MARK.sub("\n", text)
 
 
@@ -343,12 +246,12 @@ def _read_labels(text: str, found: _Statements) -> None:
             _rows(label, before, found).append(_labelled(label, number))
 
 
-def _labelled(label: re.Match[str], number: _Number) -> float | None:
+def _labelled(label: re.Match[str], number: ReplyNumber) -> float | None:
     """Return the score beside a label, or None where the label makes it unclear."""
     if not (label["sign"] or label["verb"]) and number.after.lstrip().startswith(":"):
         return None  # "Score 1: 5" is the first of several
     ranges = [said for said in (label["range"], label["bracket"], label["scale"]) if said]
-    return number.score if all(map(_is_ten, ranges)) else None
+    return number.score if all(map(is_ten, ranges)) else None
 
 
 def _rows(label: re.Match[str], before: str, found: _Statements) -> list[float | None]:
@@ -375,7 +278,7 @@ def _names_another(text: str, label: re.Match[str]) -> bool:
 
 
 def _is_scale_word(word: str) -> bool:
-    return word.isdecimal() or word in {*_WORDS, "max", "scale", "n"}
+    return word.isdecimal() or word in {*NUMBER_WORDS, "max", "scale", "n"}
 
 
 def _sentence_before(text: str, place: int) -> str:
@@ -398,47 +301,47 @@ def _is_of_the_whole(before: str) -> bool:
     return named is None or named[1].casefold() in _LEADS
 
 
-def _settled(number: _Number) -> _Number | None:
+def _settled(number: ReplyNumber) -> ReplyNumber | None:
     """Return a number as the score of its statement: unclear beside another, None where it explains or counts."""
     after = number.after
     if number.score is None:
         return number
     if _CONDITION_AFTER.match(after):
-        return _Number(None, after)
+        return ReplyNumber(None, after)
     if _EXPLAINS_AFTER.match(after) or not _ENDS_AFTER.match(after):
         return None
     end = _SENTENCE_END.search(after)
     rest = after[: end.start()] if end else after
     others = (another for another in _ANOTHER.finditer(rest) if not _is_no_rival(another, number.score))
     unclear = any(others) or _REVISED.search(after)
-    return _Number(None, after) if unclear else number
+    return ReplyNumber(None, after) if unclear else number
 
 
 def _is_no_rival(another: re.Match[str], score: float) -> bool:
     """Tell whether a number of an explanation leaves the score clear: a percentage, a count, or the score once more."""
-    same = _value(another["number"]) == score
+    same = number_value(another["number"]) == score
     return bool(same or another["percent"] or _COUNTS_BEFORE.search(another.string[: another.start()]))
 
 
-def _after_label(text: str, label: re.Match[str]) -> _Number | None:
+def _after_label(text: str, label: re.Match[str]) -> ReplyNumber | None:
     """Return the number that a label names: beside it, or alone on the next line that is not empty."""
     rest = text[label.end() : label.end() + _REACH]
     line, _, below = rest.partition("\n")
     if line.strip():
-        number = _number(rest)
+        number = leading_number(rest)
         # "Score: -7" and "Score: >7" state a number that is no score; "Score: the two share 3 things" states none.
-        return _Number(None, "") if number is None and re.match(r"\S*[0-9]", line) else number
+        return ReplyNumber(None, "") if number is None and re.match(r"\S*[0-9]", line) else number
     if label["sign"] == "|":
         below = re.sub(r"\A[\s|:-]+\n", "", below).strip().removeprefix("|")
-    score = _whole(below.lstrip().partition("\n")[0].rstrip(" \t|" if label["sign"] == "|" else None))
-    return None if score is None else _Number(score, "")
+    score = whole_number(below.lstrip().partition("\n")[0].rstrip(" \t|" if label["sign"] == "|" else None))
+    return None if score is None else ReplyNumber(score, "")
 
 
 def _read_bare_lines(text: str, found: _Statements) -> None:
     before = ""
     for line in filter(str.strip, text.splitlines()):
         begin = _BEFORE_BARE.match(line)
-        score = _whole(line[begin.end() :] if begin else line)
+        score = whole_number(line[begin.end() :] if begin else line)
         if score is not None:
             found.bare.append(None if _UNCLEAR_BEFORE.search(before[-_REACH:]) else score)
         before = line
@@ -447,7 +350,7 @@ def _read_bare_lines(text: str, found: _Statements) -> None:
 def _read_sentences(text: str, found: _Statements) -> None:
     """Read "I would give them 7 out of 10" and its like."""
     for said in _SPOKEN.finditer(text):
-        number = _number(text[said.end() : said.end() + _REACH])
+        number = leading_number(text[said.end() : said.end() + _REACH])
         before = text[max(said.end() - _REACH, 0) : said.end()]
         if number is None or _says_another(text, said) or _DENIES_BEFORE.search(before):
             continue
@@ -470,38 +373,3 @@ def _says_another(text: str, said: re.Match[str]) -> bool:
     if subject is None:
         return False
     return subject[1].casefold() not in _IN_SPOKEN or not _is_of_the_whole(before[: subject.start()])
-
-
-def _whole(text: str) -> float | None:
-    """Return the score that is all of a text."""
-    number = _number(text.strip())
-    return number.score if number is not None and not number.after.strip(" \t\n.!") else None
-
-
-def _number(text: str) -> _Number | None:
-    """Read the number that a text begins with."""
-    read = _VALUE.match(text)
-    if read is None:
-        return None
-    value, after = _value(read["number"]), text[read.end() :]
-    again = _SAME_AGAIN.match(after)
-    if again is not None and _number(again[1]) == _Number(value, ""):
-        after = after[again.end() :]
-    scales = [scale for scale in (read[3], read[5]) if scale]
-    if (noted := _SCALE_AFTER.match(after)) is not None:
-        scales.append(noted[1])
-        after = after[noted.end() :]
-    unclear = (
-        len(read["open"]) > len(read["close"] or "") or _UNCLEAR_AFTER.match(after) or not all(map(_is_ten, scales))
-    )
-    return _Number(None if unclear else value, after)
-
-
-def _value(said: str) -> float:
-    return _WORDS.index(said.casefold()) + 1.0 if said.casefold() in _WORDS else float(said)
-
-
-def _is_ten(scale: str) -> bool:
-    """Tell whether a scale such as ``10``, ``ten`` or ``1-10`` ends at ten; one without a number may."""
-    numbers = re.findall(rf"[0-9]+(?:\.[0-9]+)?|{'|'.join(_WORDS)}|hundred", scale.casefold())
-    return not numbers or numbers[-1] in {"10", "10.0", "ten"}

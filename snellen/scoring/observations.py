@@ -1,4 +1,4 @@
-"""What evidence is computed from: one value for each independent unit."""
+"""Observations that evidence is computed from: one value for each independent unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a model can be trusted to judge how alike two things are (PairBench, section 2.2).
+"""Metrics of judges: whether a model can be trusted to judge how alike two things are (PairBench, section 2.2).
 
 A judge scores every pair in both orders and under two conditions: asked to mind a change, or to overlook it. Scores are
 1 to 10; an answer without one is invalid. Where the paper is silent, the definitions are these:
@@ -19,17 +19,16 @@ from typing import Final, Literal
 
 import numpy as np
 
-from snellen.scoring.interval import Interval
-from snellen.scoring.measure import Measure
+from snellen.scoring.measure import Interval, Measure
 
 INVALID: Final = -1.0
 """What an answer without a score counts as where scores are ranked."""
 
 Condition = Literal["sensitive", "invariant"]
 """Whether the judge is asked to mind the change between the two, or to overlook it."""
-Order = Literal["forward", "backward", "both"]
+PairOrder = Literal["forward", "backward", "both"]
 
-_CONDITIONS: Final[tuple[Condition, ...]] = ("sensitive", "invariant")
+CONDITIONS: Final[tuple[Condition, ...]] = ("sensitive", "invariant")
 _OFTEN: Final = 0.1
 """The share of answers without a score that is a flaw."""
 _FEW: Final = 5
@@ -39,7 +38,7 @@ _MANY: Final = 0.2
 
 
 @dataclass(frozen=True)
-class Judged:
+class PairScores:
     """A pair as a judge scored it.
 
     Attributes:
@@ -59,7 +58,7 @@ class Judged:
     cluster: str = ""
 
 
-def invalid_rate(judged: Sequence[Judged]) -> Measure:
+def invalid_rate(judged: Sequence[PairScores]) -> Measure:
     """Return the share of answers without a usable score."""
     scores = [score for one in judged for score in (one.forward, one.backward)]
     if not scores:
@@ -67,7 +66,7 @@ def invalid_rate(judged: Sequence[Judged]) -> Measure:
     return Measure(sum(score is None for score in scores) / len(scores), len(scores))
 
 
-def mmscore(judged: Sequence[Judged], *, order: Order = "both") -> Measure:
+def mmscore(judged: Sequence[PairScores], *, order: PairOrder = "both") -> Measure:
     """Return how well the scores rank pairs as the truth does: Kendall's τ-b (section 2.2.1).
 
     Args:
@@ -80,17 +79,17 @@ def mmscore(judged: Sequence[Judged], *, order: Order = "both") -> Measure:
     return _ranked(judged, order, _kendall)
 
 
-def spearman(judged: Sequence[Judged], *, order: Order = "both") -> Measure:
+def spearman(judged: Sequence[PairScores], *, order: PairOrder = "both") -> Measure:
     """Return Spearman's rank correlation between scores and truth (appendix C.2); see `mmscore`."""
     return _ranked(judged, order, _spearman)
 
 
-def mutual_information(judged: Sequence[Judged], *, order: Order = "both") -> Measure:
+def mutual_information(judged: Sequence[PairScores], *, order: PairOrder = "both") -> Measure:
     """Return the mutual information of scores and truth, over the mean of their entropies (appendix C.2)."""
     return _ranked(judged, order, _mutual_information)
 
 
-def discounted_gain(judged: Sequence[Judged], *, order: Order = "both") -> Measure:
+def discounted_gain(judged: Sequence[PairScores], *, order: PairOrder = "both") -> Measure:
     """Return the normalized discounted cumulative gain of the pairs in the order of their scores (appendix C.2).
 
     Pairs with one score share the gains of their places (McSherry and Najork 2008).
@@ -98,7 +97,7 @@ def discounted_gain(judged: Sequence[Judged], *, order: Order = "both") -> Measu
     return _ranked(judged, order, _discounted_gain)
 
 
-def relaxed_symmetry(judged: Sequence[Judged], *, epsilon: float = 1.0, compatible: bool = False) -> Measure:
+def relaxed_symmetry(judged: Sequence[PairScores], *, epsilon: float = 1.0, compatible: bool = False) -> Measure:
     """Return the share of pairs whose scores in both orders differ by at most ε (ε-RelaxSym, section 2.2.2).
 
     Args:
@@ -109,7 +108,7 @@ def relaxed_symmetry(judged: Sequence[Judged], *, epsilon: float = 1.0, compatib
     if not judged:
         return Measure(None, 0, "nothing was judged")
 
-    def alike(one: Judged) -> bool:
+    def alike(one: PairScores) -> bool:
         if one.forward is None or one.backward is None:
             return compatible and one.forward is one.backward
         return abs(one.forward - one.backward) <= epsilon
@@ -117,7 +116,7 @@ def relaxed_symmetry(judged: Sequence[Judged], *, epsilon: float = 1.0, compatib
     return Measure(sum(map(alike, judged)) / len(judged), len(judged))
 
 
-def smoothness(judged: Sequence[Judged]) -> Measure:
+def smoothness(judged: Sequence[PairScores]) -> Measure:
     """Return the entropy of the valid scores in bits: 0 for a judge that only knows one (section 2.2.3)."""
     scores = [score for one in judged for score in (one.forward, one.backward) if score is not None]
     if not scores:
@@ -125,16 +124,16 @@ def smoothness(judged: Sequence[Judged]) -> Measure:
     return Measure(_entropy(scores), len(scores))
 
 
-def controllability(judged: Sequence[Judged], *, order: Order = "both") -> Measure:
+def controllability(judged: Sequence[PairScores], *, order: PairOrder = "both") -> Measure:
     """Return how alike a judge ranks under both conditions (section 2.2.4).
 
     Returns:
         1 where MMScore is the same under both; it may be far below 0. Undefined where MMScore is under either, and
         where the two are not both above 0: the root in the formula has no meaning then.
     """
-    sides = [mmscore(_under(judged, name), order=order) for name in _CONDITIONS]
+    sides = [mmscore(_under(judged, name), order=order) for name in CONDITIONS]
     n = sum(side.n for side in sides)
-    for name, side in zip(_CONDITIONS, sides, strict=True):
+    for name, side in zip(CONDITIONS, sides, strict=True):
         if side.value is None:
             return Measure(None, n, f"MMScore is undefined in the {name} condition: {side.undefined}")
     sensitive, invariant = (side.value or 0.0 for side in sides)
@@ -144,8 +143,8 @@ def controllability(judged: Sequence[Judged], *, order: Order = "both") -> Measu
 
 
 def with_interval(
-    metric: Callable[[Sequence[Judged]], Measure],
-    judged: Sequence[Judged],
+    metric: Callable[[Sequence[PairScores]], Measure],
+    judged: Sequence[PairScores],
     *,
     level: float = 0.95,
     resamples: int = 500,
@@ -166,7 +165,7 @@ def with_interval(
     found = metric(judged)
     if found.value is None:
         return found
-    clusters: dict[str, list[Judged]] = {}
+    clusters: dict[str, list[PairScores]] = {}
     for one in judged:
         clusters.setdefault(one.cluster or one.pair, []).append(one)
     if len(clusters) < _FEW:
@@ -183,7 +182,7 @@ def with_interval(
     return Measure(found.value, found.n, interval=Interval(float(low), float(high)))
 
 
-def flaws(judged: Sequence[Judged]) -> list[str]:
+def flaws(judged: Sequence[PairScores]) -> list[str]:
     """Say in plain words what a judge cannot be trusted with; nothing where no flaw is seen.
 
     A flaw is named from a tenth of the answers on, or a fifth of the pairs where orders and conditions are compared:
@@ -195,24 +194,24 @@ def flaws(judged: Sequence[Judged]) -> list[str]:
     found = [f"it gives no score in {invalid:.0%} of its answers"] if invalid >= _OFTEN else []
     if smoothness(judged).value == 0:
         return [*found, "it knows only one score"]
-    if all(_useless(_under(judged, name)) for name in _CONDITIONS):
+    if all(_useless(_under(judged, name)) for name in CONDITIONS):
         return [*found, "its scores say nothing about how alike things are"]
     # A judge may be fair where changes are to be overlooked, and not where they count: the worse of the two speaks.
-    swapped = max((_swapped(_under(judged, name)) for name in _CONDITIONS), key=_changed)
+    swapped = max((_swapped(_under(judged, name)) for name in CONDITIONS), key=_changed)
     changed = _changed(swapped)
     if changed > _MANY:
         higher = sum(step > 0 for step in swapped) / max(sum(step != 0 for step in swapped), 1)
         lean = {True: "; it scores higher in the second order", False: "; it scores higher in the first order"}
         biased = lean[higher > 1 / 2] if abs(higher - 1 / 2) > 1 / 4 else ""
         found.append(f"{changed:.0%} of its scores change when the two are swapped{biased}")
-    heeded = _heeded(judged)
-    if heeded is not None and heeded < 1 - _MANY:
-        said = "it does not always heed" if heeded > 1 / 2 else "it does not heed"
-        found.append(f"{said} whether changes matter: {1 - heeded:.0%} of changed pairs score alike either way")
+    followed = _followed(judged)
+    if followed is not None and followed < 1 - _MANY:
+        often = "does not always follow" if followed > 1 / 2 else "does not follow"
+        found.append(f"it {often} the criterion: {1 - followed:.0%} of changed pairs score alike under both conditions")
     return found
 
 
-def _swapped(judged: Sequence[Judged]) -> list[float]:
+def _swapped(judged: Sequence[PairScores]) -> list[float]:
     """Return how much higher each pair scores in the second order, where both have a score."""
     both = [one for one in judged if one.forward is not None and one.backward is not None]
     return [(one.backward or 0) - (one.forward or 0) for one in both]
@@ -223,15 +222,15 @@ def _changed(steps: Sequence[float]) -> float:
     return sum(abs(step) > 1 for step in steps) / len(steps) if steps else 0.0
 
 
-def _useless(judged: Sequence[Judged]) -> bool:
+def _useless(judged: Sequence[PairScores]) -> bool:
     """Whether scores do not rank pairs better than chance, as far as their pictures can tell."""
     found = with_interval(mmscore, judged, resamples=200)
     return found.value is None or (found.interval is not None and found.interval.low <= 0)
 
 
-def _heeded(judged: Sequence[Judged]) -> float | None:
+def _followed(judged: Sequence[PairScores]) -> float | None:
     """Of the pairs that should score higher where the change is to be overlooked, the share that does."""
-    sides = [{one.pair: one for one in _under(judged, name)} for name in _CONDITIONS]
+    sides = [{one.pair: one for one in _under(judged, name)} for name in CONDITIONS]
     sensitive, invariant = sides
     rising = [
         (_mean(sensitive[name]), _mean(invariant[name]))
@@ -242,16 +241,18 @@ def _heeded(judged: Sequence[Judged]) -> float | None:
     return sum(high > low for low, high in known) / len(known) if known else None
 
 
-def _mean(one: Judged) -> float | None:
+def _mean(one: PairScores) -> float | None:
     scores = [score for score in (one.forward, one.backward) if score is not None]
     return sum(scores) / len(scores) if scores else None
 
 
-def _under(judged: Sequence[Judged], condition: Condition) -> list[Judged]:
+def _under(judged: Sequence[PairScores], condition: Condition) -> list[PairScores]:
     return [one for one in judged if one.condition == condition]
 
 
-def _ranked(judged: Sequence[Judged], order: Order, agreement: Callable[[list[float], list[float]], float]) -> Measure:
+def _ranked(
+    judged: Sequence[PairScores], order: PairOrder, agreement: Callable[[list[float], list[float]], float]
+) -> Measure:
     """Compare the scores with the truths, where there is anything to compare."""
     rows = [(one.forward, one.truth) for one in judged if order != "backward"]
     rows += [(one.backward, one.truth) for one in judged if order != "forward"]

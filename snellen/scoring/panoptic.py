@@ -1,4 +1,4 @@
-"""How well segments agree with the true ones."""
+"""Metrics of segmentation: the agreement of segments with the true ones."""
 
 from __future__ import annotations
 

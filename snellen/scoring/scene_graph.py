@@ -100,7 +100,7 @@ def name_of(key: str) -> str:
 
 @dataclass(frozen=True)
 class ReadTuples:
-    """What could be read of a list of tuples.
+    """The readable part of a list of tuples.
 
     Attributes:
         facts: The tuples that are.

@@ -71,7 +71,7 @@ class SceneGraph:
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """What a program may use.
+    """The limits of a program.
 
     Attributes:
         seconds: Of its own time.
@@ -86,7 +86,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of a program.
+    """The result of a program.
 
     Attributes:
         answer: In words; None where there is none.
@@ -132,7 +132,7 @@ class Verifier:
 
     @staticmethod
     def available() -> bool:
-        """Whether there is a box here to run programs in."""
+        """Return whether there is a box here to run programs in."""
         return importlib.util.find_spec("pydantic_monty") is not None
 
     def __enter__(self) -> Self:

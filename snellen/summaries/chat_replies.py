@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.findings import interval_name, sample_size
-from snellen.experiments.schema import VERDICTS
+from snellen.experiments.report import VERDICTS
 from snellen.learning.records import LearningOutcome
 from snellen.memory.prompt_rows import PromptSelection
 from snellen.reasoning.critique import Critique
@@ -16,7 +16,7 @@ from snellen.summaries.runs import fault_in_words, in_words, notices_of, outcome
 from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Report
+    from snellen.experiments.report import Report
     from snellen.graphs.states import AskState
     from snellen.reasoning.language.replies import Remark
     from snellen.runtime.context import Context

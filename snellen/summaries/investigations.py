@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from snellen.experiments.findings import interval_name, sample_size
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Design, Finding, Report, Result
+    from snellen.experiments.design import Design
+    from snellen.experiments.report import Finding, Report, Result
     from snellen.graphs.states import Json
 
 

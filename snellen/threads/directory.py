@@ -156,12 +156,16 @@ async def branch(thread: str, checkpoint: str, *, name: str | None = None, value
 
 def _own_pictures(state: InvestigateState, name: str, folder: Path) -> Json:
     """Give a branch a name of its own for its pictures, with those so far: both go their own ways."""
-    from snellen.experiments.follow_up import album
+    from snellen.experiments.follow_up import corrected_sample_set
     from snellen.memory.samples import SampleTable
 
     samples = SampleTable(folder)
     samples.copy(state.investigation, name, before=len(state.report.get("experiments", ())))
-    samples.copy(album(state.investigation), album(name), before=len(state.after.get("experiments", ())))
+    samples.copy(
+        corrected_sample_set(state.investigation),
+        corrected_sample_set(name),
+        before=len(state.after.get("experiments", ())),
+    )
     return {"investigation": name}
 
 

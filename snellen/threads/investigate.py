@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from snellen.experiments.follow_up import ModelCorrection
-    from snellen.experiments.schema import Report
+    from snellen.experiments.report import Report
     from snellen.graphs.states import InvestigateState, Json
     from snellen.runtime.context import Context
 
@@ -93,9 +93,9 @@ class InvestigationResult:
     @property
     def parts(self) -> list[tuple[str, Report]]:
         """The reports, each with the name under which its pictures are kept."""
-        from snellen.experiments.follow_up import album
+        from snellen.experiments.follow_up import corrected_sample_set
 
-        later = [] if self.after is None else [(album(self.investigation), self.after)]
+        later = [] if self.after is None else [(corrected_sample_set(self.investigation), self.after)]
         return [(self.investigation, self.report), *later]
 
 
@@ -187,7 +187,7 @@ def _check_correctable(state: InvestigateState) -> None:
 def found_in(state: InvestigateState) -> InvestigationResult | None:
     """Return what an investigation has found so far; None before its report is opened."""
     from snellen.experiments.follow_up import ModelCorrection
-    from snellen.experiments.schema import Report
+    from snellen.experiments.report import Report
 
     if not state.report:
         return None

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import SnellenError
-from snellen.experiments.follow_up import album
+from snellen.experiments.follow_up import corrected_sample_set
+from snellen.experiments.report import Report
 from snellen.experiments.rounds import made_round
-from snellen.experiments.schema import Report
 from snellen.learning.example_collection import gather_for
 from snellen.learning.records import Need
 from snellen.memory.home import MemoryTrouble
@@ -127,7 +127,7 @@ def draw_samples(state: InvestigateState, context: Context, store: ArtifactStore
 
 def _reports(state: InvestigateState) -> Iterator[tuple[str, Report]]:
     """Yield the reports of an investigation, each with the name that its samples are kept by."""
-    for name, told in ((state.investigation, state.report), (album(state.investigation), state.after)):
+    for name, told in ((state.investigation, state.report), (corrected_sample_set(state.investigation), state.after)):
         if told:
             yield name, Report.model_validate(told)
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.planted import PlantedBench, PlantedQuery, measured, queries
 from snellen.experiments.queries.class_groups import Subjects
 from snellen.experiments.queries.model_queries import read_query
-from snellen.experiments.templates import ladder
+from snellen.experiments.templates import experiments_for
 from snellen.profiles import load_profile
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
@@ -39,7 +39,7 @@ def test_there_are_enough_queries_in_different_words() -> None:
     subjects = Subjects.of(load_profile("embedded"))
     for query in asked:
         read = read_query(query.text, models, subjects)
-        assert ladder(read, subjects, query.models), "every query leads to experiments"
+        assert experiments_for(read, subjects, query.models), "every query leads to experiments"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def scripted(home: Path, monkeypatch: pytest.MonkeyPatch) -> Scripted:
 
     def made(profile: str) -> resources.BenchmarkResources:
         bench = opened(profile)
-        return replace(bench, interviews=replace(bench.interviews, executor=known))
+        return replace(bench, runner=replace(bench.runner, executor=known))
 
     monkeypatch.setattr(resources, "opened", made)
     return known
@@ -75,7 +75,7 @@ def test_free_answers_from_building_to_the_page(
     assert set(found["models"]) == {"blip", "llava-upright", "blip2-clean", "idefics3-mirrored"}
     assert set(found["models"]["blip"]) >= {"hscore", "tscore", "average", "n", "intervals"}
     assert found["funnel"]["kept"] == found["models"]["blip"]["n"]
-    assert any("clip cannot answer freely" in note for note in found["notes"])
+    assert any("clip is left out: it compares pictures with texts" in note for note in found["notes"])
     assert {path.name for path in out.iterdir()} == {
         "prove.html",
         "prove.md",
@@ -109,7 +109,7 @@ def test_pairs_from_building_to_the_page(
     assert judge["smoothness"]["CJ"]["value"] == 0
     assert "knows only one score" in judge["verdict"]
     assert "three models" in found["correlations"]["mmscore"]["other"]["undefined"]
-    assert any("blip reads one picture at once" in note for note in found["notes"])
+    assert any("blip is left out: it reads one picture at once" in note for note in found["notes"])
     assert {path.name for path in out.iterdir()} == {
         "pairs.html",
         "pairs.md",

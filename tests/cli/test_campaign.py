@@ -13,7 +13,7 @@ from snellen.cli.main import main
 from snellen.evaluation.campaigns import load_campaign, names, run_campaign
 from snellen.experiments.queries.class_groups import Subjects
 from snellen.experiments.queries.model_queries import read_query
-from snellen.experiments.templates import ladder
+from snellen.experiments.templates import experiments_for
 from snellen.memory.samples import SampleTable
 from snellen.profiles import load_profile
 from snellen.threads import investigate
@@ -44,7 +44,7 @@ def mine(tmp_path: Path) -> Path:
 def test_every_cell_of_the_shipped_campaigns_leads_to_experiments(name: str) -> None:
     subjects = Subjects.of(load_profile("embedded"))
     for cell in load_campaign(name).cells:
-        assert ladder(read_query(cell.query, ["clip"], subjects), subjects, ["clip"]), cell.query
+        assert experiments_for(read_query(cell.query, ["clip"], subjects), subjects, ["clip"]), cell.query
 
 
 def test_cells_are_investigations_shown_as_a_table_and_a_page(

@@ -78,7 +78,7 @@ def scripted(home: Path, monkeypatch: pytest.MonkeyPatch) -> Scripted:
 
     def bench(profile: str) -> resources.BenchmarkResources:
         made = opened(profile)
-        return replace(made, interviews=replace(made.interviews, executor=known))
+        return replace(made, runner=replace(made.runner, executor=known))
 
     monkeypatch.setattr(investigate, "examining", context)
     monkeypatch.setattr(resources, "opened", bench)

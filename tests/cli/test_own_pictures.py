@@ -9,7 +9,10 @@ from PIL import Image
 
 from snellen.cli.main import main
 from snellen.errors import BadInput
-from snellen.experiments.schema import Design, Experiment, Finding, Report
+from snellen.experiments.design import Design
+from snellen.experiments.protocols.multiple_choice import MultipleChoice
+from snellen.experiments.protocols.protocol import RoundPlace
+from snellen.experiments.report import Experiment, Finding, Report
 from snellen.runtime.context import Context
 from snellen.runtime.resources import examining
 
@@ -36,7 +39,7 @@ async def designed(context: Context, query: str) -> Design:
 async def test_pictures_are_of_the_folder_and_of_nothing_else(own: Path, home: Path) -> None:
     context = examining("embedded", home, str(own))
     design = await designed(context, "Can the models recognize things?")
-    made = context.examiner().make_round(design, 0, investigation="t", experiment=0, seed=0)
+    made = MultipleChoice().make(context.examiner(), design, RoundPlace("t", 0, 0, 0))
     assert {sample.label for sample in made} <= set(CLASSES)
     assert all(sample.origin.startswith(sample.label) for sample in made)
 
@@ -45,7 +48,7 @@ async def test_groups_are_those_that_the_folder_has_classes_of(own: Path, home: 
     context = examining("embedded", home, str(own))
     design = await designed(context, "Can the models recognize animals under noise?")
     assert design.classes == ["an animal", "a vehicle"]
-    made = context.examiner().make_round(design, 0, investigation="t", experiment=0, seed=0)
+    made = MultipleChoice().make(context.examiner(), design, RoundPlace("t", 0, 0, 0))
     assert {sample.arm: sample.label in {"tractor", "helicopter"} for sample in made} == {0: False, 1: True}
     with pytest.raises(BadInput, match="This cannot be examined"):
         await designed(context, "Can the models recognize instruments?")

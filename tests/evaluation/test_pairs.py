@@ -13,7 +13,7 @@ from PIL import Image
 from snellen.datasets.pairs import Original, PairBenchmark, build, read_benchmark
 from snellen.errors import SnellenError
 from snellen.evaluation.pairs import POOLED, Judge, correlations, examine
-from snellen.experiments.interviews import Interviews
+from snellen.experiments.trial_runner import TrialRunner
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.trials import TrialTable
 from snellen.models.under_test import Card, Question, Ranking
@@ -107,10 +107,10 @@ async def judged(
     benchmark: PairBenchmark, folder: Path, names: Sequence[str]
 ) -> tuple[dict[str, Judge], Sequence[str]]:
     scripted = Scripted(benchmark, CHARACTERS)
-    interviews = Interviews(scripted, TrialTable(folder), ArtifactStore(folder / FOLDER))
-    found = await examine(benchmark, interviews, names)
+    runner = TrialRunner(scripted, TrialTable(folder), ArtifactStore(folder / FOLDER))
+    found = await examine(benchmark, runner, names)
     asked = scripted.asked
-    await examine(benchmark, interviews, names)
+    await examine(benchmark, runner, names)
     assert scripted.asked == asked, "what was judged is not asked again"
     return {judge.name: judge for judge in found.judges}, found.notes
 
@@ -135,7 +135,7 @@ async def test_a_perfect_judge_is_trusted(benchmark: PairBenchmark, tmp_path: Pa
     ("name", "said"),
     [
         ("biased", "change when the two are swapped"),
-        ("deaf", "does not heed whether changes matter"),
+        ("deaf", "does not follow the criterion"),
         ("constant", "cannot be trusted to order pairs: it knows only one score"),
         ("silent", "cannot be trusted to order pairs: it never gives a score"),
         ("foreign", "it never gives a score"),
@@ -170,7 +170,7 @@ async def test_encoders_are_compared_by_cosine_and_what_cannot_judge_is_said(
     assert encoder.symmetry(POOLED, 0).value == 1
     assert encoder.spread(POOLED).undefined == "cosines are no scores"
     assert "cannot be told what counts" in encoder.verdict
-    assert any("short-sighted reads one picture at once" in note for note in notes)
+    assert any("short-sighted is left out: it reads one picture at once" in note for note in notes)
     assert any("gone is left out: It is gone." in note for note in notes)
     with pytest.raises(SnellenError, match="It is gone"):
         await judged(benchmark, tmp_path, ["gone"])
@@ -205,7 +205,7 @@ async def test_a_text_and_a_picture_have_one_order(tmp_path: Path) -> None:
             return [f"Score: {10 if 'above' in one.text else 3}" for one in questions]
 
     scripted = Reads()
-    interviews = Interviews(scripted, TrialTable(tmp_path), ArtifactStore(tmp_path / FOLDER))
-    found = await examine(texts, interviews, ["short-sighted"])
+    runner = TrialRunner(scripted, TrialTable(tmp_path), ArtifactStore(tmp_path / FOLDER))
+    found = await examine(texts, runner, ["short-sighted"])
     assert scripted.asked == 2 * len(texts.pairs)
     assert "one order only" in found.judges[0].symmetry(POOLED, 1).undefined

@@ -13,9 +13,9 @@ from snellen import microworld
 from snellen.datasets.prove import ProveBenchmark, WorldScenes, read_benchmark
 from snellen.datasets.prove.building import Workshop, build
 from snellen.errors import SnellenError
-from snellen.evaluation.prove import Freeform, examine
+from snellen.evaluation.prove import ProveResult, examine
 from snellen.experiments.entailment import entailment, question_of
-from snellen.experiments.interviews import Interviews
+from snellen.experiments.trial_runner import TrialRunner
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.trials import TrialTable
 from snellen.models.under_test import Card, Question, Ranking
@@ -79,14 +79,14 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProveBenchma
         yield read_benchmark(asyncio.run(build(WorldScenes(microworld), tmp_path_factory.mktemp("b"), shop, count=8)))
 
 
-async def examined(benchmark: ProveBenchmark, folder: Path, names: Sequence[str]) -> Freeform:
-    interviews = Interviews(Scripted(benchmark), TrialTable(folder), ArtifactStore(folder / FOLDER))
-    return await examine(benchmark, interviews, names, reader=READER, embed=embed, metric="calibrated")
+async def examined(benchmark: ProveBenchmark, folder: Path, names: Sequence[str]) -> ProveResult:
+    runner = TrialRunner(Scripted(benchmark), TrialTable(folder), ArtifactStore(folder / FOLDER))
+    return await examine(benchmark, runner, names, reader=READER, embed=embed, metric="calibrated")
 
 
 async def test_who_knows_and_who_lies_are_told_apart(benchmark: ProveBenchmark, tmp_path: Path) -> None:
     outcome = await examined(benchmark, tmp_path, ["knows", "lies", "silent", "encoder"])
-    rows = {one.name: outcome.row(one) for one in outcome.models}
+    rows = {one.name: outcome.scores(one) for one in outcome.models}
     assert rows["knows"].hscore.value == pytest.approx(1)
     assert rows["knows"].tscore.value == pytest.approx(1, abs=0.02)
     assert (rows["lies"].hscore.value or 0) < 0.2
@@ -94,14 +94,14 @@ async def test_who_knows_and_who_lies_are_told_apart(benchmark: ProveBenchmark, 
     assert rows["silent"].tscore.undefined == "the answer says nothing"
     assert rows["silent"].silent == 1
     assert rows["knows"].hscore.interval is not None
-    assert any("encoder cannot answer freely" in note for note in outcome.notes)
+    assert any("encoder is left out: it compares pictures with texts" in note for note in outcome.notes)
     assert outcome.correlation.undefined
-    assert sum(outcome.row(outcome.models[0], kind).n for kind in outcome.kinds) == len(benchmark.items)
+    assert sum(outcome.scores(outcome.models[0], kind).n for kind in outcome.kinds) == len(benchmark.items)
 
 
 async def test_baselines_stand_beside_the_models(benchmark: ProveBenchmark, tmp_path: Path) -> None:
     outcome = await examined(benchmark, tmp_path, ["knows"])
-    rows = {one.name: outcome.row(one) for one in outcome.baselines}
+    rows = {one.name: outcome.scores(one) for one in outcome.baselines}
     assert set(rows) == {"oracle", "blind (knows)", "copies the question", "refuses", "says everything"}
     assert rows["refuses"].silent == 1
     assert rows["refuses"].hscore.value == 0
@@ -112,7 +112,7 @@ async def test_baselines_stand_beside_the_models(benchmark: ProveBenchmark, tmp_
 
 async def test_strange_answers_stop_nothing(benchmark: ProveBenchmark, tmp_path: Path) -> None:
     outcome = await examined(benchmark, tmp_path, ["loud", "foreign"])
-    rows = {one.name: outcome.row(one) for one in outcome.models}
+    rows = {one.name: outcome.scores(one) for one in outcome.models}
     assert (rows["loud"].hscore.value or 0) > 0.9
     assert rows["foreign"].silent == 1
     with pytest.raises(SnellenError, match="cannot answer freely"):
@@ -141,10 +141,10 @@ def test_tuples_become_questions(fact: Fact, text: str, claimed: str) -> None:
 
 def test_entailment_is_a_probability_and_asked_once(benchmark: ProveBenchmark, tmp_path: Path) -> None:
     scripted = Scripted(benchmark)
-    interviews = Interviews(scripted, TrialTable(tmp_path), ArtifactStore(tmp_path / FOLDER))
+    runner = TrialRunner(scripted, TrialTable(tmp_path), ArtifactStore(tmp_path / FOLDER))
     name = next(iter(benchmark.scenes))
-    stored = interviews.stored([benchmark.picture(name)])
-    judge = entailment(interviews, "knows", {name: stored[benchmark.picture(name)]})
+    stored = runner.store({name: benchmark.picture(name)})
+    judge = entailment(runner, "knows", stored)
     dog, no_dog = Fact("dog"), Fact("dog", negated=True)
     yes, no = judge([(name, dog), (name, no_dog)])
     assert yes == pytest.approx(1 / (1 + np.exp(-2)))

@@ -25,8 +25,11 @@ from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.evaluations import EvaluationJournal
 from snellen.memory.home import MemoryTrouble
 from snellen.microworld.tasks.task import EditAnswer, TagAnswer, TextAnswer
+from snellen.profiles import load_profile
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.values import Picture, Region, named_regions, to_json
+
+WORLD = load_profile("embedded").world()
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def _perfect(expected: TextAnswer | TagAnswer | EditAnswer, assignment: Assignme
 
 
 def run(request: EvaluationRequest, store: ArtifactStore, solve: Solve, **options: Any) -> Evaluation:  # noqa: ANN401 - those of evaluate_tasks
-    return asyncio.run(evaluate_tasks(microworld, request, pictures=store, solve=solve, **options))
+    return asyncio.run(evaluate_tasks(WORLD, request, pictures=store, solve=solve, **options))
 
 
 @pytest.fixture

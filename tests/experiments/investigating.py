@@ -13,9 +13,9 @@ import PIL.Image
 
 from snellen import microworld
 from snellen.errors import SnellenError
+from snellen.experiments.design import Arm
 from snellen.experiments.examiners.case_based import CaseExaminer
-from snellen.experiments.resources import Examination, Made
-from snellen.experiments.schema import Arm
+from snellen.experiments.resources import DrawnPicture, Examination
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.ledger import Ledger
 from snellen.memory.samples import SampleTable
@@ -90,9 +90,9 @@ class Watched(Examination):
 
     oracle: Oracle
 
-    def made(self, arm: Arm, seed: str, **more: bool) -> Made:
+    def draw(self, arm: Arm, seed: str, **more: bool) -> DrawnPicture:
         """Make a picture of an arm."""
-        found = super().made(arm, seed, **more)
+        found = super().draw(arm, seed, **more)
         self.oracle.truths[named(found.plain)] = arm.answer, False
         self.oracle.truths[named(found.picture)] = arm.answer, arm.transform.name != "Identity"
         return found

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from snellen.experiments.design import Claim, Design
 from snellen.experiments.examiners.examiner import Investigator
 from snellen.experiments.examiners.llm import ChatExaminer
-from snellen.experiments.schema import Claim, Design, Experiment, Finding, Report
+from snellen.experiments.report import Experiment, Finding, Report
 from snellen.profiles import BadInput, load_profile
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.runtime.context import Context

@@ -14,7 +14,7 @@ from snellen.experiments.queries.class_groups import Subjects
 from snellen.experiments.queries.model_queries import UnexaminableError, read_query
 from snellen.experiments.queries.polarity import Polarity, of_ability
 from snellen.experiments.queries.protocol_queries import protocol_of, read_wanted
-from snellen.experiments.schema import Answer, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
 from snellen.profiles import load_profile
 
 PROFILE = load_profile("embedded")
@@ -140,7 +140,7 @@ def measured(query: str, verdict: Verdict) -> Report:
     """Return a report in which the drop of llava-upright has a verdict, and it is right in the plain pictures."""
     report = Report(query=query, models=["llava-upright"], alpha=0.05, seed=0)
     examiner = CaseExaminer(PROFILE)
-    while (design := examiner.next_rung(report)) is not None:
+    while (design := examiner.next_design(report)) is not None:
         findings = [
             Finding(claim=claim, n=40, verdict=verdict if claim.kind == "drop" else "yes", mean=0.3)
             for claim in design.claims

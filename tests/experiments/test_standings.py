@@ -1,4 +1,4 @@
-"""Where models stand on a ladder: what is said of them, and whether another rung may change it."""
+"""Standings of models: what is said of them, and whether another experiment may change it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import pytest
 
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
-from snellen.experiments.schema import Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Experiment, Finding, Report, Verdict
 from snellen.profiles import load_profile
 
 PROFILE = load_profile("embedded")
 EXAMINER = CaseExaminer(PROFILE)
 
 
-def climbed(query: str, rungs: list[tuple[Verdict, ...]]) -> Report:
-    """Return the report of a ladder so far; the verdicts of each rung in the order of its claims."""
+def report_so_far(query: str, experiments: list[tuple[Verdict, ...]]) -> Report:
+    """Return the report so far, with the verdicts of each experiment in the order of its claims."""
     report = Report(query=query, models=["it"], alpha=0.05, seed=0)
-    for verdicts in rungs:
-        design = EXAMINER.next_rung(report)
-        assert design is not None, "no further rung was wanted"
+    for verdicts in experiments:
+        design = EXAMINER.next_design(report)
+        assert design is not None, "no further experiment was wanted"
         findings = [
             Finding(claim=claim, verdict=verdict) for claim, verdict in zip(design.claims, verdicts, strict=True)
         ]
@@ -28,7 +28,7 @@ def climbed(query: str, rungs: list[tuple[Verdict, ...]]) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("query", "rungs", "says", "pending"),
+    ("query", "experiments", "says", "pending"),
     [
         ("Can it recognize birds?", [("yes",)], "open", True),
         ("Can it recognize birds?", [("no",)], "no", False),
@@ -46,15 +46,15 @@ def climbed(query: str, rungs: list[tuple[Verdict, ...]]) -> Report:
         ("Is it robust to noise?", [("yes", "no"), ("open", "no")], "yes", False),
     ],
 )
-def test_a_ladder_is_climbed_as_far_as_it_may_say_more(
-    query: str, rungs: list[tuple[Verdict, ...]], says: Verdict, *, pending: bool
+def test_experiments_go_on_as_far_as_they_may_say_more(
+    query: str, experiments: list[tuple[Verdict, ...]], says: Verdict, *, pending: bool
 ) -> None:
-    (found,) = EXAMINER.standings(climbed(query, rungs))
+    (found,) = EXAMINER.standings(report_so_far(query, experiments))
     assert (found.says, found.pending) == (says, pending)
 
 
 @pytest.mark.parametrize(
-    ("rungs", "moot"),
+    ("experiments", "moot"),
     [
         ([("no", "no")], True),
         ([("yes", "no"), ("no", "open")], True),
@@ -62,9 +62,9 @@ def test_a_ladder_is_climbed_as_far_as_it_may_say_more(
     ],
 )
 async def test_nothing_more_is_asked_of_who_has_nothing_to_lose(
-    rungs: list[tuple[Verdict, ...]], *, moot: bool
+    experiments: list[tuple[Verdict, ...]], *, moot: bool
 ) -> None:
-    report = climbed("Is it robust to noise?", rungs)
+    report = report_so_far("Is it robust to noise?", experiments)
     (found,) = EXAMINER.standings(report)
     assert found.says == "open"
     assert bool(found.moot) == moot
@@ -74,7 +74,7 @@ async def test_nothing_more_is_asked_of_who_has_nothing_to_lose(
 
 
 async def test_what_is_not_decided_is_told_by_the_experiment_with_the_most_pictures() -> None:
-    report = climbed("Is it robust to noise?", [("yes", "open"), ("yes", "open")])
+    report = report_so_far("Is it robust to noise?", [("yes", "open"), ("yes", "open")])
     many, few = report.experiments
     drop = many.findings[1].model_copy(update={"n": 90, "mean": 0.06, "interval": (-0.02, 0.14), "logarithm": 0.1})
     rash = few.findings[1].model_copy(update={"n": 4, "mean": 0.25, "interval": (-0.8, 0.9), "logarithm": 0.2})
@@ -82,7 +82,7 @@ async def test_what_is_not_decided_is_told_by_the_experiment_with_the_most_pictu
         one.model_copy(update={"findings": [one.findings[0], finding]}) for one, finding in ((many, drop), (few, rash))
     ]
     concluded = await EXAMINER.conclude(report.model_copy(update={"experiments": told}))
-    assert "it loses 6 points" in concluded.conclusion
+    assert "accuracy fell 6 points (-14 to +2)" in concluded.conclusion
 
 
 @pytest.mark.parametrize(("verdict", "mean", "interval"), [("yes", 0.3, (0.1, 0.5)), ("no", -0.3, (-0.5, -0.1))])

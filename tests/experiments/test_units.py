@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from snellen import microworld
 from snellen.experiments.decisions import judged as weighed
 from snellen.experiments.decisions import next_rounds, with_intervals
+from snellen.experiments.design import UNITS, Arm, Claim, Design, Protocol
 from snellen.experiments.findings import discussed, interval_name, sample_size
-from snellen.experiments.protocols.pair_scoring import PairsEvaluated, judged
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
+from snellen.experiments.protocols.pair_scoring import EvaluatedPairs, scores_by_original
 from snellen.experiments.protocols.protocol import Evaluated, RoundPart, RoundPlace, observed
+from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.queries.polarity import Measured
-from snellen.experiments.resources import protocols
-from snellen.experiments.schema import UNITS, Arm, Budget, Claim, Design, Experiment, Finding, Protocol, Report, Result
-from snellen.experiments.trials import ChoicesEvaluated as ChoiceEvaluated
+from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialKey
 from snellen.tools.calls import ToolCall
@@ -64,7 +65,7 @@ def choice_design(*, paired: bool = False) -> Design:
     )
 
 
-def scored(design: Design, scores: Mapping[tuple[int, str], Sequence[int]]) -> PairsEvaluated:
+def scored(design: Design, scores: Mapping[tuple[int, str], Sequence[int]]) -> EvaluatedPairs:
     """Have a judge say four scores of each pair of a round and split, the same of all three kinds."""
     said = {}
     for (number, split), row in scores.items():
@@ -72,7 +73,7 @@ def scored(design: Design, scores: Mapping[tuple[int, str], Sequence[int]]) -> P
             if arm.select.arguments["split"] == split:
                 sample = Sample("t", 0, number, place, "", "", "", "", details='{"template": 0}')
                 said[sample] = [Trial(TrialKey("", (), "", ()), (), said=f"Score: {score}") for score in row]
-    return PairsEvaluated(design, {"judge": judged(design, said)})
+    return EvaluatedPairs(design, {"judge": scores_by_original(design, said)})
 
 
 def report_of(design: Design, *, images: int = 2_000, rounds: int = 0, mean: float = 0.0) -> Report:
@@ -87,7 +88,7 @@ def found_in(design: Design, evaluated: Evaluated) -> Finding:
 
 
 def test_every_protocol_declares_its_unit() -> None:
-    assert set(UNITS) == set(get_args(Protocol)) == set(protocols())
+    assert set(UNITS) == set(get_args(Protocol)) == set(PROTOCOLS)
 
 
 def test_splits_of_an_original_are_one_observation() -> None:
@@ -132,7 +133,7 @@ def test_a_picture_before_and_after_is_one_observation() -> None:
     samples = [Sample("t", 0, number, arm, "a", "b", "", "") for number in range(4) for arm in range(2)]
     right = {sample: design.arms[sample.arm].answer for sample in samples}
     wrong = dict.fromkeys(samples, None)
-    evaluated = ChoiceEvaluated(design, samples, {("judge", True): right, ("judge", False): wrong})
+    evaluated = EvaluatedChoices(design, samples, {("judge", True): right, ("judge", False): wrong})
     drop = evaluated.observations(Claim(kind="drop", model="judge", threshold=0.1))
     assert drop.values == (1.0,) * 8
 
@@ -144,8 +145,8 @@ def test_arms_draw_for_themselves_where_a_picture_is_the_unit_and_together_where
     choice = choice.model_copy(update={"arms": [arm.model_copy(update={"select": same}) for arm in choice.arms]})
     for number in range(3):
         place = RoundPlace("t", 0, number, 7)
-        assert len({one.plain for one in examination.protocols["pairs"].make(examination, pairs, place)}) == 1
-        assert len({one.plain for one in examination.protocols["choice"].make(examination, choice, place)}) == 2
+        assert len({one.plain for one in PROTOCOLS["pairs"].make(examination, pairs, place)}) == 1
+        assert len({one.plain for one in PROTOCOLS["choice"].make(examination, choice, place)}) == 2
 
 
 def test_experiments_are_sized_by_units_not_by_pictures() -> None:

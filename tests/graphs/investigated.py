@@ -24,7 +24,7 @@ from typing import Any
 import torch
 import transformers
 
-from snellen.experiments.resources import Examination
+from snellen.experiments.trial_runner import TrialRunner
 from snellen.memory.checkpoints import thread_ids
 from snellen.memory.trials import TrialKey
 from snellen.threads import investigate
@@ -57,16 +57,16 @@ def _investigate(home: Path, seed: int) -> None:
     os.environ["SNELLEN_HOME"] = str(home)
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
-    ask = Examination.ask
+    ask = TrialRunner.ask
 
-    def watched(examination: Examination, name: str, shard: Sequence[TrialKey]) -> None:
-        known = examination.trials.get(shard)
+    def watched(runner: TrialRunner, model: str, shard: Sequence[TrialKey]) -> None:
+        known = runner.trials.get(shard)
         if known:
             with (home / "twice").open("a") as file:
                 file.writelines(f"{key.id}\n" for key in known)
-        ask(examination, name, shard)
+        ask(runner, model, shard)
 
-    Examination.ask = watched  # type: ignore[method-assign, assignment]
+    TrialRunner.ask = watched  # type: ignore[method-assign, assignment]
     asyncio.run(_followed(home, seed))
 
 

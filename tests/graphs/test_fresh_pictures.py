@@ -12,9 +12,10 @@ import pytest
 
 from snellen.collection import ClassFolders
 from snellen.errors import BadInput
+from snellen.experiments.design import Arm, Claim, Design
 from snellen.experiments.examiners.case_based import CaseExaminer
-from snellen.experiments.protocols.multiple_choice import Choosing
-from snellen.experiments.schema import Arm, Claim, Design, Report
+from snellen.experiments.protocols.multiple_choice import MultipleChoice
+from snellen.experiments.report import Report
 from snellen.graphs.investigate import builder
 from snellen.graphs.states import InvestigateState
 from snellen.memory.samples import Sample, SampleTable
@@ -157,15 +158,15 @@ def test_a_design_that_most_pictures_of_a_folder_refuse_goes_back_with_the_bound
     source = own_folder(tmp_path / "mine", {"dog": [40, 40, 40, 200]})
     examination = watched(tmp_path, Oracle({"sound": lambda *_: 1.0}), generation=None, retrieval=source)
     with pytest.raises(BadInput, match=r"PasteGeometricShape.*size=160 does not fit .* 40 × 40: at most 40"):
-        Choosing().check(examination, pasted(160), 0)
-    Choosing().check(examination, pasted(40), 0)
+        MultipleChoice().check(examination, pasted(160), 0)
+    MultipleChoice().check(examination, pasted(40), 0)
 
 
 def test_the_few_pictures_that_are_too_small_are_replaced_and_counted(tmp_path: Path) -> None:
     source = own_folder(tmp_path / "mine", {"dog": [40, 200, 200, 200]})
     examination = watched(tmp_path, Oracle({"sound": lambda *_: 1.0}), generation=None, retrieval=source)
     design = pasted(160)
-    Choosing().check(examination, design, 0)
-    made = [examination.made(design.arms[0], f"{number}") for number in range(24)]
+    MultipleChoice().check(examination, design, 0)
+    made = [examination.draw(design.arms[0], f"{number}") for number in range(24)]
     assert {one.picture.size for one in made} == {(200, 200)}
     assert 0 < sum(one.rejected for one in made) < 24

@@ -12,7 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from snellen.errors import BadInput
-from snellen.experiments.schema import Design, Report, verdict_of
+from snellen.experiments.design import Design
+from snellen.experiments.report import Report, verdict_of
 from snellen.graphs.investigate import builder
 from snellen.graphs.states import STATE_TYPES, InvestigateState
 from snellen.memory.checkpoints import serializer

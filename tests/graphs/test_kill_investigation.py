@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from snellen.experiments.schema import Report
+from snellen.experiments.report import Report
 from snellen.memory.samples import SampleTable
 from snellen.memory.trials import TrialTable
 

@@ -14,9 +14,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from snellen import microworld
 from snellen.datasets.prove import WorldScenes
+from snellen.experiments.design import Protocol
 from snellen.experiments.examiners.protocols import ProtocolExaminer
-from snellen.experiments.protocols.free_answers import Questioning
-from snellen.experiments.schema import Protocol, Report, verdict_of
+from snellen.experiments.report import Report, verdict_of
+from snellen.experiments.scene_questions import SceneQuestions
 from snellen.graphs.investigate import builder
 from snellen.graphs.states import InvestigateState
 from snellen.memory.samples import Sample
@@ -90,7 +91,7 @@ def context(folder: Path, models: Characters) -> Context:
     protocols: tuple[Protocol, ...] = ("freeform", "pairs")
     examination = watched(
         folder, models, world=microworld,
-        questioning=Questioning(WorldScenes(microworld), Quiz(), Statements(lexicon_of(profile)), embed),
+        scene_questions=SceneQuestions(WorldScenes(microworld), Quiz(), Statements(lexicon_of(profile)), embed),
         investigators={name: ProtocolExaminer(profile, name) for name in protocols},
     )  # fmt: skip
     store = examination.samples.add

@@ -11,10 +11,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from snellen.errors import SnellenError
-from snellen.experiments.follow_up import ModelCorrection, album, follow_up
+from snellen.experiments.follow_up import ModelCorrection, corrected_sample_set, follow_up
 from snellen.experiments.queries.class_groups import Subjects
+from snellen.experiments.report import Report, verdict_of
 from snellen.experiments.resources import Teaching
-from snellen.experiments.schema import Report, verdict_of
 from snellen.experiments.templates import battery
 from snellen.graphs.investigate import builder
 from snellen.graphs.states import InvestigateState
@@ -101,13 +101,13 @@ async def test_what_was_found_is_taught_and_measured_again_on_fresh_pictures(
     assert len(after.experiments) == 3, "what it was weak in, and the battery"
     assert "has learned telling" in after.conclusion
     samples = given.examiner().samples
-    first, again = ({one.plain for one in samples.of(name, 0)} for name in ("t", album("t")))
+    first, again = ({one.plain for one in samples.of(name, 0)} for name in ("t", corrected_sample_set("t")))
     assert first
     assert again
     assert not first & again
     (lessons,) = taught
     learned = {given.pictures.put(one.question.pictures[0]).id for one in (*lessons.wanted, *lessons.wanted_held_out)}
-    shown = {one.picture for name in ("t", album("t")) for one in samples.of(name, 0)}
+    shown = {one.picture for name in ("t", corrected_sample_set("t")) for one in samples.of(name, 0)}
     assert len(learned) == FEW.lessons + FEW.held_out
     assert not learned & shown
     assert {one.answer for one in lessons.wanted} == set(report.experiments[0].design.classes)

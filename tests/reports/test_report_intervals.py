@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from snellen.experiments.decisions import judged, with_intervals
-from snellen.experiments.schema import Arm, Claim, Design, Experiment, Finding, Report
-from snellen.experiments.trials import ChoicesEvaluated
+from snellen.experiments.design import Arm, Claim, Design
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
+from snellen.experiments.report import Experiment, Finding, Report
 from snellen.exports.investigations import investigation
 from snellen.memory.samples import Sample
 from snellen.reports.investigation_page import render
@@ -42,7 +43,7 @@ def report() -> Report:
     known = Report(
         query="q?", models=["m", "n"], alpha=0.05, seed=0, experiments=[begun], fingerprints={"m": "1", "n": "2"}
     )
-    evaluated = ChoicesEvaluated(DESIGN, samples, said)
+    evaluated = EvaluatedChoices(DESIGN, samples, said)
     return with_intervals(judged(known, 0, evaluated), 0, evaluated)
 
 

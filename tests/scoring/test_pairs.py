@@ -13,7 +13,7 @@ from scipy.stats import entropy, kendalltau
 
 from snellen.scoring.pairs import (
     Condition,
-    Judged,
+    PairScores,
     controllability,
     discounted_gain,
     flaws,
@@ -32,7 +32,7 @@ Score = Callable[[float, str, float, random.Random], float | None]
 SCORES = st.one_of(st.none(), st.integers(1, 10).map(float))
 JUDGED = st.lists(
     st.builds(
-        Judged,
+        PairScores,
         st.text("abcdef", min_size=1, max_size=3),
         st.sampled_from(["sensitive", "invariant"]),
         st.sampled_from([10.0, 6.0, 1.0]),
@@ -44,11 +44,11 @@ JUDGED = st.lists(
 )
 
 
-def judge(score: Score, originals: int = 60) -> list[Judged]:
+def judge(score: Score, originals: int = 60) -> list[PairScores]:
     """Return what a judge says of identical, transformed and irrelevant pairs, in both orders under both conditions."""
     dice = random.Random(1)
     return [
-        Judged(
+        PairScores(
             f"{number}/{kind}",
             condition,
             truth,
@@ -131,11 +131,11 @@ def test_a_judge_that_is_deaf_to_conditions_is_told_so() -> None:
     control = controllability(DEAF).value
     assert control is not None
     assert control < 0.9
-    assert any("does not heed" in one for one in flaws(DEAF))
+    assert any("does not follow the criterion" in one for one in flaws(DEAF))
 
 
 @given(JUDGED)
-def test_every_metric_has_a_value_or_a_reason(judged: list[Judged]) -> None:
+def test_every_metric_has_a_value_or_a_reason(judged: list[PairScores]) -> None:
     bounds = {
         invalid_rate: (0, 1), mmscore: (-1, 1), spearman: (-1, 1), mutual_information: (0, 1),
         discounted_gain: (0, 1), relaxed_symmetry: (0, 1), smoothness: (0, math.log2(10)),
@@ -149,7 +149,7 @@ def test_every_metric_has_a_value_or_a_reason(judged: list[Judged]) -> None:
 
 
 @given(JUDGED)
-def test_metrics_are_what_their_definitions_say(judged: list[Judged]) -> None:
+def test_metrics_are_what_their_definitions_say(judged: list[PairScores]) -> None:
     scores = [-1 if score is None else score for one in judged for score in (one.forward, one.backward)]
     truths = [one.truth for one in judged for _ in range(2)]
     found = mmscore(judged)
@@ -165,9 +165,13 @@ def test_metrics_are_what_their_definitions_say(judged: list[Judged]) -> None:
 
 
 def test_discounted_gain_is_one_for_the_right_order_and_the_mean_of_orders_for_ties() -> None:
-    rows = [Judged(str(place), "sensitive", truth, truth, truth) for place, truth in enumerate((10.0, 6.0, 1.0))]
+    rows = [PairScores(str(place), "sensitive", truth, truth, truth) for place, truth in enumerate((10.0, 6.0, 1.0))]
     assert discounted_gain(rows).value == pytest.approx(1)
-    tied = [Judged("a", "sensitive", 10, 5, 5), Judged("b", "sensitive", 1, 5, 5), Judged("c", "sensitive", 1, 1, 1)]
+    tied = [
+        PairScores("a", "sensitive", 10, 5, 5),
+        PairScores("b", "sensitive", 1, 5, 5),
+        PairScores("c", "sensitive", 1, 1, 1),
+    ]
     found = discounted_gain(tied, order="forward").value
     discounts = [1, 1 / math.log2(3), 1 / 2]
     expected = (5.5 * (discounts[0] + discounts[1]) + discounts[2]) / (10 + discounts[1] + discounts[2])

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from snellen.collection import ClassFolders, concepts_in
 from snellen.errors import BadInput
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from snellen.collection import OpenPicture
     from snellen.profiles import Profile, SampleSettings
+    from snellen.profiles.world import World, WorldPortrait
     from snellen.tools.vision import Models
 
 ANY: Final = "random"
@@ -32,7 +33,7 @@ class WorldSource:
         title: Its name, for people.
     """
 
-    def __init__(self, world: Any, *, title: str) -> None:  # noqa: ANN401 - a module
+    def __init__(self, world: World, *, title: str) -> None:
         self._world, self._title = world, title
 
     def select(self, class_name: str, image_type: str, seed: str) -> Selected:
@@ -49,23 +50,20 @@ class WorldStudio:
         drawn: What it drew: with `picture` and `restyled`.
     """
 
-    def __init__(self, world: Any, drawn: Any) -> None:  # noqa: ANN401 - of the world
+    def __init__(self, world: World, drawn: WorldPortrait) -> None:
         self._world, self._drawn = world, drawn
 
     def another(self, dice: np.random.Generator) -> PIL.Image.Image:
         """Draw anything; see `snellen.tools.transforms.Studio`."""
-        picture: PIL.Image.Image = self._world.portrait(ANY, _seed(dice)).picture()
-        return picture
+        return self._world.portrait(ANY, _seed(dice)).picture()
 
     def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:
         """Draw a thing on nothing."""
-        thing: PIL.Image.Image = self._world.cut_out(class_name, side, _seed(dice))
-        return thing
+        return self._world.cut_out(class_name, side, _seed(dice))
 
     def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
         """Draw the same scene in that style or weather."""
-        picture: PIL.Image.Image = self._drawn.restyled(style=style, weather=weather).picture()
-        return picture
+        return self._drawn.restyled(style=style, weather=weather).picture()
 
 
 class FolderSource:

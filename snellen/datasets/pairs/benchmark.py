@@ -63,7 +63,7 @@ class Pair(BaseModel):
 
 
 class PairBenchmarkHeader(BaseModel):
-    """What a benchmark is."""
+    """The header of a benchmark."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

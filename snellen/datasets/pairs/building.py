@@ -55,11 +55,11 @@ class Original:
 
 
 class Originals(Protocol):
-    """Where originals come from."""
+    """A source of originals."""
 
     @property
     def title(self) -> str:
-        """What they are, for people."""
+        """Their title, for people."""
         ...
 
     def original(self, number: int, seed: int) -> Original:

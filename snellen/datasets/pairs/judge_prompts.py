@@ -1,4 +1,4 @@
-"""What a judge of pairs is asked: five wordings for two pictures, five for a picture and a text (appendix D.3)."""
+"""Prompts for judges of pairs: five wordings for two pictures, five for a picture and a text (appendix D.3)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _CHANGES: Final = {
 
 @dataclass(frozen=True)
 class JudgeRequest:
-    """What a judge is shown and asked.
+    """A request to a judge.
 
     Attributes:
         files: The pictures, in this order.

@@ -1,4 +1,4 @@
-"""What pairs are made of: pictures of a world, or of a folder of one's own."""
+"""Originals that pairs are made of: pictures of a world, or of a folder of one's own."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import PIL.Image
 
     from snellen.collection import OpenPicture
+    from snellen.profiles.world import World
 
 _RELATIONS: Final = ("to the left of", "to the right of", "above", "below")
 _TRIES: Final = 50
@@ -32,12 +33,12 @@ class WorldOriginals:
         places: Whether two things are shown, so that they can change places.
     """
 
-    def __init__(self, world: Any, *, places: bool = False) -> None:  # noqa: ANN401 - a module
+    def __init__(self, world: World, *, places: bool = False) -> None:
         self._world, self._places = world, places
 
     @property
     def title(self) -> str:
-        """What they are."""
+        """Their title."""
         return f"{self._world.__name__}{', two things in places' if self._places else ''}"
 
     def original(self, number: int, seed: int) -> Original:
@@ -95,7 +96,7 @@ class PlacedOriginals:
 
     @property
     def title(self) -> str:
-        """What they are: the folder's own name, as benchmarks travel."""
+        """Their title: the folder's own name, as benchmarks travel."""
         return f"things in places of {self._folder.name}"
 
     def original(self, number: int, seed: int) -> Original:
@@ -168,7 +169,7 @@ class FolderOriginals:
 
     @property
     def title(self) -> str:
-        """What they are: the folder's own name, as benchmarks travel."""
+        """Their title: the folder's own name, as benchmarks travel."""
         return f"pictures of {self._folder.name}"
 
     def original(self, number: int, seed: int) -> Original:

@@ -96,7 +96,7 @@ class DescribedScene(_Record):
 
     @property
     def unreadable(self) -> int:
-        """How many of its tuples are none: somebody has changed them."""
+        """The number of its tuples that cannot be read: somebody has changed them."""
         return len(self.tuples) - len(self._facts())
 
     def _facts(self) -> list[Fact]:
@@ -150,7 +150,7 @@ class Item(_Record):
 
 
 class ProveBenchmarkHeader(_Record):
-    """What a benchmark is."""
+    """The header of a benchmark."""
 
     version: int
     source: str

@@ -61,7 +61,7 @@ class Reader(Protocol):
 
     @property
     def unreadable(self) -> int:
-        """How many tuples that somebody read were none, and were left out."""
+        """The number of tuples that could not be read and were left out."""
         ...
 
     async def read_all(self, texts: Sequence[tuple[str, str]]) -> list[list[Fact]]:
@@ -75,7 +75,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Workshop:
-    """What questions are made with.
+    """Resources for making questions.
 
     Attributes:
         writer: Writes them.
@@ -108,7 +108,7 @@ async def build(
     Args:
         scenes: Where pictures come from.
         folder: Where it goes; empty, or begun with the same arguments.
-        workshop: What questions are made with.
+        workshop: Resources for making questions.
         count: Pictures.
         seed: Chooses the scenes and what is asked.
         progress: Called with the number of pictures that are done.

@@ -1,4 +1,4 @@
-"""Which questions stay: what their programs say, and what is wrong with their words (PROVE, section 3.1, figure 9).
+"""Filters of questions, by what their programs say and by what is wrong with their words (PROVE, section 3.1).
 
 Filter one asks whether the program gives the answer, filter two whether question and answer are worth asking. The
 tuples of texts are read by whoever reads answers later, so a question stays only if its answer can be scored.
@@ -49,7 +49,7 @@ _LENGTHS: Final = (3, 60)
 
 @dataclass(frozen=True)
 class DraftReading:
-    """What a draft says, as tuples.
+    """A draft read as tuples.
 
     Attributes:
         premise: What the question takes for granted.
@@ -63,13 +63,13 @@ class DraftReading:
 
     @property
     def new(self) -> list[Fact]:
-        """What the answer says that the question does not."""
+        """Facts of the answer that the question does not state."""
         return _without(self.answer, self.premise)
 
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a question does not stay.
+    """An objection for which a question is rejected.
 
     Attributes:
         reason: In general.

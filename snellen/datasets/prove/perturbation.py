@@ -1,10 +1,10 @@
-"""Whether a program looks at what it verifies: facts are changed in turn, and its output must follow them.
+"""Perturbation: facts are changed in turn, and the output of a program that looks at what it verifies must follow.
 
 A program that says "red" is right about a red dog without having looked. So each fact that the answer needs is changed
 in a copy of the graph: a value for another one, a relation or an entity is taken away, things are doubled. The output
 must differ there, and say the new value where it said the old one. Where only what nobody asked about was changed
-(`snellen.datasets.prove.harmless_changes`), it must be the same: a program cannot pass by telling changed graphs from
-the one that it was written for, nor by looking at facts that happen to go with the answer.
+(`graph_changes.harmless_changes`), it must be the same: a program cannot pass by telling changed graphs from the one
+that it was written for, nor by looking at facts that happen to go with the answer.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from snellen.datasets.prove.filters import DraftReading, Objection
-from snellen.datasets.prove.graph_changes import Draw, GraphChange, says
-from snellen.datasets.prove.harmless_changes import harmless_changes
+from snellen.datasets.prove.graph_changes import Draw, GraphChange, harmless_changes, says
 from snellen.scoring.scene_graph import Fact, SceneGraph, name_of, numbered
 
 if TYPE_CHECKING:

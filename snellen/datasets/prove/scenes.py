@@ -1,4 +1,4 @@
-"""Where pictures with all that is known of them come from: a world, or a data set in DOCCI's form."""
+"""Sources of pictures with all that is known of them: a world, or a data set in DOCCI's form."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import PIL.Image
 
     from snellen.collection import OpenPicture
+    from snellen.profiles.world import World
 
 DESCRIPTIONS: Final = ("docci_descriptions.jsonlines", "descriptions.jsonlines", "descriptions.jsonl")
 """The files in which a data set says what its pictures show."""
@@ -53,17 +54,17 @@ class Scenes(Protocol):
 
     @property
     def title(self) -> str:
-        """What they are, for people."""
+        """Their title, for people."""
         ...
 
     @property
     def mark(self) -> str:
-        """What tells its contents from others, so that nothing of two is mixed."""
+        """A mark that tells its contents from others, so that two sources are never mixed."""
         ...
 
     @property
     def left_out(self) -> Sequence[str]:
-        """What cannot be used of it, in sentences that name the row."""
+        """Rows that cannot be used, in sentences that name them."""
         ...
 
     def scene(self, number: int, seed: int) -> Pictured:
@@ -85,12 +86,12 @@ class WorldScenes:
     left_out: Sequence[str] = ()
     mark: str = ""
 
-    def __init__(self, world: Any) -> None:  # noqa: ANN401 - a module
+    def __init__(self, world: World) -> None:
         self._world = world
 
     @property
     def title(self) -> str:
-        """What they are."""
+        """Their title."""
         return str(self._world.__name__)
 
     def scene(self, number: int, seed: int) -> Pictured:
@@ -133,7 +134,7 @@ class FolderScenes:
 
     @property
     def title(self) -> str:
-        """What they are: the folder's own name, as benchmarks travel."""
+        """Their title: the folder's own name, as benchmarks travel."""
         return f"pictures of {self._folder.name}"
 
     def scene(self, number: int, seed: int) -> Pictured:

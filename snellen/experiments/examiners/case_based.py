@@ -1,7 +1,7 @@
-"""How the `CaseReasoner` investigates: it climbs the ladder of a query's experiments as far as the answers need it.
+"""The case-based examiner: it goes through a query's experiments by difficulty level, as far as the answers need it.
 
-One that fails an easy rung is not asked the harder ones. One whose easy rung is not decided is: a harder one that it
-clearly fails says as much, with fewer pictures.
+A model that fails an easy experiment is not asked the harder ones. One whose easy experiment is not decided is: a
+harder one that it clearly fails says as much, with fewer pictures.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from snellen.errors import BadInput
+from snellen.experiments.design import Design
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.queries.class_groups import Subjects
 from snellen.experiments.queries.model_queries import ModelQuery, read_query
-from snellen.experiments.schema import (
+from snellen.experiments.report import (
     Conclusion,
-    Design,
     Discussion,
     Experiment,
     Finding,
@@ -26,7 +26,7 @@ from snellen.experiments.schema import (
     Verdict,
     answered,
 )
-from snellen.experiments.templates import MOST_TYPES, ladder
+from snellen.experiments.templates import MOST_TYPES, experiments_for
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.reasoner import ReasonerUsage
 
@@ -65,28 +65,28 @@ class CaseExaminer:
         return Opening(models=list(asked.models or models), notes=notes)
 
     async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
-        """Return the next rung for the models whose answer needs it; None where all is said.
+        """Return the next experiment for the models whose answer needs it; None where all is said.
 
         Raises:
             BadInput: What was made before was refused: there is no other way.
         """
         if refusals:
             raise BadInput(refusals[-1])
-        return self.next_rung(report)
+        return self.next_design(report)
 
-    def next_rung(self, report: Report) -> Design | None:
+    def next_design(self, report: Report) -> Design | None:
         """Return the experiment after those of the report, with the claims that still matter; None where none does."""
-        rungs, pending = self._rungs(report), [one for one in self.standings(report) if one.pending]
+        designs, pending = self._designs(report), [one for one in self.standings(report) if one.pending]
         number = len(report.experiments)
-        if number >= len(rungs) or not pending:
+        if number >= len(designs) or not pending:
             return None
         about = {one.about for one in pending}
-        claims = [claim for claim in rungs[number].claims if claim.about in about]
-        return rungs[number].model_copy(update={"claims": claims})
+        claims = [claim for claim in designs[number].claims if claim.about in about]
+        return designs[number].model_copy(update={"claims": claims})
 
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all answers are there, or no further experiment would help."""
-        more = self.next_rung(report) is not None
+        more = self.next_design(report) is not None
         left = [] if more else [one for one in self.standings(report) if one.says == "open"]
         return Sufficiency(
             sufficient=not more,
@@ -113,17 +113,17 @@ class CaseExaminer:
     def _asked(self, report: Report) -> ModelQuery:
         return replace(read_query(report.query, report.models, self._subjects), models=tuple(report.models))
 
-    def _rungs(self, report: Report) -> list[Design]:
+    def _designs(self, report: Report) -> list[Design]:
         asked = self._asked(report)
-        rungs = ladder(asked, self._subjects, report.models)
-        # Two models that both manage the easy rung differ, if at all, on the hard one.
-        return rungs[::-1] if asked.compared else rungs
+        designs = experiments_for(asked, self._subjects, report.models)
+        # Two models that both manage the easy experiment differ, if at all, on the hard one.
+        return designs[::-1] if asked.compared else designs
 
     def standings(self, report: Report) -> list[ModelStanding]:
         """Return where every model, or every pair that is compared, stands."""
-        asked, rungs = self._asked(report), self._rungs(report)
-        about = list(dict.fromkeys(claim.about for claim in rungs[0].claims))
-        return [_standing(one, asked, report.experiments, len(rungs)) for one in about]
+        asked, designs = self._asked(report), self._designs(report)
+        about = list(dict.fromkeys(claim.about for claim in designs[0].claims))
+        return [_standing(one, asked, report.experiments, len(designs)) for one in about]
 
     def _reason(self, standing: ModelStanding, report: Report) -> str:
         """What decided: the finding that says most, with its figures."""
@@ -144,12 +144,12 @@ class CaseExaminer:
 
 @dataclass(frozen=True)
 class ModelStanding:
-    """Where a model stands, or two that are compared.
+    """Standing of a model, or of two that are compared, as far as is known.
 
     Attributes:
-        about: Whom it is about.
+        about: The model, or the two.
         says: Whether it is good at what is examined, robust, or the better one, as far as is known.
-        pending: Whether a further rung may change it.
+        pending: Whether a further experiment may change it.
         decisive: The verdict of the claims that the answer rests on.
         moot: Why there is no answer, other than too little evidence.
     """
@@ -161,8 +161,10 @@ class ModelStanding:
     moot: str = ""
 
 
-def _standing(about: str, asked: ModelQuery, experiments: Sequence[Experiment], rungs: int) -> ModelStanding:
-    left = len(experiments) < rungs
+def _standing(
+    about: str, asked: ModelQuery, experiments: Sequence[Experiment], number_of_designs: int
+) -> ModelStanding:
+    left = len(experiments) < number_of_designs
     found = [[one for one in each.findings if one.claim.about == about] for each in experiments]
     trouble = next((one.trouble for each in found for one in each if one.trouble), "")
     if trouble:

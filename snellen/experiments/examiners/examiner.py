@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from snellen.experiments.schema import Conclusion, Design, Discussion, Experiment, Opening, Report, Sufficiency
+    from snellen.experiments.design import Design
+    from snellen.experiments.report import Conclusion, Discussion, Experiment, Opening, Report, Sufficiency
     from snellen.reasoning.reasoner import ReasonerUsage
 
 
 class Investigator(Protocol):
     """Designs experiments about models and reads them (APEX, the orchestrator of section 3).
 
-    There are two: `snellen.experiments.examiners.case_based.Examiner`, which climbs a ladder of experiments and calls
+    There are two: `snellen.experiments.examiners.case_based.CaseExaminer`, which has templates of experiments and calls
     nobody, and `snellen.experiments.examiners.llm.ChatExaminer` over a chat model.
     """
 
     @property
     def usage(self) -> ReasonerUsage:
-        """What has been consumed so far."""
+        """Usage so far."""
         ...
 
     async def open_report(self, query: str, models: Sequence[str]) -> Opening:

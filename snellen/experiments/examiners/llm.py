@@ -1,4 +1,4 @@
-"""Investigating with a chat model: prompts after APEX's (appendix A.4) in our own words, structured replies, healing.
+"""The examiner over a chat model: prompts after APEX's (appendix A.4) in our own words, structured replies, healing.
 
 What the model writes is parsed, typed and bounded. It chooses tools by name, and what is to be decided from a closed
 list; thresholds, verdicts and figures are not its to say.
@@ -14,22 +14,9 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from snellen.errors import BadInput
+from snellen.experiments.design import MARGIN, Arm, Claim, Design, checked, halfway
 from snellen.experiments.findings import interval_name
-from snellen.experiments.schema import (
-    MARGIN,
-    Answer,
-    Arm,
-    Claim,
-    Conclusion,
-    Design,
-    Discussion,
-    Experiment,
-    Opening,
-    Report,
-    Sufficiency,
-    checked,
-    halfway,
-)
+from snellen.experiments.report import Answer, Conclusion, Discussion, Experiment, Opening, Report, Sufficiency
 from snellen.reasoning.llm.prompt_files import fenced, fill
 from snellen.reasoning.llm.structured_model import StructuredModel, UnusableError, converse
 from snellen.reasoning.reasoner import ReasonerUsage
@@ -92,7 +79,7 @@ class DesignReply(BaseModel):
 
 
 class OpeningReply(BaseModel):
-    """What the question is about."""
+    """The subject of the question."""
 
     examinable: bool
     reason: str = ""
@@ -101,14 +88,14 @@ class OpeningReply(BaseModel):
 
 
 class DiscussionReply(BaseModel):
-    """What an experiment shows."""
+    """The reading of an experiment."""
 
     recap: str
     interpretation: str
 
 
 class SufficiencyReply(BaseModel):
-    """Whether the report suffices."""
+    """A judgement on whether the report suffices."""
 
     sufficient: bool
     questions: list[str] = Field(default_factory=list)

@@ -10,20 +10,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
+from snellen.experiments.design import Arm, Claim, Design, Protocol
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.queries.polarity import Measured
 from snellen.experiments.queries.protocol_queries import ProtocolQuery, read_wanted, said_of
-from snellen.experiments.schema import (
+from snellen.experiments.report import (
     Answer,
-    Arm,
-    Claim,
     Conclusion,
-    Design,
     Discussion,
     Experiment,
     Finding,
     Opening,
-    Protocol,
     Report,
     Sufficiency,
     Verdict,
@@ -47,7 +44,7 @@ _WORDS: Final[dict[Measured, tuple[str, str]]] = {
     "help": ("is helpful", "is more helpful"),
     "order": ("orders pairs by similarity", "orders pairs better"),
     "symmetry": ("scores alike both ways round", "is more symmetric"),
-    "heed": ("heeds what counts", "heeds better what counts"),
+    "heed": ("follows the criterion", "follows the criterion better"),
 }
 
 
@@ -203,9 +200,11 @@ def _told(about: str, found: Sequence[Finding], design: Design, wanted: Protocol
 
 def _trusted(about: str, says: Verdict, found: Sequence[Finding]) -> str:
     """Say whether a judge can be trusted, and with what."""
-    marks = {"yes": "it {0}", "no": "it does not hold that it {0}", "open": "undecided is whether it {0}"}
+    marks = {"yes": "it {0}", "no": "it does not hold that it {0}", "open": "it is undecided whether it {0}"}
     parts = [marks[one.verdict].format(_WORDS[one.claim.measure][0]) for one in found]
-    head = {"yes": "can be trusted", "no": "cannot be trusted wholly", "open": "is not decided to be trustworthy"}[says]
+    head = {"yes": "can be trusted", "no": "cannot be trusted in every respect", "open": "may or may not be trusted"}[
+        says
+    ]
     return f"{about} {head}: {'; '.join(parts)}"
 
 

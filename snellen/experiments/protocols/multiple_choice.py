@@ -1,36 +1,49 @@
-"""Answers to choose from: the protocol of APEX (section 3.2)."""
+"""Multiple choice: the protocol of APEX (section 3.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.protocols.protocol import RoundPlace
-from snellen.experiments.schema import Design
-from snellen.experiments.trials import ChoicesEvaluated, key_of
+from snellen.experiments.design import IDENTITY, UNKNOWN, Claim, Design
+from snellen.experiments.protocols.protocol import RoundPart, observed
+from snellen.experiments.report import Result
+from snellen.memory.samples import Sample
+from snellen.memory.trials import Trial, TrialKey
+from snellen.models.under_test import Ranking
+from snellen.scoring import Chosen, Observations, choice_metrics, confidence_interval
 from snellen.tools.samples import select
 from snellen.tools.transforms import OutOfReach, apply
 
 if TYPE_CHECKING:
+    from snellen.experiments.design import Arm
+    from snellen.experiments.protocols.protocol import RoundPlace
     from snellen.experiments.resources import Examination
-    from snellen.experiments.schema import Arm
-    from snellen.memory.samples import Sample
-    from snellen.memory.trials import TrialKey
+    from snellen.memory.trials import TrialTable
     from snellen.models.under_test import Card
 
 _TRIED: Final = 8
 """Pictures of an arm that are tried where the first one refuses."""
 
 
-class Choosing:
+class MultipleChoice:
     """Models choose among the answers of the arms."""
 
     def make(self, examination: Examination, design: Design, place: RoundPlace) -> list[Sample]:
-        """Make and store one picture of each arm; see `snellen.experiments.protocols.protocol.AskingProtocol`."""
-        return examination.make_round(
-            design, place.round, investigation=place.investigation, experiment=place.experiment, seed=place.seed
-        )
+        """Make and store one picture of each arm; see ``AskingProtocol``."""
+        return [self._sample(examination, design, which, place) for which in range(len(design.arms))]
+
+    def _sample(self, examination: Examination, design: Design, which: int, place: RoundPlace) -> Sample:
+        arm, seed = design.arms[which], f"{place.seed}/{place.experiment}/{which}/{place.round}"
+        drawn = examination.draw(arm, seed, named=design.about_things)
+        plain = examination.pictures.put(drawn.plain).id
+        picture = plain if arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id
+        return Sample(
+            place.investigation, place.experiment, place.round, which, picture, plain, drawn.label, drawn.origin,
+            drawn.rejected,
+        )  # fmt: skip
 
     def check(self, examination: Examination, design: Design, seed: int) -> None:
         """Make one picture of each arm, to see that it can be made; where that one cannot be changed so, some more.
@@ -72,6 +85,115 @@ class Choosing:
 
     def evaluated(
         self, examination: Examination, design: Design, samples: Sequence[Sample], fingerprints: Mapping[str, str]
-    ) -> ChoicesEvaluated:
+    ) -> EvaluatedChoices:
         """Look up all trials of an experiment."""
-        return ChoicesEvaluated.of(design, samples, fingerprints, examination.trials)
+        return EvaluatedChoices.of(design, samples, fingerprints, examination.trials)
+
+
+@dataclass(frozen=True)
+class EvaluatedChoices:
+    """The samples of one experiment, and what models said about them.
+
+    Attributes:
+        design: Of the experiment.
+        samples: Round by round, in the order of the arms.
+        choices: For each model by name and each condition (plain or not), the choice that was made about each sample
+            measured so far; None for no usable answer.
+    """
+
+    design: Design
+    samples: Sequence[Sample]
+    choices: Mapping[tuple[str, bool], Mapping[Sample, str | None]]
+
+    @classmethod
+    def of(
+        cls, design: Design, samples: Sequence[Sample], fingerprints: Mapping[str, str], trials: TrialTable
+    ) -> EvaluatedChoices:
+        """Look up all trials of an experiment.
+
+        Args:
+            design: Of the experiment.
+            samples: Its samples.
+            fingerprints: Of each model by name.
+            trials: Where they are.
+        """
+        choices: dict[tuple[str, bool], dict[Sample, str | None]] = {}
+        for name, fingerprint in fingerprints.items():
+            for plain in design.conditions:
+                keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in samples}
+                known = trials.get(list(keys.values()))
+                choices[name, plain] = {
+                    sample: chosen(known[key], design.choices) for sample, key in keys.items() if key in known
+                }
+        return cls(design, samples, choices)
+
+    def observations(self, claim: Claim) -> Observations:
+        """Return what a claim is about, a value for each picture of the rounds that are complete.
+
+        A picture before it was transformed is a part of its unit, and so is what another model says of it.
+        """
+        if claim.kind == "better":
+            one, other = self._right(claim.model, plain=False), self._right(claim.other, plain=False)
+            values = {sample: one[sample] - other[sample] for sample in one if sample in other}
+        elif claim.kind == "drop":
+            before, after = self._right(claim.model, plain=True), self._right(claim.model, plain=False)
+            values = {sample: before[sample] - after[sample] for sample in before if sample in after}
+        else:
+            values = self._right(claim.model, plain=claim.kind == "plain")
+        return self._observed(values)
+
+    def results(self, *, alpha: float) -> list[Result]:
+        """Return the metrics of every model in every condition.
+
+        Args:
+            alpha: The error rate of the intervals.
+        """
+        results = []
+        for (name, plain), choices in self.choices.items():
+            seen = self._observed(self._right(name, plain=plain))
+            if not seen:
+                continue
+            answers = [
+                Chosen(self.design.arms[sample.arm].answer, choice)
+                for sample, choice in choices.items()
+                if RoundPart(sample.round, sample.arm) in seen.by_unit
+            ]
+            unknown = UNKNOWN if self.design.unknown else None
+            metrics = choice_metrics(answers, self.design.choices, unknown=unknown)
+            span = confidence_interval(seen, alpha=alpha)
+            results.append(
+                Result(
+                    model=name, plain=plain, n=len(seen), unit=self.design.unit.name, average=metrics.average,
+                    interval=(span.low, span.high), error_rate=alpha, interval_kind="confidence sequence",
+                    by_class=metrics.by_class, abstention=metrics.abstention, invalid=metrics.invalid,
+                    informedness=metrics.informedness,
+                )
+            )  # fmt: skip
+        return results
+
+    def _right(self, model: str, *, plain: bool) -> dict[Sample, float]:
+        choices = self.choices.get((model, plain), {})
+        return {sample: float(choice == self.design.arms[sample.arm].answer) for sample, choice in choices.items()}
+
+    def _observed(self, values: Mapping[Sample, float]) -> Observations:
+        parts = {RoundPart(sample.round, sample.arm): value for sample, value in values.items()}
+        return observed(self.design, parts, parts=len(self.design.arms))
+
+
+def key_of(design: Design, sample: Sample, fingerprint: str, *, plain: bool) -> TrialKey:
+    """Name the trial in which a model is asked about a sample.
+
+    Args:
+        design: Of the experiment.
+        sample: The sample.
+        fingerprint: Of the model.
+        plain: Whether it is asked about the picture before it was transformed.
+    """
+    picture = sample.plain if plain else sample.picture
+    return TrialKey(fingerprint, (picture,), design.asked(design.arms[sample.arm]), tuple(design.choices))
+
+
+def chosen(trial: Trial, choices: Sequence[str]) -> str | None:
+    """Return the choice that was made in a trial, by the mean log-probability of its tokens (APEX, section 3.2)."""
+    place = Ranking(trial.scores).choice
+    return None if place is None else choices[place]

@@ -3,7 +3,7 @@
 A round is one original of each split with its three pairs: the same, the changed one, another one. Models are asked for
 a score in both orders, once where the change counts and once where it is to be overlooked. The independent unit is the
 original, not its splits or pairs, whose scores depend on each other: one value for each original, the mean over its
-splits, says whether its scores are in the right order, alike both ways round, and heed what counts.
+splits, says whether its scores are in the right order, alike both ways round, and follow the criterion.
 """
 
 from __future__ import annotations
@@ -13,39 +13,71 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from snellen.datasets.pairs import TEMPLATES, Pair, WorldOriginals, asked, second_of, truth
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.protocols.protocol import RoundPart, RoundPlace, observed, said_of
-from snellen.experiments.schema import Claim, Design, Result
+from snellen.experiments.design import Claim, Design
+from snellen.experiments.protocols.protocol import RoundPart, RoundPlace, observed, trials_of
+from snellen.experiments.report import Result
 from snellen.memory.samples import Sample
 from snellen.memory.trials import TrialKey
 from snellen.scoring import Observations, confidence_interval
 from snellen.scoring.judge_replies import not_understood, parsed_score
-from snellen.scoring.pairs import INVALID, Judged
+from snellen.scoring.pairs import CONDITIONS, INVALID, Condition, PairScores
 
 if TYPE_CHECKING:
+    from snellen.experiments.design import Arm
     from snellen.experiments.resources import Examination
-    from snellen.experiments.schema import Arm
     from snellen.memory.trials import Trial
     from snellen.models.under_test import Card
-    from snellen.scoring.pairs import Condition
 
 SPLIT: Final = "split"
 """The argument of an arm's source that says what changes."""
-_CONDITIONS: Final[tuple[Condition, ...]] = ("sensitive", "invariant")
 WAYS: Final[tuple[tuple[Condition, bool], ...]] = tuple(
-    (condition, backward) for condition in _CONDITIONS for backward in (False, True)
+    (condition, backward) for condition in CONDITIONS for backward in (False, True)
 )
 """How each pair is asked about: under which condition, and whether its second picture comes first."""
-_ALIKE: Final = 1.0
+_EPSILON: Final = 1.0
 """What scores in both orders may differ by (ε of RelaxSym)."""
 _OTHERS: Final = 1_000_000
 """From this number on, originals are the irrelevant ones."""
 
 
-class ScoringPairs:
+def pair_keys(pair: Pair, fingerprint: str, ids: Mapping[str, str]) -> list[TrialKey]:
+    """Name the trials about a pair: under each condition, in both orders where there are two.
+
+    Args:
+        pair: The pair.
+        fingerprint: Of the model.
+        ids: Of the stored pictures, by the pair's files.
+    """
+    requests = [asked(pair, condition, backward=backward) for condition, backward in _ways(pair)]
+    return [TrialKey(fingerprint, tuple(ids[file] for file in one.files), one.text, ()) for one in requests]
+
+
+def pair_scores(pair: Pair, scores: Sequence[float | None]) -> list[PairScores]:
+    """Return the scores of a pair under each condition.
+
+    Args:
+        pair: The pair.
+        scores: Of its trials, in the order of `pair_keys`; a text and a picture have one order only.
+    """
+    by_way = dict(zip(_ways(pair), scores, strict=True))
+    return [
+        PairScores(
+            pair.id, condition, truth(pair.kind, condition), by_way[condition, False],
+            by_way[condition, not pair.text], pair.original,
+        )
+        for condition in CONDITIONS
+    ]  # fmt: skip
+
+
+def _ways(pair: Pair) -> list[tuple[Condition, bool]]:
+    return [way for way in WAYS if not (way[1] and pair.text)]
+
+
+class PairScoring:
     """Models score how alike two pictures are."""
 
     def make(self, examination: Examination, design: Design, place: RoundPlace) -> list[Sample]:
@@ -53,19 +85,13 @@ class ScoringPairs:
         return [self._sample(examination, arm, which, place) for which, arm in enumerate(design.arms)]
 
     def check(self, examination: Examination, design: Design, seed: int) -> None:
-        """Make a pair of each arm, to see that it can be made."""
-        for which, arm in enumerate(design.arms):
-            self._sample(examination, arm, which, RoundPlace("", 0, 0, seed))
+        """Check that a pair of each arm can be made."""
+        self.make(examination, design, RoundPlace("", 0, 0, seed))
 
     def keys(self, design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
         """Name the trials about a pair: under each condition in each order."""
         pair = _pair(design.arms[sample.arm], sample)
-        found = []
-        for condition, backward in WAYS:
-            pictures = (sample.picture, sample.plain) if backward else (sample.plain, sample.picture)
-            text = asked(pair, condition, backward=backward).text
-            found.append(TrialKey(fingerprint, pictures, text, ()))
-        return found
+        return pair_keys(pair, fingerprint, {pair.first: sample.plain, pair.second: sample.picture})
 
     def refuse(self, card: Card, design: Design) -> None:  # noqa: ARG002 - whatever is asked
         """Refuse to ask a model that does not write, or reads one picture only."""
@@ -78,14 +104,14 @@ class ScoringPairs:
 
     def evaluated(
         self, examination: Examination, design: Design, samples: Sequence[Sample], fingerprints: Mapping[str, str]
-    ) -> PairsEvaluated:
+    ) -> EvaluatedPairs:
         """Look up all scores of an experiment."""
-        said = said_of(examination, self, design, samples, fingerprints)
-        groups = {name: judged(design, trials) for name, trials in said.items()}
+        trials = trials_of(self, examination, design, samples, fingerprints)
+        groups = {name: scores_by_original(design, about) for name, about in trials.items()}
         unclear = {
-            name: not_understood(one.said for row in trials.values() for one in row) for name, trials in said.items()
+            name: not_understood(one.said for row in about.values() for one in row) for name, about in trials.items()
         }
-        return PairsEvaluated(design, groups, unclear)
+        return EvaluatedPairs(design, groups, unclear)
 
     def _sample(self, examination: Examination, arm: Arm, which: int, place: RoundPlace) -> Sample:
         split = str(arm.select.arguments[SPLIT])
@@ -107,7 +133,7 @@ class ScoringPairs:
 
 
 @dataclass(frozen=True)
-class PairsEvaluated:
+class EvaluatedPairs:
     """The scores of one experiment.
 
     Attributes:
@@ -117,7 +143,7 @@ class PairsEvaluated:
     """
 
     design: Design
-    groups: Mapping[str, Mapping[RoundPart, Sequence[Judged]]]
+    groups: Mapping[str, Mapping[RoundPart, Sequence[PairScores]]]
     unclear: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def observations(self, claim: Claim) -> Observations:
@@ -136,26 +162,26 @@ class PairsEvaluated:
         Args:
             alpha: The error rate of the intervals.
         """
-        found = []
+        results = []
         for name, groups in self.groups.items():
-            seen = {measure: self._observed(self._values(name, measure)) for measure in _MEASURES}
-            order = seen["order"]
+            measured = {measure: self._observed(self._values(name, measure)) for measure in _MEASURES}
+            order = measured["order"]
             if not order:
                 continue
             rows = [one for part, group in groups.items() if part.round in order.by_unit for one in group]
             scores = [score for one in rows for score in (one.forward, one.backward)]
             span = confidence_interval(order, alpha=alpha, low=-1.0)
-            found.append(
+            results.append(
                 Result(
                     model=name, plain=False, n=len(order), unit=self.design.unit.name, average=(order.mean + 1) / 2,
                     interval=((span.low + 1) / 2, (span.high + 1) / 2), error_rate=alpha,
                     interval_kind="confidence sequence",
-                    by_class={measure: each.mean for measure, each in seen.items()}, abstention=None,
+                    by_class={measure: each.mean for measure, each in measured.items()}, abstention=None,
                     invalid=sum(score is None for score in scores) / len(scores), informedness=None,
                     not_understood=list(self.unclear.get(name, ())),
                 )
             )  # fmt: skip
-        return found
+        return results
 
     def _observed(self, values: Mapping[RoundPart, float]) -> Observations:
         splits = {str(arm.select.arguments[SPLIT]) for arm in self.design.arms}
@@ -165,38 +191,37 @@ class PairsEvaluated:
         return {part: _MEASURES[measure](rows) for part, rows in self.groups.get(model, {}).items()}
 
 
-def _order(rows: Sequence[Judged]) -> float:
+def _concordance(rows: Sequence[PairScores]) -> float:
     """The share of an original's pairs, two and two, that are scored in the right order, less those in the wrong one.
 
     Kendall's concordance within one original: over originals its mean is what MMScore's τ is made of.
     """
-    found = []
-    for condition in _CONDITIONS:
-        ours = [one for one in rows if one.condition == condition]
-        for one, other in combinations(ours, 2):
+    steps = []
+    for condition in CONDITIONS:
+        for one, other in combinations([one for one in rows if one.condition == condition], 2):
             if one.truth == other.truth:
                 continue
             for here, there in ((one.forward, other.forward), (one.backward, other.backward)):
                 step = (INVALID if here is None else here) - (INVALID if there is None else there)
-                found.append(float((step > 0) - (step < 0)) * (1 if one.truth > other.truth else -1))
-    return sum(found) / len(found)
+                steps.append(float((step > 0) - (step < 0)) * (1 if one.truth > other.truth else -1))
+    return sum(steps) / len(steps)
 
 
-def _symmetry(rows: Sequence[Judged]) -> float:
+def _symmetry(rows: Sequence[PairScores]) -> float:
     """The share of pairs that get alike scores both ways round, where the change counts.
 
     Where it is to be overlooked most scores are 10, and alike for that alone.
     """
     alike = [
-        one.forward is not None and one.backward is not None and abs(one.forward - one.backward) <= _ALIKE
+        one.forward is not None and one.backward is not None and abs(one.forward - one.backward) <= _EPSILON
         for one in rows
         if one.condition == "sensitive"
     ]
     return sum(alike) / len(alike)
 
 
-def _heed(rows: Sequence[Judged]) -> float:
-    """Whether the changed pair scores higher where the change is to be overlooked, in each order."""
+def _controllability(rows: Sequence[PairScores]) -> float:
+    """The share of orders in which the changed pair scores higher where the change is to be overlooked."""
     changed = {one.condition: one for one in rows if "transformed" in one.pair}
     sides = [
         (changed["sensitive"].forward, changed["invariant"].forward),
@@ -205,43 +230,43 @@ def _heed(rows: Sequence[Judged]) -> float:
     return sum(low is not None and high is not None and high > low for low, high in sides) / len(sides)
 
 
-_MEASURES: Final = {"order": _order, "symmetry": _symmetry, "heed": _heed}
+_MEASURES: Final = {"order": _concordance, "symmetry": _symmetry, "heed": _controllability}
+"""By their names in claims, which are stored."""
 
 
-def judged(design: Design, said: Mapping[Sample, Sequence[Trial]]) -> dict[RoundPart, list[Judged]]:
-    """Gather the scores of each original's three pairs of a split, where all of them were measured.
+def scores_by_original(design: Design, trials: Mapping[Sample, Sequence[Trial]]) -> dict[RoundPart, list[PairScores]]:
+    """Return the scores of each original's three pairs of a split, where all of them were measured.
 
     Args:
         design: Of the experiment.
-        said: The trials about each sample, in the order of `WAYS`.
+        trials: Those about each sample, in the order of `WAYS`.
     """
-    found: dict[RoundPart, list[Judged]] = {}
-    for sample, trials in said.items():
-        arm = design.arms[sample.arm]
-        split, scores = str(arm.select.arguments[SPLIT]), [parsed_score(trial.said) for trial in trials]
-        for place, condition in enumerate(_CONDITIONS):
-            right = truth(arm.answer, condition)  # type: ignore[arg-type]
-            forward, backward = scores[2 * place : 2 * place + 2]
-            one = Judged(f"{sample.round}-{arm.answer}", condition, right, forward, backward, str(sample.round))
-            found.setdefault(RoundPart(sample.round, split), []).append(one)
-    return {part: rows for part, rows in found.items() if len(rows) == 3 * len(_CONDITIONS)}
+    groups: dict[RoundPart, list[PairScores]] = {}
+    for sample, about in trials.items():
+        pair = _pair(design.arms[sample.arm], sample)
+        scores = pair_scores(pair, [parsed_score(trial.said) for trial in about])
+        groups.setdefault(RoundPart(sample.round, pair.split), []).extend(scores)
+    return {part: rows for part, rows in groups.items() if len(rows) == 3 * len(CONDITIONS)}
 
 
-def right(kind: str, trial: Trial) -> bool:
-    """Tell whether a score is near the right one under the condition that it was asked under, or either of them."""
+def is_right(kind: str, trial: Trial) -> bool:
+    """Return whether a score is near the right one under the condition that it was asked under, or either of them."""
     score = parsed_score(trial.said)
-    truths = {truth(kind, condition) for condition in _CONDITIONS}  # type: ignore[arg-type]
+    conditions: tuple[Condition, ...] = CONDITIONS
     if "does not count" in trial.key.question:
-        truths = {truth(kind, "invariant")}  # type: ignore[arg-type]
+        conditions = ("invariant",)
     elif "It counts" in trial.key.question:
-        truths = {truth(kind, "sensitive")}  # type: ignore[arg-type]
-    return score is not None and any(abs(score - one) <= _ALIKE for one in truths)
+        conditions = ("sensitive",)
+    return score is not None and any(
+        abs(score - truth(kind, condition)) <= _EPSILON  # type: ignore[arg-type]
+        for condition in conditions
+    )
 
 
 def _pair(arm: Arm, sample: Sample) -> Pair:
-    """Return a sample as the pair that it is, for its wording."""
-    details: dict[str, Any] = json.loads(sample.details)
+    """Return a sample as the pair that it is."""
+    template = int(json.loads(sample.details)["template"])
     return Pair(
-        id=f"{sample.round}-{sample.arm}", split=str(arm.select.arguments[SPLIT]), kind=arm.answer,
-        original=str(sample.round), first="1.png", second="2.png", digests=[], template=int(details["template"]),
+        id=f"{sample.round}-{arm.answer}", split=str(arm.select.arguments[SPLIT]), kind=arm.answer,
+        original=str(sample.round), first="1.png", second="2.png", digests=[], template=template,
     )  # fmt: skip

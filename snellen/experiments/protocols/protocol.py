@@ -1,39 +1,33 @@
-"""The ways in which experiments ask: answers to choose from, free answers, pairs to score.
+"""The protocol of asking models: how a round of samples is made, what is asked about each, and how replies are read.
 
-What differs between them is how a round of pictures is made, what is asked about each, what the answers say about a
-claim, and what is drawn independently (`snellen.experiments.schema.UNITS`). All else is the same: trials, evidence,
-budgets, verdicts, resuming, reports.
+Protocols also differ in what is drawn independently (`snellen.experiments.design.UNITS`). Everything else is the same:
+trials, evidence, budgets, verdicts, resuming, reports.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from snellen.experiments.schema import Claim, Design, Finding, Result
-from snellen.scoring import Observations, confidence_interval, evidence
+from snellen.scoring import Observations
 
 if TYPE_CHECKING:
+    from snellen.experiments.design import Claim, Design
+    from snellen.experiments.report import Result
     from snellen.experiments.resources import Examination
     from snellen.memory.samples import Sample
     from snellen.memory.trials import Trial, TrialKey
     from snellen.models.under_test import Card
 
-_ENDLESS: Final = 600.0
-"""Logarithms of evidence are kept below this: JSON knows no infinity."""
-
 
 @dataclass(frozen=True)
 class RoundPlace:
-    """Where a round of pictures belongs.
+    """The place of a round of pictures.
 
     Attributes:
-        investigation: Whom the pictures belong to; which ones they are does not depend on it, so that whoever asks the
-            same again with the same seed gets pictures that were measured.
+        investigation: The owner of the pictures. Which ones they are does not depend on it: whoever asks the same again
+            with the same seed gets pictures that were measured.
         experiment: The number of the experiment, from 0.
         round: The number of the round, from 0.
         seed: Chooses the pictures.
@@ -62,7 +56,7 @@ class Evaluated(Protocol):
 
 
 class AskingProtocol(Protocol):
-    """A way of asking."""
+    """A way of asking; it has no state."""
 
     def make(self, examination: Examination, design: Design, place: RoundPlace) -> list[Sample]:
         """Make and store the pictures of one round: one of each arm.
@@ -73,7 +67,7 @@ class AskingProtocol(Protocol):
         ...
 
     def check(self, examination: Examination, design: Design, seed: int) -> None:
-        """See that pictures of each arm can be made.
+        """Check that pictures of each arm can be made.
 
         Raises:
             BadInput: They cannot.
@@ -101,7 +95,7 @@ class AskingProtocol(Protocol):
 
 @dataclass(frozen=True)
 class RoundPart:
-    """What a value of a round is about.
+    """The part of a round that a value is about.
 
     Attributes:
         round: The number of the round.
@@ -135,56 +129,34 @@ def observed(design: Design, values: Mapping[RoundPart, float], *, parts: int) -
     )
 
 
-def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
-    """Return what is known of a claim now; its verdict and its interval are left open.
-
-    Args:
-        design: Of its experiment.
-        evaluated: What models said.
-        before: The finding so far.
-    """
-    claim, seen = before.claim, evaluated.observations(before.claim)
-    found = evidence(seen, claim.threshold, low=claim.low)
-    strength = found.strength
-    return before.model_copy(
-        update={
-            "n": len(seen),
-            "unit": design.unit.name,
-            "mean": seen.mean,
-            "spread": float(np.std([*seen.values, claim.low, 1.0])),
-            "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
-            "leaning": "open" if not seen else "yes" if found.above > found.below else "no",
-            "verdict": "open",
-        }
-    )
-
-
-def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Finding:
-    """Return a finding with the means that its observations do not rule out.
-
-    Args:
-        evaluated: What models said.
-        found: What is known of the claim.
-        alpha: The error rate of the interval.
-    """
-    span = confidence_interval(evaluated.observations(found.claim), alpha=alpha, low=found.claim.low)
-    kind = {"interval": (span.low, span.high), "error_rate": alpha, "interval_kind": "confidence sequence"}
-    return found.model_copy(update=kind)
-
-
-def said_of(
-    examination: Examination,
+def trials_of(
     protocol: AskingProtocol,
+    examination: Examination,
     design: Design,
     samples: Sequence[Sample],
     fingerprints: Mapping[str, str],
 ) -> dict[str, dict[Sample, list[Trial]]]:
     """Return, for each model by name, the trials about each sample of which all were measured."""
-    found: dict[str, dict[Sample, list[Trial]]] = {}
+    trials: dict[str, dict[Sample, list[Trial]]] = {}
     for name, fingerprint in fingerprints.items():
         keys = {sample: protocol.keys(design, sample, fingerprint) for sample in samples}
         known = examination.trials.get([key for each in keys.values() for key in each])
-        found[name] = {
+        trials[name] = {
             sample: [known[key] for key in each] for sample, each in keys.items() if all(key in known for key in each)
         }
-    return found
+    return trials
+
+
+def unmeasured(
+    protocol: AskingProtocol, examination: Examination, design: Design, samples: Sequence[Sample], model: str
+) -> list[Sequence[TrialKey]]:
+    """Return the trials of a model about samples that were not measured yet, in parts of one shard each.
+
+    Raises:
+        SnellenError: The model cannot be read, or not be asked this.
+    """
+    card = examination.executor.card(model)
+    protocol.refuse(card, design)
+    return examination.runner.shards(
+        key for sample in samples for key in protocol.keys(design, sample, card.fingerprint)
+    )

@@ -1,4 +1,4 @@
-"""What pictures can be of: groups of classes, as experiments name them."""
+"""Subjects of pictures: groups of classes, as experiments name them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ClassGroup:
 
     @property
     def called(self) -> str:
-        """What one of them is said to be: "a bird", "a food"."""
+        """A member of it in words: "a bird", "a food"."""
         return f"{'an' if self.singular[0].lower() in 'aeiou' else 'a'} {self.singular}"
 
 

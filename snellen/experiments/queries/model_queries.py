@@ -32,7 +32,7 @@ CAN: Final = (
 
 @dataclass(frozen=True)
 class ModelQuery:
-    """What a query asks.
+    """A query about models.
 
     Attributes:
         ability: What models shall be able to do.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from snellen.experiments.design import Protocol
 from snellen.experiments.queries.model_queries import UnexaminableError, named_models, named_types
 from snellen.experiments.queries.polarity import Measured, Polarity, of_measure
-from snellen.experiments.schema import Protocol
 from snellen.reasoning.language.inflection import listing
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ _USUAL: Final = ("CJ", "R", "GB", "PS", "ET")
 
 @dataclass(frozen=True)
 class ProtocolQuery:
-    """What a query asks of free answers or of judges.
+    """A query about free answers or about judges.
 
     Attributes:
         protocol: How it is examined.

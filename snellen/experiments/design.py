@@ -1,0 +1,273 @@
+"""Designs of experiments: their arms, what they claim, and the checks before they are run (APEX, section 3.2).
+
+All of it is plain, bounded JSON: it travels in checkpoints, and parts of it are written by language models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from snellen.errors import BadInput
+from snellen.experiments.queries.polarity import Measured
+from snellen.tools.calls import ToolCall
+from snellen.tools.samples import SELECTS
+from snellen.tools.transforms import TRANSFORMS
+
+MAX_CHOICES: Final = 20
+UNKNOWN: Final = "unknown"
+"""The choice by which a model abstains (APEX, section 3.2)."""
+MARGIN: Final = 0.1
+"""A model is robust that loses at most so much of its accuracy."""
+
+Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+Protocol = Literal["choice", "freeform", "pairs"]
+"""How models are asked: to choose an answer, to answer freely, to score pairs."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit that is drawn independently in a protocol, and gives one observation of a claim.
+
+    Attributes:
+        name: For people, in the singular.
+        whole_round: Whether a round is one of them, because all of its arms are made of one draw. Otherwise each arm
+            draws for itself.
+    """
+
+    name: str
+    whole_round: bool
+
+    def counted(self, n: int) -> str:
+        """Write a number of them: ``41 originals``."""
+        return f"{n:,} {self.name}{'s' * (n != 1)}"
+
+
+UNITS: Final[Mapping[Protocol, Unit]] = {
+    "choice": Unit("picture", whole_round=False),
+    "freeform": Unit("picture", whole_round=False),
+    "pairs": Unit("original", whole_round=True),
+}
+"""The unit of each protocol.
+
+Splits of an original, a picture before it was transformed and what another model says of it are parts of a unit, not
+units of their own: a unit's value is the mean over its parts, and models and conditions are compared within it. The
+pictures of a folder are drawn with replacement: two draws are two units, even of the same picture.
+"""
+_MEASURES: Final = {
+    "truth": "{0} tells more than {bar} % truth in {task}",
+    "help": "{0} says more than {bar} % of what is asked for in {task}",
+    "order": "{0} scores pairs in the right order in {task}",
+    "symmetry": "{0} gives alike scores both ways round to more than {bar} % of pairs in {task}",
+    "heed": "{0} follows the criterion for more than {bar} % of changed pairs in {task}",
+}
+_COMPARED: Final = {
+    "truth": "{0} tells more truth than {other} in {task}",
+    "help": "{0} says more of what is asked for than {other} in {task}",
+    "order": "{0} scores pairs in the right order more often than {other} in {task}",
+    "symmetry": "{0} gives alike scores both ways round more often than {other} in {task}",
+    "heed": "{0} follows the criterion more often than {other} in {task}",
+}
+IDENTITY: Final = ToolCall(name="Identity")
+
+
+class ExperimentRecord(BaseModel):
+    """Frozen; what a language model adds of its own is an error that it is told of."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Arm(ExperimentRecord):
+    """An answer, and the tools that make pictures of which it is the right one."""
+
+    answer: Short
+    select: ToolCall
+    transform: ToolCall = IDENTITY
+    question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
+    """What is asked about these pictures, where it is not the question of the whole experiment."""
+
+
+class Claim(ExperimentRecord):
+    """A statement about models that trials can prove or refute: that a mean is above a threshold.
+
+    The mean of what, over pictures of all arms alike, says the kind:
+
+    ability  whether the model is right
+    plain    whether it is right about the pictures before they were transformed
+    drop     whether it is right about a picture before it was transformed, less whether it is afterwards
+    better   whether it is right, less whether the other model is
+    """
+
+    kind: Literal["ability", "plain", "drop", "better"]
+    measure: Measured = ""
+    """The mean of what, where answers are not chosen: truth or help of free answers; order, symmetry or controllability
+    (``heed``) of scored pairs."""
+    model: Name
+    other: Annotated[str, StringConstraints(max_length=64)] = ""
+    """The model that it is compared with."""
+    threshold: float = Field(ge=-1, le=1)
+
+    @model_validator(mode="after")
+    def _compared(self) -> Self:
+        if (self.kind == "better") != bool(self.other) or self.other == self.model:
+            msg = "a claim that a model is better names another one, and no other claim does"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def of_gain(self) -> bool:
+        """True for the claim that a model is better at all; others say by how much."""
+        return self.kind == "better" and self.threshold == 0
+
+    @property
+    def low(self) -> float:
+        """The least that an observation can be; the most is 1."""
+        return 0.0 if self.kind in {"ability", "plain"} and self.measure != "order" else -1.0
+
+    @property
+    def about(self) -> str:
+        """The model, or the two that are compared."""
+        return f"{self.model} and {self.other}" if self.other else self.model
+
+    def stated(self, design: Design) -> str:
+        """Say what is claimed, of the skill and condition of its experiment."""
+        if self.measure:
+            said = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
+            return said.format(self.model, other=self.other, bar=f"{100 * self.threshold:.0f}", task=design.task)
+        if self.kind == "drop":
+            return f"{self.model} loses more than {100 * self.threshold:.0f} points in {design.task}"
+        if self.kind == "better":
+            margin = f" by more than {100 * self.threshold:.0f} points" if self.threshold else ""
+            return f"{self.model} is better than {self.other} at {design.task}{margin}"
+        task = f"{design.skill} in the pictures as they were" if self.kind == "plain" else design.task
+        return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
+
+
+class Design(ExperimentRecord):
+    """An experiment before it is run (APEX, section 3.2)."""
+
+    protocol: Protocol = "choice"
+    """How it asks: `snellen.experiments.protocols.protocol`."""
+    difficulty: int = Field(ge=1, le=5)
+    """From 1, which any model should manage, to 5."""
+    purpose: Sentence
+    """What it isolates: what differs between its pictures, and what does not."""
+    skill: Sentence
+    """What is asked for, as in "good at …": "telling birds from vehicles"."""
+    condition: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+    """Under which it is asked for: "in pictures that are rotated to the left"."""
+    question: Sentence
+    arms: list[Arm] = Field(min_length=2, max_length=40)
+    unknown: bool = False
+    """Whether a model may abstain."""
+    paired: bool = False
+    """Whether the same is asked about the pictures before they were transformed."""
+    least: int = Field(default=0, ge=0, le=10_000)
+    """Pictures, not units, that are made before anybody looks, where how much is as interesting as whether."""
+    claims: list[Claim] = Field(min_length=1, max_length=24)
+
+    @property
+    def classes(self) -> list[str]:
+        """The right answers, each once, in the order of the arms."""
+        return list(dict.fromkeys(arm.answer for arm in self.arms))
+
+    @property
+    def choices(self) -> list[str]:
+        """The choices of the models."""
+        return [*self.classes, *([UNKNOWN] if self.unknown else [])]
+
+    @property
+    def task(self) -> str:
+        """The skill, and the condition if there is one."""
+        return f"{self.skill} {self.condition}".rstrip()
+
+    @property
+    def scored(self) -> str:
+        """The name of a result's average."""
+        return {"choice": "accuracy", "freeform": "truth", "pairs": "right order"}[self.protocol]
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of its protocol, which gives one observation."""
+        return UNITS[self.protocol]
+
+    @property
+    def units(self) -> int:
+        """The number of units in a round."""
+        return 1 if self.unit.whole_round else len(self.arms)
+
+    @property
+    def about_things(self) -> bool:
+        """True where the right answer depends on what a picture shows, and not only on how it was changed."""
+        return any(arm.select != self.arms[0].select for arm in self.arms)
+
+    @property
+    def conditions(self) -> tuple[bool, ...]:
+        """Under which models are asked: about pictures as they are shown, and in a paired one as they were before."""
+        return (False, True) if self.paired else (False,)
+
+    def asked(self, arm: Arm) -> str:
+        """Return what is asked about the pictures of an arm."""
+        return arm.question or self.question
+
+
+def halfway(choices: int) -> float:
+    """Return the accuracy halfway between guessing among so many choices and always being right."""
+    return (1 + 1 / choices) / 2
+
+
+def checked(design: Design, models: list[str]) -> Design:
+    """Return a design with the arguments of all its tools, defaults filled in.
+
+    Args:
+        design: As it was written.
+        models: The models that are examined.
+
+    Raises:
+        BadInput: It names a tool, an argument or a model that there is not, its classes are not balanced, or it cannot
+            prove what it claims. The message is for whoever wrote it.
+    """
+    if design.protocol != "choice":
+        return _named(design, models)
+    classes = design.classes
+    if not 2 <= len(classes) <= MAX_CHOICES - design.unknown:  # noqa: PLR2004 - with one answer nothing is asked
+        msg = f"an experiment needs 2 to {MAX_CHOICES} different answers, not {len(classes)}"
+        raise BadInput(msg)
+    if any(name.casefold() == UNKNOWN for name in classes) or len({name.casefold() for name in classes}) < len(classes):
+        msg = f"the answers must differ, and none may be {UNKNOWN!r}: that choice is added by itself"
+        raise BadInput(msg)
+    numbers = {name: sum(arm.answer == name for arm in design.arms) for name in classes}
+    if len(set(numbers.values())) > 1:
+        said = ", ".join(f"{number} of {name!r}" for name, number in numbers.items())
+        msg = f"every answer needs the same number of arms, so that classes are balanced; there are {said}"
+        raise BadInput(msg)
+    if not design.paired and any(claim.kind in {"plain", "drop"} for claim in design.claims):
+        msg = "claims about pictures before they were transformed need `paired`"
+        raise BadInput(msg)
+    if design.paired and all(arm.transform.name == "Identity" for arm in design.arms):
+        msg = "a paired experiment transforms its pictures"
+        raise BadInput(msg)
+    _named(design, models)
+    arms = [
+        arm.model_copy(update={"select": SELECTS.read(arm.select), "transform": TRANSFORMS.read(arm.transform)})
+        for arm in design.arms
+    ]
+    return design.model_copy(update={"arms": arms})
+
+
+def _named(design: Design, models: list[str]) -> Design:
+    """Return a design whose models are all examined.
+
+    Raises:
+        BadInput: One of them is not.
+    """
+    strangers = {name for claim in design.claims for name in (claim.model, claim.other) if name} - set(models)
+    if strangers:
+        msg = f"no model {min(strangers)!r} is examined; there are {', '.join(models)}"
+        raise BadInput(msg)
+    return design

@@ -1,0 +1,274 @@
+"""The report of an investigation: experiments with their results, what trials say about claims, and the answers.
+
+All of it is plain, bounded JSON: it travels in checkpoints (APEX, sections 3.1 to 3.3).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from snellen.experiments.design import Claim, Design, ExperimentRecord, Name, Sentence
+from snellen.experiments.queries.polarity import Polarity
+
+MAX_EXPERIMENTS: Final = 5
+"""Experiments that are designed at most, unless the user says otherwise (APEX, section 3.4)."""
+IntervalKind = Literal["confidence sequence", "bootstrap"]
+"""Which interval is shown: a term of a confidence sequence holds whenever one stops; a bootstrap ignores stopping."""
+Verdict = Literal["yes", "no", "open"]
+"""Whether a claim holds; "open" while the evidence does not say."""
+VERDICTS: Final[dict[Verdict, str]] = {"yes": "yes", "no": "no", "open": "not decided"}
+"""What each verdict is called for people."""
+
+
+class _Figure(ExperimentRecord):
+    """A mean over units with its interval; what older versions stored says less about itself."""
+
+    n: int = 0
+    """Units."""
+    unit: Annotated[str, StringConstraints(max_length=40)] = ""
+    """What they are (`Unit.name`); empty in reports of older versions, which counted pictures and splits of pairs."""
+    interval: tuple[float, float] = (-1.0, 1.0)
+    """Means that are not ruled out."""
+    error_rate: float | None = None
+    """Of the interval: the probability that the mean is outside."""
+    interval_kind: IntervalKind = "confidence sequence"
+
+
+class Result(_Figure):
+    """The result of one model with the pictures of an experiment; see `snellen.scoring.ChoiceMetrics`."""
+
+    model: Name
+    plain: bool
+    """Whether with those before they were transformed."""
+    average: float
+    error_rate: float | None = 0.05
+    interval_kind: IntervalKind = "bootstrap"
+    """Of older versions; what is measured now says that it is a confidence sequence."""
+    by_class: dict[str, float]
+    abstention: float | None
+    invalid: float
+    informedness: float | None
+    not_understood: list[str] = Field(default_factory=list)
+    """A few answers of which no score could be read, quoted."""
+
+
+class Finding(_Figure):
+    """The evidence of the trials about a claim so far."""
+
+    claim: Claim
+    mean: float = 0.0
+    spread: float = 0.0
+    """The standard deviation of its units' values, as if either end of what is possible had been observed once more."""
+    logarithm: float = -math.log(2)
+    """Of the evidence for the likelier verdict, `snellen.scoring.Evidence.strength`."""
+    leaning: Verdict = "open"
+    """The likelier verdict."""
+    verdict: Verdict = "open"
+    """The verdict, where the evidence suffices at the error rate that all claims share."""
+    trouble: str = ""
+    """Why it cannot be examined, if so."""
+    moot: bool = False
+    """Whether it is of no use any more: what is asked about its models was answered otherwise."""
+
+
+class Experiment(ExperimentRecord):
+    """An experiment that was begun."""
+
+    design: Design
+    seed: int | None = None
+    """Chooses its pictures; None takes the report's."""
+    rounds: int = 0
+    """Pictures of each arm."""
+    rejected: int = 0
+    """Pictures that did not show what they should, or could not be changed as they should be, and were replaced."""
+    results: list[Result] = Field(default_factory=list)
+    findings: list[Finding] = Field(default_factory=list)
+    stopped: str = ""
+    """Why no more pictures were made."""
+    recap: str = ""
+    interpretation: str = ""
+
+    @property
+    def images(self) -> int:
+        """Pictures that were selected."""
+        return self.rounds * len(self.design.arms)
+
+    @property
+    def units(self) -> int:
+        """Units that were drawn."""
+        return self.rounds * self.design.units
+
+    @property
+    def pending(self) -> list[Finding]:
+        """The findings that more pictures could decide, and whose verdict still matters.
+
+        Who does not recognize things as they were has nothing to lose; who loses much did recognize them.
+        """
+        blind = {one.claim.model for one in self.findings if one.claim.kind == "plain" and one.verdict == "no"}
+        losing = {one.claim.model for one in self.findings if one.claim.kind == "drop" and one.verdict == "yes"}
+        moot = {("drop", model) for model in blind} | {("plain", model) for model in losing}
+        return [
+            one
+            for one in self.findings
+            if one.verdict == "open"
+            and not one.trouble
+            and not one.moot
+            and (one.claim.kind, one.claim.model) not in moot
+        ]
+
+
+class Budget(ExperimentRecord):
+    """The budget of an investigation."""
+
+    experiments: int = Field(default=MAX_EXPERIMENTS, ge=1, le=20)
+    images: int = Field(default=2_000, ge=2, le=1_000_000)
+    """Pictures that are selected, of all experiments together."""
+    each: int = Field(default=0, ge=0)
+    """Those of one experiment; 0 for half of what the experiments before it left."""
+    trials: int = Field(default=40_000, ge=1)
+    """Questions put to models."""
+    seconds: float = Field(default=3_600, gt=0)
+    """Spent on measuring."""
+    tokens: int = Field(default=200_000, ge=0)
+    """Of the chat model that designs and discusses, if there is one."""
+
+
+class Opening(ExperimentRecord):
+    """The opening of a report: the models that are examined, and what cannot be."""
+
+    models: list[Name] = Field(min_length=1, max_length=20)
+    notes: list[Sentence] = Field(default_factory=list, max_length=10)
+
+
+class Discussion(ExperimentRecord):
+    """The reading of an experiment (APEX, section 3.3)."""
+
+    recap: Annotated[str, StringConstraints(max_length=600)]
+    interpretation: Annotated[str, StringConstraints(max_length=1_200)]
+
+
+class Sufficiency(ExperimentRecord):
+    """A judgement on whether the report answers the query."""
+
+    sufficient: bool
+    questions: list[Sentence] = Field(default_factory=list, max_length=10)
+    """What remains open."""
+    unsettled: list[str] = Field(default_factory=list)
+    """Whom claims are about that would still make a difference: `Claim.about`."""
+
+
+Said = Literal["yes", "no", "undecided"]
+"""An answer to a question as it was asked."""
+
+
+class Answer(ExperimentRecord):
+    """The answer to the query for one model, or for a comparison of two."""
+
+    about: Annotated[str, StringConstraints(max_length=160)]
+    answer: Said | None = None
+    """The answer to the question as it was asked; None where its wording does not tell what a yes would mean."""
+    property: Annotated[str, StringConstraints(max_length=300)] = ""
+    """What was examined: "robust to rotation". Reports of earlier versions do not name it."""
+    holds: bool | None = None
+    """Whether the property holds; None while the evidence does not say."""
+    sentence: Annotated[str, StringConstraints(max_length=400)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _upgraded(cls, given: object) -> object:
+        """Read an answer of an earlier version: its ``says`` was about the property, whatever had been asked."""
+        if not isinstance(given, dict) or "says" not in given:
+            return given
+        rest = {name: value for name, value in given.items() if name != "says"}
+        return {"holds": {"yes": True, "no": False}.get(given["says"]), **rest}
+
+
+def answered(about: str, said: str, *, property: str, verdict: Verdict, polarity: Polarity) -> Answer:  # noqa: A002
+    """Return the answer to a query from what holds.
+
+    Args:
+        about: The model, or the two that are compared.
+        said: A sentence that tells what holds.
+        property: What was examined.
+        verdict: Whether it holds.
+        polarity: What a "yes" to the query would mean.
+    """
+    answer: Said | None = None
+    if polarity != "unknown":
+        answer = "undecided" if verdict == "open" else "yes" if (verdict == "yes") == (polarity == "same") else "no"
+    lead = {"yes": "Yes, ", "no": "No, "}.get(answer or "", "")
+    sentence = lead + (said[:1].lower() + said[1:] if lead and said.startswith("It ") else said)
+    holds = None if verdict == "open" else verdict == "yes"
+    return Answer(about=about[:160], answer=answer, property=property[:300], holds=holds, sentence=sentence[:400])
+
+
+def verdict_of(answer: Answer) -> Verdict:
+    """Return whether the property that an answer is about holds, as a verdict."""
+    return "open" if answer.holds is None else "yes" if answer.holds else "no"
+
+
+class Conclusion(ExperimentRecord):
+    """The answer to the query."""
+
+    answers: list[Answer] = Field(max_length=40)
+    conclusion: Annotated[str, StringConstraints(max_length=2_000)]
+
+
+class Report(ExperimentRecord):
+    """The report of an investigation: the read-write buffer of APEX (section 3.1)."""
+
+    version: Literal[1] = 1
+    query: str
+    models: list[Name]
+    alpha: float = Field(gt=0, lt=1)
+    seed: int
+    budget: Budget = Budget()
+    fingerprints: dict[Name, str] = Field(default_factory=dict)
+    """Of the models that could be read: what their trials are found by."""
+    experiments: list[Experiment] = Field(default_factory=list)
+    again: int | None = None
+    """The experiment that gets what is left of the budget, once no further one would help."""
+    questions: list[str] = Field(default_factory=list)
+    """What remains open."""
+    notes: list[str] = Field(default_factory=list)
+    """What cannot be examined, and other things to know before believing it."""
+    answers: list[Answer] = Field(default_factory=list)
+    conclusion: str = ""
+    trials: int = 0
+    """Questions that were put to models."""
+    seconds: float = 0.0
+    """Spent on measuring."""
+    tokens: int = 0
+
+    @property
+    def number(self) -> int:
+        """The place of the experiment that is under way, which is the latest one unless one is taken up again."""
+        return len(self.experiments) - 1 if self.again is None else self.again
+
+    @property
+    def under_way(self) -> Experiment:
+        """The experiment at that place."""
+        return self.experiments[self.number]
+
+    def seed_of(self, number: int) -> int:
+        """Return the seed that chooses the pictures of an experiment."""
+        own = self.experiments[number].seed
+        return self.seed if own is None else own
+
+    @property
+    def taken_up(self) -> bool:
+        """True where an experiment was just taken up again."""
+        return self.again is not None and not self.under_way.stopped
+
+    @property
+    def images(self) -> int:
+        """Pictures that were selected."""
+        return sum(experiment.images for experiment in self.experiments)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings of all experiments."""
+        return [finding for experiment in self.experiments for finding in experiment.findings]

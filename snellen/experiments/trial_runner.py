@@ -1,0 +1,143 @@
+"""The runner of trials: it asks models, keeps what they say, and asks nothing twice.
+
+Investigations and benchmarks share it. They differ in what they ask and in how they read the replies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from snellen.errors import SnellenError
+from snellen.memory.artifacts import read_picture
+from snellen.memory.trials import Trial, TrialKey
+from snellen.models.under_test import SHARD, Question
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from snellen.memory.artifacts import ArtifactStore
+    from snellen.memory.trials import TrialTable
+    from snellen.models.under_test import Card, Executor
+
+MAX_REPLY: Final = 20_000
+"""Characters of a free answer that are kept."""
+StageProgress = Callable[[str, int, int], None]
+"""Called with the name of a stage, how much of it is done, and of how much."""
+
+
+@dataclass(frozen=True)
+class TrialRunner:
+    """Asks models what they were not asked yet, shard by shard, and keeps every trial.
+
+    Attributes:
+        executor: Where models answer.
+        trials: The trials of all investigations and benchmarks.
+        pictures: Where picture ids lead to pictures.
+    """
+
+    executor: Executor
+    trials: TrialTable
+    pictures: ArtifactStore
+
+    def store(self, files: Mapping[str, Path]) -> dict[str, str]:
+        """Store picture files; return the id of each by its name.
+
+        Raises:
+            BadInput: One is no picture.
+        """
+        return {
+            name: self.pictures.put(read_picture(file.read_bytes(), file.name).convert("RGB")).id
+            for name, file in files.items()
+        }
+
+    def shards(self, keys: Iterable[TrialKey]) -> list[Sequence[TrialKey]]:
+        """Return those trials that were not measured yet, in parts of one shard each."""
+        wanted = list(dict.fromkeys(keys))
+        known = self.trials.get(wanted)
+        missing = [key for key in wanted if key not in known]
+        return [missing[begun : begun + SHARD] for begun in range(0, len(missing), SHARD)]
+
+    def ask(self, model: str, shard: Sequence[TrialKey]) -> None:
+        """Measure a shard and keep its trials.
+
+        A model ranks the choices where there are any. Otherwise it answers freely, and an encoder compares.
+
+        Raises:
+            SnellenError: The model cannot.
+        """
+        questions = [Question(tuple(map(self.pictures.get, key.pictures)), key.question, key.choices) for key in shard]
+        if shard[0].choices:
+            trials = [
+                Trial(key, one.scores, basis=one.basis, said=one.text)
+                for key, one in zip(shard, self.executor.rank(model, questions), strict=True)
+            ]
+        elif self.executor.card(model).answers:
+            trials = [
+                Trial(key, (), basis="answer", said=text[:MAX_REPLY])
+                for key, text in zip(shard, self.executor.answer(model, questions), strict=True)
+            ]
+        else:
+            trials = [
+                Trial(key, ((cosine,),), basis="similarity")
+                for key, cosine in zip(shard, self.executor.alike(model, questions), strict=True)
+            ]
+        self.trials.add(trials)
+
+    def run(
+        self, model: str, keys: Sequence[TrialKey], *, progress: Callable[[int, int], None] = lambda _, __: None
+    ) -> list[Trial]:
+        """Return the trials of some keys, in their order; those that are missing are measured.
+
+        Args:
+            model: Its name in the profile.
+            keys: The trials, all of this model.
+            progress: Called with the number of different trials that are measured, and of all.
+
+        Raises:
+            SnellenError: The model cannot answer; what it had said is kept.
+        """
+        shards, total = self.shards(keys), len(set(keys))
+        done = total - sum(map(len, shards))
+        progress(done, total)
+        for shard in shards:
+            self.ask(model, shard)
+            done += len(shard)
+            progress(done, total)
+        known = self.trials.get(keys)
+        return [known[key] for key in keys]
+
+    async def run_each(
+        self,
+        models: Iterable[str],
+        keys: Callable[[Card], Sequence[TrialKey]],
+        *,
+        progress: StageProgress = lambda _, __, ___: None,
+    ) -> tuple[dict[str, list[Trial]], list[str]]:
+        """Return the trials of each model by name, and notes that say which models are left out, and why.
+
+        Args:
+            models: Their names in the profile.
+            keys: Return the trials of a model, or raise a `SnellenError` that says why it cannot be asked.
+            progress: Called with the name of a model, how many of its trials are measured, and of how many.
+
+        Raises:
+            SnellenError: No model could be asked.
+        """
+
+        def measure(name: str) -> list[Trial]:
+            return self.run(name, keys(self.executor.card(name)), progress=partial(progress, name))
+
+        measured: dict[str, list[Trial]] = {}
+        notes: list[str] = []
+        for name in dict.fromkeys(models):
+            try:
+                measured[name] = await asyncio.to_thread(measure, name)
+            except SnellenError as error:
+                notes.append(f"{name} is left out: {str(error).rstrip('.')}.")
+        if not measured:
+            raise SnellenError(" ".join(notes) or "There is no model to ask.")
+        return measured, notes
