@@ -1,4 +1,4 @@
-"""What each graph begins with and ends with, described for forms and for tools: a part of its state.
+"""Inputs and outputs of the graphs, described for forms and for tools: parts of their states.
 
 LangGraph's Studio shows these fields, MCP offers them as arguments, and a graph around one of ours gets back what it
 ends with. A thread's whole state is in its checkpoints (``get_state``), and a program may give any field of it.
@@ -38,7 +38,7 @@ GivenPicture = Annotated[
 
 
 class ToolNeed(TypedDict):
-    """What one tool should learn."""
+    """A concept, or a question with its answer, that one tool should learn."""
 
     tool: Annotated[
         Literal["LOC", "SEG", "SELECT", "CLASSIFY", "REPLACE", "VQA"],
@@ -52,7 +52,7 @@ class ToolNeed(TypedDict):
 
 @with_config(extra="forbid")
 class InvestigationLimits(TypedDict):
-    """What an investigation may use; what is left out is as usual."""
+    """Limits of an investigation; those that are left out are as usual."""
 
     experiments: NotRequired[Annotated[int, Field(ge=1, le=20, description="Experiments.")]]
     images: NotRequired[Annotated[int, Field(ge=2, description="Pictures of all experiments together.")]]
@@ -80,7 +80,7 @@ class AskInput:
 
 @dataclass(frozen=True, kw_only=True)
 class AskOutput:
-    """What came of a visual task."""
+    """The result of a visual task."""
 
     answer: Annotated[Any, Field(description="The answer: a text, a number, or a picture's reference.")] = None
     error: Annotated[str | None, Field(description="Why there is no answer.")] = None
@@ -104,7 +104,7 @@ class AskOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnInput:
-    """What tools should learn."""
+    """Needs of tools."""
 
     needs: Annotated[list[ToolNeed], Field(description="What should be learned, and by which tools.")]
     seed: Seed = 0
@@ -113,7 +113,7 @@ class LearnInput:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOutput:
-    """What came of learning."""
+    """The result of learning."""
 
     learned: Annotated[list[Json], Field(description="For each need: whether what was learned is kept, and why.")] = (
         field(default_factory=list)
@@ -144,7 +144,7 @@ class InvestigateInput:
 
 @dataclass(frozen=True, kw_only=True)
 class InvestigateOutput:
-    """What an investigation found."""
+    """The result of an investigation."""
 
     investigation: Annotated[str, Field(description="Its id.")] = ""
     query: Annotated[str, Field(description="What was asked.")] = ""

@@ -47,7 +47,7 @@ PICTURE_TYPES: Final = frozenset({"image", "image_url", "input_image"})
 
 @dataclass(frozen=True)
 class Read:
-    """What a message of a person says.
+    """The contents of a person's message.
 
     Attributes:
         message: The message as it is kept.

@@ -30,7 +30,7 @@ Ruling = Literal["right", "wrong", "unjudged"]
 
 @dataclass(frozen=True, kw_only=True)
 class AskState:
-    """What one visual task knows about itself."""
+    """The state of one visual task."""
 
     instruction: str = ""
     """What the user asked for, in their words."""
@@ -125,7 +125,7 @@ class AskState:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnState:
-    """What one learning run knows about itself; ask carries the fields of the same names into it and out again."""
+    """The state of one learning run; ask carries the fields of the same names into it and out again."""
 
     profile: str = "embedded"
     """The profile the thread was begun with."""
@@ -157,7 +157,7 @@ class LearnState:
 
 @dataclass(frozen=True, kw_only=True)
 class InvestigateState:
-    """What one investigation knows about itself."""
+    """The state of one investigation."""
 
     investigation: str = ""
     """Its id, under which its pictures are kept: the thread's."""
@@ -223,7 +223,7 @@ class InvestigateState:
 
 @dataclass(frozen=True, kw_only=True)
 class ChatState:
-    """What one conversation knows about itself."""
+    """The state of one conversation."""
 
     messages: Annotated[list[AnyMessage], bounded] = field(default_factory=list)
     """What was said, the oldest first; pictures are blocks that name a stored one."""

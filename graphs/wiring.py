@@ -1,4 +1,4 @@
-"""How every graph is wired: its nodes run with ``invoke`` and ``ainvoke`` alike, and what it is given is made ready.
+"""Wiring of every graph: its nodes run with ``invoke`` and ``ainvoke`` alike, and its input is checked and stored.
 
 ``Wiring`` is LangGraph's ``StateGraph`` with two differences. Nodes are asynchronous functions; a synchronous run does
 them on the background loop (``snellen.memory.background_loop``) and waits, so it works with every saver and in a

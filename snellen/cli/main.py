@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from snellen.runtime.termination import INTERRUPTED, TERMINATED, heeding
+from snellen.runtime.termination import INTERRUPTED, TERMINATED, sigterm_as_interrupt
 from snellen.version import installed_version
 
 DEBUG_VARIABLE: Final = "SNELLEN_DEBUG"
@@ -650,7 +650,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0, 2 for bad input, 1 for a failure, 130 when interrupted, 143 when terminated.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    with heeding() as termination:
+    with sigterm_as_interrupt() as termination:
         status = termination.status(_told(words))
     if status in {INTERRUPTED, TERMINATED} and arguments is None:
         _leave(status)

@@ -31,7 +31,7 @@ _MOST_ASKED: Final = 12
 
 @dataclass(frozen=True)
 class LoraLearned:
-    """What came of learning one need by LoRA; beside its fields, those of `snellen.tuning.lora.LoraOutcome`.
+    """The outcome of learning one need by LoRA; beside its fields, those of `snellen.tuning.lora.LoraOutcome`.
 
     Attributes:
         need: The need.

@@ -1,4 +1,4 @@
-"""What tools have learned, as they ask for it: the pool of prompts, seen by the checkpoints of one profile."""
+"""Recall of learned prompts: the pool of prompts as the checkpoints of one profile see it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _REMEMBERED_BYTES: Final = 256 * 2**20
 
 
-class Recollection:
+class PromptRecall:
     """Hands a tool the prompts that belong to the very checkpoint that it runs (``snellen.tuning.PromptSource``).
 
     Args:

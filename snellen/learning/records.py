@@ -1,4 +1,4 @@
-"""What a learning run is about, and what has been collected for it, as states carry it from node to node."""
+"""Records of learning, as states carry them: needs, collected examples, outcomes."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _parted(numbers: PIL.Image.Image, count: int) -> tuple[PIL.Image.Image, ...]
 
 @dataclass(frozen=True)
 class Collected:
-    """What a need can be learned from.
+    """The examples that a need can be learned from.
 
     Attributes:
         need: The need.
@@ -181,7 +181,7 @@ def _examples(listed: Sequence[Mapping[str, Any]]) -> tuple[StoredExample, ...]:
 
 @dataclass(frozen=True)
 class LearningOutcome:
-    """What came of one need.
+    """The outcome of one need.
 
     Attributes:
         need: The need.
@@ -210,7 +210,7 @@ class LearningOutcome:
 
     @property
     def is_new(self) -> bool:
-        """Whether anything was learned that had not been learned before."""
+        """True where something was learned that had not been learned before."""
         return self.kept > self.already
 
     def to_json(self) -> Json:

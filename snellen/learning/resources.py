@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Learning:
-    """Where learned prompts are kept, and what they are learned from."""
+    """The memory of learned prompts, and the sources of what they are learned from."""
 
     prompts: PromptPool
     """What tools have learned."""
@@ -38,7 +38,7 @@ class LearningContext(Protocol):
 
     @property
     def pictures(self) -> ArtifactStore:
-        """Where picture ids lead to pictures."""
+        """The store of pictures."""
         ...
 
     @property

@@ -53,11 +53,11 @@ class TuningBench:
         return Instance(stored.example(self.context.pictures), negatives, self.collected.names)
 
     def key(self, instance: str) -> DraftKey:
-        """Where the draft of an instance lies."""
+        """Return the key of an instance's draft."""
         return DraftKey(self.fingerprint, self.pool, self.recipe, instance)
 
     def missing(self) -> list[Instance]:
-        """The instances that have neither been learned nor have a draft yet."""
+        """Return the instances that have neither been learned nor have a draft yet."""
         known = self.known()
         return [
             one
@@ -66,7 +66,7 @@ class TuningBench:
         ]
 
     def known(self) -> frozenset[str]:
-        """The instances that have been learned: the memory holds a prompt of the same picture for this checkpoint.
+        """Return the learned instances: the memory holds a prompt of the same picture for this checkpoint.
 
         Ids of prompts would not do: they follow from every bit, and the last bits depend on what is tuned together. The
         prompts of zeros in VQA's pool are not learned: they say what it once answered rightly by itself.
@@ -91,7 +91,7 @@ class TuningBench:
         self.drafts.put(self.key(tuned.instance), draft)
 
     def tuned(self) -> Iterator[TunedPrompt]:
-        """The prompts that lie in drafts."""
+        """Yield the prompts that lie in drafts."""
         for _, instance in self.instances.values():
             draft = self.drafts.get(self.key(instance.id))
             if draft is not None:

@@ -202,7 +202,7 @@ def _forget(home: Path, chosen: Sequence[str]) -> str:
 
 def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
     """Look for a concept in a picture with learned prompts, and without any."""
-    from snellen.learning.prompt_recall import Recollection
+    from snellen.learning.prompt_recall import PromptRecall
     from snellen.runtime.resources import resources
     from snellen.tools.vision import Models
 
@@ -215,7 +215,7 @@ def _compare(concept: str, picture: Picture, home: Path, profile: str) -> str:
         regions = [Region(one.box, one.score, label=one.name, picture=picture.id) for one in detections]
         result = f"{len(regions)} found" + (f", best score {regions[0].score:.2f}" if regions else "")
         sides.append({"title": title, "figure": figure(regions, home) or figure(picture, home), "result": result})
-    learned = concept in Recollection(PromptPool(home), models.profile).concepts("LOC")
+    learned = concept in PromptRecall(PromptPool(home), models.profile).concepts("LOC")
     verdict = (
         "LOC has learned this concept."
         if learned

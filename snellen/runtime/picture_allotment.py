@@ -1,4 +1,4 @@
-"""Which pictures a question is examined with, and what its report says about that (`snellen.memory.ledger`)."""
+"""Allotment of pictures to questions, and the notes about it in reports (`snellen.memory.ledger`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes work with, gathered: a home's memory, and the models and the Reasoner of a profile.
+"""Resources of nodes: a home's memory, and the models and the Reasoner of a profile.
 
 Interfaces gather it for the threads that they follow; where a graph is run by somebody else, LangGraph's server or a
 program that imports it, ``context_of`` does, from what the run's settings say.
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.learning.resources import Learning
+from snellen.reasoning import make_reasoner
+from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.runtime.context import Context, given_of
 from snellen.runtime.settings import Given, RunSettings
 
@@ -49,14 +51,13 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
         SnellenError: the memory or the Reasoner cannot be used.
     """
     from snellen.collection import annotated_source, picture_source
-    from snellen.learning.prompt_recall import Recollection
+    from snellen.learning.prompt_recall import PromptRecall
     from snellen.memory.artifacts import read_picture
     from snellen.memory.demonstrations import DemonstrationPool
     from snellen.memory.drafts import Drafts
     from snellen.memory.embedding import SentenceEmbedding
     from snellen.memory.prompts import PromptPool
     from snellen.profiles import load_profile
-    from snellen.reasoning import make_reasoner
     from snellen.reasoning.case_based.reasoner import SEEDS
     from snellen.tools.vision import Models
 
@@ -65,7 +66,7 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
     prompts = PromptPool(folder, tolerant=True)
     return Context(
         pictures=open_pictures(folder),
-        models=Models(chosen, Recollection(prompts, chosen)),
+        models=Models(chosen, PromptRecall(prompts, chosen)),
         learning=Learning(
             prompts=prompts,
             drafts=Drafts(folder),
@@ -170,7 +171,6 @@ def _scene_questions(profile: Profile) -> SceneQuestions | None:
     from snellen.datasets.prove import WorldScenes
     from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.embedding import SentenceEmbedding
-    from snellen.reasoning.language.lexicon import lexicon_of
     from snellen.reasoning.language.scene_questions import Quiz
     from snellen.reasoning.language.statements import Statements
 

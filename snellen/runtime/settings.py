@@ -20,12 +20,12 @@ OWN_KEY: Final = "snellen"
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What a run is given beside its state: settings, or the resources (``Context``) that they name."""
+    """The context of a run: settings, or the resources (``Context``) that they name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(Given):
-    """What a run is begun with, where nobody hands it the resources themselves."""
+    """Settings of a run, for callers that do not bring the resources themselves."""
 
     profile: Annotated[
         str, Field(description="Which checkpoints are used, by a profile's name: embedded, hub. Empty: the thread's.")
@@ -34,7 +34,7 @@ class RunSettings(Given):
 
 @dataclass(frozen=True, kw_only=True)
 class InvestigationSettings(RunSettings):
-    """What an investigation is begun with, as far as its state does not say it."""
+    """Settings of an investigation, as far as its state leaves them open."""
 
     models: Annotated[
         list[str], Field(description="Models to examine, by name in the profile. None: those that the query names.")

@@ -23,7 +23,7 @@ TERMINATED: Final = 143
 
 @dataclass
 class Termination:
-    """Whether SIGTERM was received."""
+    """A note whether SIGTERM was received."""
 
     received: bool = False
 
@@ -43,7 +43,7 @@ class Termination:
 
 
 @contextmanager
-def heeding() -> Iterator[Termination]:
+def sigterm_as_interrupt() -> Iterator[Termination]:
     """Have SIGTERM end what runs inside the block as Ctrl-C does; servers take the signal over while they serve.
 
     Yields:

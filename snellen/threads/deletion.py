@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
+from snellen.reasoning.language.inflection import counted
 from snellen.threads import thread
 
 if TYPE_CHECKING:
@@ -92,8 +93,6 @@ async def delete_older_than(age: timedelta) -> Deleted:
 
 def in_words(deleted: Deleted) -> str:
     """Say what was deleted."""
-    from snellen.reasoning.language.inflection import counted
-
     beside = {"picture": deleted.pictures, "sample": deleted.samples, "trial": deleted.trials}
     parts = [counted(count, name) for name, count in beside.items() if count]
     return counted(len(deleted.threads), "thread") + (f", with {', '.join(parts)}" if parts else "")

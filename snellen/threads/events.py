@@ -63,14 +63,14 @@ class StepFinished:
 
 @dataclass(frozen=True)
 class LearningProgress:
-    """How far a need is: ``need``, ``phase``, and as the phase knows ``done``, ``of``, ``step``, ``kept``."""
+    """The progress of a need: ``need``, ``phase``, and as the phase knows ``done``, ``of``, ``step``, ``kept``."""
 
     told: Json
 
 
 @dataclass(frozen=True)
 class InvestigationProgress:
-    """How far an experiment is: ``phase``, ``done``, ``of``, and the ``model`` that is asked."""
+    """The progress of an experiment: ``phase``, ``done``, ``of``, and the ``model`` that is asked."""
 
     told: Json
 

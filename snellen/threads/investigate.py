@@ -36,7 +36,7 @@ InvestigationEvent = Started["InvestigateState"] | Event | Finished["Investigate
 
 @dataclass(frozen=True)
 class InvestigationResult:
-    """What an investigation found.
+    """The findings of an investigation.
 
     Attributes:
         investigation: Its thread.
@@ -58,7 +58,7 @@ class InvestigationResult:
 
     @property
     def conclusion(self) -> str:
-        """What was concluded, or how the investigation goes on to a conclusion."""
+        """The conclusion, or how the investigation goes on to one."""
         return self.report.conclusion or f"Not answered yet: `snellen resume {self.investigation}` goes on."
 
     @property

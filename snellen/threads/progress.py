@@ -1,4 +1,4 @@
-"""What is being done at the moment, in a line: for clients that show it beside an answer that is still to come."""
+"""Progress in a line, for clients that show it beside an answer that is still to come."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def has_ended(snapshot: StateSnapshot) -> bool:
 
 @dataclass(frozen=True)
 class ThreadProgress:
-    """How far a thread is: ``ThreadSummary.status`` and ``ThreadSummary.reason``."""
+    """The progress of a thread: ``ThreadSummary.status`` and ``ThreadSummary.reason``."""
 
     status: str
     reason: str = ""

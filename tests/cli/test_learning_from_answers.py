@@ -20,7 +20,7 @@ import pytest
 from snellen.cli import main
 from snellen.cli.run_display import RunDisplay
 from snellen.collection import OwnPictures
-from snellen.learning.prompt_recall import Recollection
+from snellen.learning.prompt_recall import PromptRecall
 from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
 from snellen.models.vision.detection import Detection
@@ -80,7 +80,7 @@ def loop(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]) -> None:
         assert real.learning is not None
         return replace(
             real,
-            models=changes["sight"](real.profile, Recollection(real.learning.prompts, real.profile)),
+            models=changes["sight"](real.profile, PromptRecall(real.learning.prompts, real.profile)),
             reasoner=Critic(**{"program": PROGRAM, "globally": (BLIND,), "teachable": False, **changes["critic"]}),
             without=frozenset({"results"}),
         )

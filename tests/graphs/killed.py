@@ -282,7 +282,7 @@ def make_context(profile: str, folder: Path, *, own: object = None) -> Context:
     """Gather models that learn, an empty memory and the Reasoner."""
     from snellen import microworld
     from snellen.collection import WorldLibrary
-    from snellen.learning.prompt_recall import Recollection
+    from snellen.learning.prompt_recall import PromptRecall
     from snellen.learning.resources import Learning
     from snellen.memory.artifacts import ArtifactStore
     from snellen.memory.demonstrations import DemonstrationPool
@@ -295,7 +295,7 @@ def make_context(profile: str, folder: Path, *, own: object = None) -> Context:
     library = WorldLibrary(lambda: microworld, title="microworld")
     return Context(
         pictures=ArtifactStore(folder / "artifacts"),
-        models=Models(chosen, Recollection(prompts, chosen), window=0),
+        models=Models(chosen, PromptRecall(prompts, chosen), window=0),
         learning=Learning(prompts=prompts, drafts=Drafts(folder), annotated=library, found=library),
         reasoner=Accuser(),
         pool=DemonstrationPool(folder, embed=embed),

@@ -15,7 +15,7 @@ import pytest
 from snellen import microworld
 from snellen.collection import WorldLibrary
 from snellen.learning.lora_comparison import LoraLearned, adapt
-from snellen.learning.prompt_recall import Recollection
+from snellen.learning.prompt_recall import PromptRecall
 from snellen.learning.records import Need
 from snellen.learning.resources import Learning
 from snellen.memory.drafts import Drafts
@@ -44,7 +44,7 @@ def context(tiny: Profile, tmp_path: Path) -> Context:
     return replace(
         make_context(tmp_path),
         profile=tiny,
-        models=Models(tiny, Recollection(prompts, tiny), window=0),
+        models=Models(tiny, PromptRecall(prompts, tiny), window=0),
         learning=Learning(prompts=prompts, drafts=Drafts(tmp_path), annotated=library, found=library),
     )
 

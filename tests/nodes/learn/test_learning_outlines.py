@@ -18,7 +18,7 @@ from snellen.collection import Annotated, WorldLibrary
 from snellen.graphs.learn import graph
 from snellen.graphs.states import LearnState
 from snellen.learning.example_collection import gather_for
-from snellen.learning.prompt_recall import Recollection
+from snellen.learning.prompt_recall import PromptRecall
 from snellen.learning.records import MAX_MASKS, Collected, LearningOutcome, Need, StoredExample
 from snellen.learning.resources import Learning
 from snellen.memory.drafts import Drafts
@@ -48,7 +48,7 @@ def context(profile: Profile, tmp_path: Path) -> Context:
     return replace(
         make_context(tmp_path),
         profile=profile,
-        models=Models(profile, Recollection(prompts, profile), window=0),
+        models=Models(profile, PromptRecall(prompts, profile), window=0),
         learning=Learning(prompts=prompts, drafts=Drafts(tmp_path), annotated=library, found=library),
     )
 

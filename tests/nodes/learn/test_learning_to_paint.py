@@ -15,7 +15,7 @@ from snellen.collection import WorldLibrary
 from snellen.graphs.learn import graph
 from snellen.graphs.states import LearnState
 from snellen.learning.example_collection import MOST_PAINTED, gather_for, painted_place
-from snellen.learning.prompt_recall import Recollection
+from snellen.learning.prompt_recall import PromptRecall
 from snellen.learning.records import Collected, LearningOutcome, Need
 from snellen.learning.resources import Learning
 from snellen.memory.drafts import Drafts
@@ -51,7 +51,7 @@ def context(painting: Profile, tmp_path: Path) -> Context:
     return replace(
         make_context(tmp_path),
         profile=painting,
-        models=Models(painting, Recollection(prompts, painting), window=0),
+        models=Models(painting, PromptRecall(prompts, painting), window=0),
         learning=Learning(prompts=prompts, drafts=Drafts(tmp_path), annotated=library, found=library),
     )
 

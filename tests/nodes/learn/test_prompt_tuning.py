@@ -19,7 +19,7 @@ from snellen.collection import SearchedPicture, WorldLibrary
 from snellen.graphs.learn import graph
 from snellen.graphs.states import AskState, LearnState
 from snellen.learning.example_collection import gather_for
-from snellen.learning.prompt_recall import Recollection
+from snellen.learning.prompt_recall import PromptRecall
 from snellen.learning.records import Collected, LearningOutcome, Need, StoredExample
 from snellen.learning.resources import Learning
 from snellen.memory import prompts as memory_prompts
@@ -55,7 +55,7 @@ def context(tiny: Profile, tmp_path: Path) -> Context:
     return replace(
         make_context(tmp_path),
         profile=tiny,
-        models=Models(tiny, Recollection(prompts, tiny), window=0),
+        models=Models(tiny, PromptRecall(prompts, tiny), window=0),
         learning=Learning(prompts=prompts, drafts=Drafts(tmp_path), annotated=library, found=library),
     )
 
@@ -97,7 +97,7 @@ def test_every_tuned_prompt_is_kept_or_discarded_with_a_reason(context: Context)
 def test_what_was_learned_is_used_from_then_on_and_only_for_its_concept(context: Context, tiny: Profile) -> None:
     (learned,) = learn(context, DOGS)
 
-    recollection = Recollection(context.learner().prompts, tiny)
+    recollection = PromptRecall(context.learner().prompts, tiny)
     found = recollection.candidates("LOC", "dog")
     assert learned.kept == 3
     assert found is not None
@@ -112,7 +112,7 @@ def test_what_is_remembered_of_a_concept_is_read_once_until_it_changes(
     context: Context, tiny: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = context.learner().prompts
-    recollection, candidates, read = Recollection(pool, tiny), PromptPool.candidates, []
+    recollection, candidates, read = PromptRecall(pool, tiny), PromptPool.candidates, []
 
     def counted(*asked: Any, **options: Any) -> memory_prompts.RecalledPrompts:  # noqa: ANN401 - as it is asked
         read.append(asked)
@@ -251,7 +251,7 @@ def test_a_right_answer_is_remembered_once_whatever_the_last_bits_of_what_was_se
 def test_a_checkpoint_that_is_not_here_yet_has_no_prompts(context: Context, tiny: Profile) -> None:
     elsewhere = tiny.models.loc.model_copy(update={"folder": "", "id": "nobody/nothing"}) if tiny.models.loc else None
     absent = tiny.model_copy(update={"models": tiny.models.model_copy(update={"loc": elsewhere})})
-    recollection = Recollection(context.learner().prompts, absent)
+    recollection = PromptRecall(context.learner().prompts, absent)
 
     assert recollection.concepts("LOC") == frozenset()
     learn(context, DOGS)
