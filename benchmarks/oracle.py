@@ -14,18 +14,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import Image, ImageChops, ImageDraw
 
 from snellen.microworld.concepts import plural, vocabulary
 from snellen.microworld.drawing import draw, truths
 from snellen.microworld.facts import list_names
-from snellen.microworld.scenes import STYLES, TINTS, WEATHERS, Scene, SceneObject, place
+from snellen.microworld.scenes import STYLES, TINTS, WEATHERS, Scene, SceneObject, caption, place
 from snellen.models.vision.name_expansion import Expansion
 from snellen.profiles import load_profile
+from snellen.scoring.detection import iou
 from snellen.tools import registry
 from snellen.tools.program import StepRecord, inputs_for, load, run
 from snellen.tools.registry import ToolContext, catalogue
-from snellen.values import Picture, Region
+from snellen.tools.vision.describe import read_property, same_property
+from snellen.values import Picture, Region, Untaught
 
 cropping: Any = importlib.import_module("snellen.tools.editing.crop")
 
@@ -125,9 +127,15 @@ class Oracle:
             "LOC": self._locate, "VQA": self._answer, "CLASSIFY": self._classify, "SELECT": self._select,
             "FACEDET": lambda context, image: self._locate(context, image, "face"),
             "SEG": lambda context, image: self._locate(context, image, "object"), "REPLACE": self._replaced,
+            "THINGS": lambda context, image: self._locate(context, image, "object"), "NAME": self._named,
+            "CAPTION": self._captioned, "BACKGROUND": self._background, "SAME": self._same, "MASK": self._masked,
+            "KNOWS": lambda context, name: not self.expansion.untaught(name),
         }  # fmt: skip
 
     def _locate(self, _: ToolContext, image: Picture, object: str) -> list[Region]:
+        unknown = self.expansion.untaught(object)
+        if unknown and not _expanded(object):
+            return Untaught(", ".join(unknown))
         names = _expanded(object)
         tint, rest = [*object.split(" ", 1), ""][:2]
         tinted = tint in TINTS and not names
@@ -137,6 +145,47 @@ class Oracle:
             for item, box in self.views[image.id].objects()
             if item.concept in names and (not tinted or item.tint == tint)
         ]
+
+    def _item(self, image: str, region: Region) -> SceneObject | None:
+        """Return the thing that a region shows, the one that it overlaps most."""
+        shown = [(iou(box, region.box), place, item) for place, (item, box) in enumerate(self.views[image].objects())]
+        best = max(shown, key=lambda one: one[:2], default=None)
+        return best[2] if best is not None and best[0] > 0 else None
+
+    def _named(self, _: ToolContext, image: Picture, object: list[Region]) -> list[Region]:
+        items = [self._item(image.id, region) for region in object]
+        return [replace(r, label=i.concept if i else "") for r, i in zip(object, items, strict=True)]
+
+    def _captioned(self, _: ToolContext, image: Picture, object: list[Region] | None = None) -> str:
+        view = self.views[image.id]
+        items = [item for item, _ in view.objects()]
+        if object is not None:
+            items = [item for region in object[:1] if (item := self._item(image.id, region))]
+        return caption(replace(view.scene, objects=tuple(items)))
+
+    def _background(self, _: ToolContext, image: Picture) -> list[Region]:
+        covered = self._masks(image)
+        mask = self.put(ImageChops.invert(covered)).id
+        label = self.views[image.id].scene.pattern
+        return [Region((0, 0, image.width, image.height), 1.0, label, mask, image.id, ground=True)]
+
+    def _masks(self, image: Picture, box: tuple[int, int, int, int] | None = None) -> Image.Image:
+        """Return the mask of all things of a picture, or of the one with this box."""
+        view = self.views[image.id]
+        covered = Image.new("L", (image.width, image.height))
+        for _, shown in view.objects():
+            if box is None or iou(shown, box) >= SEEN:
+                covered.paste(255, shown)
+        return covered
+
+    def _masked(self, _: ToolContext, image: Picture, object: list[Region]) -> list[Region]:
+        return [replace(region, mask=self.put(self._masks(image, region.box)).id) for region in object]
+
+    def _same(self, context: ToolContext, object: list[Region], other: list[Region], by: str = "label") -> bool:
+        if read_property(by) != "colour":
+            return same_property(context, object, other, by)
+        one, two = (self._item(each[0].picture, each[0]) for each in (object, other))
+        return one is not None and two is not None and (one.tint or one.concept) == (two.tint or two.concept)
 
     def _classify(self, _: ToolContext, image: Picture, object: list[Region], categories: list[str]) -> list[Region]:
         labelled = []

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from snellen.errors import BadInput
 from snellen.scoring.detection import iou
+from snellen.tools.editing.crop import crop
 from snellen.tools.editing.regions import best, clipped
 from snellen.tools.regions.computing import check_pairs
 from snellen.tools.regions.sources import picture_of
@@ -43,8 +44,7 @@ def picture(context: ToolContext, object: list[Region]) -> Picture:
         msg = "PICTURE(object=…) got no region; test len(…) first"
         raise BadInput(msg)
     region = best(object)
-    whole = picture_of(context, region)
-    return context.pictures.put(whole.crop(clipped(region.box, whole.size)))
+    return crop(context, Picture(region.picture, *picture_of(context, region).size), [region])
 
 
 @tool("MASK")

@@ -22,6 +22,12 @@ Relation: TypeAlias = Callable[[Region, Region], bool]
 
 SAME_THING: Final = 0.5
 """The share of two boxes from which on they show one thing."""
+SIDE: Final = 0.4
+"""How far apart the middles of two things are, in means of their widths (or heights), where one is beside the other.
+
+`python -m benchmarks.relations`: of the true relations between things that the detector found 99 % are kept (95 % at 0.6),
+and 96 % of what is said is true (80 % at 0, as at a cut through the middle); the opposite side is never said.
+"""
 NEXT: Final = 0.75
 """The farthest distance of what is next to a thing, in sides of the larger of the two."""
 
@@ -30,36 +36,48 @@ NEXT: Final = 0.75
 def left_of(context: ToolContext, object: list[Region], of: list[Region]) -> list[Region]:
     """Keep the regions to the left of a region of of, the nearest first; those of of are left out.
 
-    A region is to the left where its middle is left of the other's middle, whatever their heights in the picture.
+    A region is to the left where its middle is left of the other's by more than two fifths of the mean of their widths,
+    however high each is in the picture.
     """
-    return _related(context, object, of, lambda region, other: region.centre[0] < other.centre[0])
+    return _related(context, object, of, _is_left)
 
 
 @tool("RIGHT_OF")
 def right_of(context: ToolContext, object: list[Region], of: list[Region]) -> list[Region]:
     """Keep the regions to the right of a region of of, the nearest first; those of of are left out.
 
-    A region is to the right where its middle is right of the other's middle, whatever their heights in the picture.
+    A region is to the right where its middle is right of the other's by more than two fifths of the mean of their
+    widths, however high each is in the picture.
     """
-    return _related(context, object, of, lambda region, other: region.centre[0] > other.centre[0])
+    return _related(context, object, of, lambda region, other: _is_left(other, region))
+
+
+def _is_left(region: Region, other: Region) -> bool:
+    return other.centre[0] - region.centre[0] > SIDE * (region.width + other.width) / 2
 
 
 @tool("ABOVE")
 def above(context: ToolContext, object: list[Region], of: list[Region]) -> list[Region]:
     """Keep the regions above a region of of, the nearest first; those of of are left out.
 
-    A region is above where its middle is higher than the other's middle, wherever they are from left to right.
+    A region is above where its middle is higher than the other's by more than two fifths of the mean of their heights,
+    however far left or right each is.
     """
-    return _related(context, object, of, lambda region, other: region.centre[1] < other.centre[1])
+    return _related(context, object, of, _is_above)
 
 
 @tool("BELOW")
 def below(context: ToolContext, object: list[Region], of: list[Region]) -> list[Region]:
     """Keep the regions below a region of of, the nearest first; those of of are left out.
 
-    A region is below where its middle is lower than the other's middle, wherever they are from left to right.
+    A region is below where its middle is lower than the other's by more than two fifths of the mean of their heights,
+    however far left or right each is.
     """
-    return _related(context, object, of, lambda region, other: region.centre[1] > other.centre[1])
+    return _related(context, object, of, lambda region, other: _is_above(other, region))
+
+
+def _is_above(region: Region, other: Region) -> bool:
+    return other.centre[1] - region.centre[1] > SIDE * (region.height + other.height) / 2
 
 
 @tool("NEAREST")
