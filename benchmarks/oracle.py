@@ -129,7 +129,7 @@ class Oracle:
             "SEG": lambda context, image: self._locate(context, image, "object"), "REPLACE": self._replaced,
             "THINGS": lambda context, image: self._locate(context, image, "object"), "NAME": self._named,
             "CAPTION": self._captioned, "BACKGROUND": self._background, "SAME": self._same, "MASK": self._masked,
-            "KNOWS": lambda context, name: not self.expansion.untaught(name),
+            "KNOWS": lambda _, name: not self.expansion.untaught(name),
         }  # fmt: skip
 
     def _locate(self, _: ToolContext, image: Picture, object: str) -> list[Region]:

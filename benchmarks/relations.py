@@ -2,8 +2,8 @@
 
     python -m benchmarks.relations -n 200 --json
 
-Truth is `snellen.microworld.scenes.relation_holds`: the middles of two things' squares are clearly apart that way. Rules
-see boxes only, the true outlines or what the embedded detector found, and say whether a thing is on a side of another.
+Truth is `snellen.microworld.scenes.relation_holds`: the middles of two things' squares are clearly apart that way.
+Rules see boxes only, the true outlines or what the embedded detector found, and say whether a thing is on a side.
 
 Keys of the JSON: `pairs`, how many ordered pairs and sides were judged; and for `truth` and `detector` by rule
 

@@ -83,6 +83,9 @@ class AskOutput:
     """The result of a visual task."""
 
     answer: Annotated[Any, Field(description="The answer: a text, a number, or a picture's reference.")] = None
+    caveat: Annotated[
+        str | None, Field(description="Why nothing follows from the answer, such as a name that no tool was taught.")
+    ] = None
     error: Annotated[str | None, Field(description="Why there is no answer.")] = None
     verdict: Annotated[
         Literal["right", "wrong", "unjudged"], Field(description="Whether it is the expected answer.")

@@ -66,6 +66,9 @@ class AskState:
     answer: Any = None
     """The program's result (``Value`` in JSON form); None when the run failed."""
 
+    caveat: str | None = None
+    """Why nothing follows from the answer: a name was looked for that no tool was taught; None where all were."""
+
     error: str | None = None
     """Why there is no answer, in one sentence; None when the run succeeded."""
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from snellen.values import shortened, shortened_text
+from snellen.values import REGION
 
 Json = dict[str, Any]
 
@@ -164,6 +164,43 @@ def _shortened(step: Json, cut: _Cut) -> Json:
 def _cut_notice(left_out: int) -> str:
     counted = f", {left_out} item{'s' if left_out > 1 else ''} of its lists left out" if left_out else ""
     return f"{_SHORTENED}{counted}; the step itself used the whole."
+
+
+@dataclass(frozen=True)
+class ShortenedValue:
+    """A shortened value in JSON form, and how many items of its lists it leaves out."""
+
+    data: Any
+    left_out: int = 0
+
+
+def shortened(data: Any, *, items: int, characters: int) -> ShortenedValue:  # noqa: ANN401 - any value in JSON form
+    """Shorten a value in JSON form so that ``from_json`` still reads it, as a value of the same type.
+
+    Lists lose their last items and texts their end. A picture, a region and a number stay whole: half a box or half an
+    id says nothing. Only the label of a region is a text like any other.
+
+    Args:
+        data: The value, as ``to_json`` writes it.
+        items: Items that a list keeps.
+        characters: Characters that a text keeps, before an ellipsis.
+    """
+    if isinstance(data, str):
+        return ShortenedValue(shortened_text(data, characters))
+    if isinstance(data, list):
+        kept = [shortened(item, items=items, characters=characters) for item in data[:items]]
+        left_out = len(data) - len(kept) + sum(one.left_out for one in kept)
+        return ShortenedValue([one.data for one in kept], left_out)
+    if isinstance(data, dict) and data.get("type") == REGION and isinstance(data.get("label"), str):
+        return ShortenedValue(data | {"label": shortened_text(data["label"], characters)})
+    if isinstance(data, dict) and data.get("type") == "Untaught":
+        return ShortenedValue(data | {"name": shortened_text(str(data["name"]), characters)})
+    return ShortenedValue(data)
+
+
+def shortened_text(text: str, characters: int) -> str:
+    """Return a text, or its first characters and an ellipsis."""
+    return text if len(text) <= characters else text[:characters] + "…"
 
 
 def _bytes(value: Any) -> int:  # noqa: ANN401 - any value in JSON form

@@ -296,41 +296,6 @@ def to_json(value: Value) -> Json:
     return value
 
 
-@dataclass(frozen=True)
-class Shortened:
-    """A shortened value in JSON form, and how many items of its lists it leaves out."""
-
-    data: Json
-    left_out: int = 0
-
-
-def shortened(data: Json, *, items: int, characters: int) -> Shortened:
-    """Shorten a value in JSON form so that :func:`from_json` still reads it, as a value of the same type.
-
-    Lists lose their last items and texts their end. A picture, a region and a number stay whole: half a box or half an
-    id says nothing. Only the label of a region is a text like any other.
-
-    Args:
-        data: The value, as :func:`to_json` writes it.
-        items: Items that a list keeps.
-        characters: Characters that a text keeps, before an ellipsis.
-    """
-    if isinstance(data, str):
-        return Shortened(shortened_text(data, characters))
-    if isinstance(data, list):
-        kept = [shortened(item, items=items, characters=characters) for item in data[:items]]
-        left_out = len(data) - len(kept) + sum(one.left_out for one in kept)
-        return Shortened([one.data for one in kept], left_out)
-    if isinstance(data, dict) and data.get("type") == REGION and isinstance(data.get("label"), str):
-        return Shortened(data | {"label": shortened_text(data["label"], characters)})
-    return Shortened(data)
-
-
-def shortened_text(text: str, characters: int) -> str:
-    """Return a text, or its first characters and an ellipsis."""
-    return text if len(text) <= characters else text[:characters] + "…"
-
-
 def from_json(data: Json) -> Any:  # noqa: ANN401 - whichever value was written
     """Read a value that :func:`to_json` wrote.
 

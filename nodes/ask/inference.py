@@ -104,7 +104,7 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
             runtime.stream_writer({"step": record.to_json()})
         outcome = _outcome(state, records)
     except programs.ProgramError as error:
-        outcome = {"steps": [], "answer": None, "error": _sentence(error)}
+        outcome = {"steps": [], "answer": None, "caveat": None, "error": _sentence(error)}
     doubts = await asyncio.to_thread(_doubts, state, context)
     return (
         (_as_edited(state) if edited else {})
@@ -163,6 +163,7 @@ def _outcome(state: AskState, records: list[StepRecord]) -> Json:
     return {
         "steps": steps.value,
         "answer": answer.value,
+        "caveat": programs.caveat_of(records) if error is None else None,
         "error": error,
         "warnings": _with(state.warnings, *said, steps.notice, answer.notice),
     }

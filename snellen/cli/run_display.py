@@ -13,6 +13,7 @@ from snellen.reasoning.critique import Critique
 from snellen.reports.runs import AskRun
 from snellen.summaries.learning import Line, hint_lines, meaning_in_words, outcome_lines, phase_in_words
 from snellen.summaries.runs import (
+    answer_and_caveat,
     attempt_in_words,
     fault_in_words,
     feedback_in_words,
@@ -212,7 +213,7 @@ class RunDisplay:
         for notice in notices_of(state):
             self._line("! ", notice, style="yellow")
         if state.error is None:
-            self._line("answer  ", run.answer_text, style="bold")
+            self._line("answer  ", answer_and_caveat(run.answer_text, state), style="bold")
         self._show_verdict(state)
         for line in hint_lines([LearningOutcome.from_json(one) for one in state.learned]):
             print_line(self.screen, line)

@@ -69,6 +69,8 @@ class VqaModel(ModelSettings):
 
     class_name: Literal["BlipForQuestionAnswering"] = Field(alias="class")
     max_new_tokens: int = Field(default=10, ge=1, le=64)
+    questions: tuple[str, ...] = ()
+    """The kinds of questions that it was taught, in words; what writes programs reads them. None stands for any."""
 
 
 class CaptionModel(ModelSettings):

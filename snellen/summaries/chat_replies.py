@@ -12,7 +12,7 @@ from snellen.learning.records import LearningOutcome
 from snellen.memory.prompt_rows import PromptSelection
 from snellen.reasoning.critique import Critique
 from snellen.reasoning.language.inflection import counted, singular
-from snellen.summaries.runs import fault_in_words, in_words, notices_of, outcome, steps_of
+from snellen.summaries.runs import answer_and_caveat, fault_in_words, in_words, notices_of, outcome, steps_of
 from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def answer_in_words(ended: AskState, remark: Remark) -> str:
     answer = (
         "here is the picture" if isinstance(from_json(ended.answer), Picture) else in_words(from_json(ended.answer))
     )
-    said = f"I have no answer: {ended.error}" if ended.error else answer[:1].upper() + answer[1:]
+    said = answer_and_caveat(answer[:1].upper() + answer[1:], ended)
+    said = f"I have no answer: {ended.error}" if ended.error else said
     if remark.right:
         return f"Good: {answer}. I remember how I got there."
     if remark:

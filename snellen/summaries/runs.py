@@ -39,6 +39,11 @@ def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
     return as_text(value)
 
 
+def answer_and_caveat(answer: str, state: AskState) -> str:
+    """Say an answer, and why nothing follows from it where that is so."""
+    return answer if state.caveat is None else f"{answer}: but {state.caveat}"
+
+
 def _region_in_words(region: Region) -> str:
     return f"{region.label or 'region'} {region.score:.2f}"
 

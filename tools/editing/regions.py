@@ -37,6 +37,8 @@ def region_mask(context: ToolContext, regions: Sequence[Region], size: tuple[int
         if mask is not None and mask.size == size:
             covered = ImageChops.lighter(covered, mask)
             continue
+        if mask is not None:
+            context.warn("A mask has another size than the picture, so the region's box is used.")
         x0, y0, x1, y1 = clipped(region.box, size)
         ImageDraw.Draw(covered).rectangle((x0, y0, x1 - 1, y1 - 1), fill=255)
     return covered

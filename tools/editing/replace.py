@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from snellen.profiles import SnellenError
-from snellen.tools.editing.regions import clipped
+from snellen.tools.editing.regions import clipped, region_mask
 from snellen.tools.registry import ToolContext, tool
 from snellen.values import Picture, Region
 
@@ -25,7 +25,7 @@ def replace(context: ToolContext, image: Picture, object: list[Region], prompt: 
     if not object:
         return image
     picture = context.pictures.get(image.id)
-    mask = _mask(context, picture, object) if frame is None else framed(object, picture.size, frame=frame)
+    mask = region_mask(context, object, picture.size) if frame is None else framed(object, picture.size, frame=frame)
     return context.pictures.put(context.models.inpaint([picture], [mask], [prompt])[0])
 
 
@@ -37,17 +37,4 @@ def framed(regions: list[Region], size: tuple[int, int], *, frame: int) -> PIL.I
     for region in regions:
         x0, y0, x1, y1 = region.box
         mask.paste(255, clipped((x0 - frame, y0 - frame, x1 + frame, y1 + frame), size))
-    return mask
-
-
-def _mask(context: ToolContext, picture: PIL.Image.Image, regions: list[Region]) -> PIL.Image.Image:
-    """L mode, the picture's size: 255 in the masks of the regions, or in their boxes where there is no mask."""
-    import PIL.Image
-
-    mask = PIL.Image.new("L", picture.size, 0)
-    for region in regions:
-        if region.mask is None:
-            mask.paste(255, region.box)
-        else:
-            mask.paste(255, (0, 0), context.pictures.get(region.mask).convert("L"))
     return mask

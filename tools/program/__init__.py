@@ -6,7 +6,7 @@ and ``for NAME in LIST:``. A program of any origin is hostile input: its text ne
 
 from snellen.tools.program.check import RESULT, check, inputs_for, load
 from snellen.tools.program.run import run
-from snellen.tools.program.steps import ProgramFailed, StepRecord, final_value
+from snellen.tools.program.steps import ProgramFailed, StepRecord, caveat_of, final_value
 from snellen.tools.program.syntax import (
     Assign,
     Call,
@@ -33,6 +33,7 @@ __all__ = [
     "ProgramLimits",
     "Statement",
     "StepRecord",
+    "caveat_of",
     "check",
     "final_value",
     "inputs_for",

@@ -82,6 +82,13 @@ class ProgramFailed(SnellenError):  # noqa: N818 - read aloud as what happened
         self.record = record
 
 
+def caveat_of(records: Sequence[StepRecord]) -> str | None:
+    """Return why nothing follows from a run's answer: it looked for names that no tool was taught; else ``None``."""
+    outputs = [record.value for record in records if record.tool not in {SET, IF, FOR}]
+    names = dict.fromkeys(output.name for output in outputs if isinstance(output, values.Untaught))
+    return f"no tool was taught {' or '.join(map(repr, names))}, so nothing follows from this" if names else None
+
+
 def final_value(records: Sequence[StepRecord]) -> Any:  # noqa: ANN401 - whatever the program computed
     """Return the value of the last RESULT of a finished run.
 

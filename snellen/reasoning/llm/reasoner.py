@@ -36,6 +36,7 @@ from snellen.reasoning.llm.prompt_files import (
 from snellen.reasoning.llm.structured_model import Prices, StructuredModel, UnusableError, converse
 from snellen.reasoning.reasoner import MAX_EXAMPLES, MAX_PLAN_STEPS, MAX_STEP_LENGTH, ReasonerUsage, Route
 from snellen.reasoning.task import Examples, Plan, Task
+from snellen.tools.knowledge.scope import catalogue_for
 from snellen.tools.program import ProgramError, ProgramLimits, load
 from snellen.tools.registry import catalogue
 
@@ -269,7 +270,8 @@ def chat_reasoner(profile: Profile) -> ChatReasoner:
         use_responses_api=False if base_url else None,
     )
     endpoint = Endpoint(settings.model, base_url, timeout=settings.timeout, tries=1 + settings.max_retries)
-    return ChatReasoner(model, endpoint=endpoint, prices=_prices(settings), limits=ProgramLimits.of(profile))
+    limits, tools = ProgramLimits.of(profile), str(catalogue_for(profile)).strip()
+    return ChatReasoner(model, endpoint=endpoint, prices=_prices(settings), limits=limits, catalogue=tools)
 
 
 def _step_at(case: FailedCase, address: str) -> DescribedStep:
