@@ -4,7 +4,7 @@
 
 Features are drawn as those of pictures lie: around concepts, and all on one side of the origin. For every size, from
 1,000 rows to --rows by tens, the same questions are asked of the memory and of a bare FAISS index of the same kind
-(flat up to snellen.memory.prompt_index.FLAT_ROWS; beyond, RaBitQ codes refined by the features, with the same
+(flat up to snellen.memory.prompts.index.FLAT_ROWS; beyond, RaBitQ codes refined by the features, with the same
 oversampling). The bare one keeps its features in memory and returns numbers; the memory checks that it is up to date,
 reads rows and tensors from disk and checks each against its id.
 
@@ -42,8 +42,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from snellen.memory.prompt_index import FLAT_ROWS, OVERSAMPLED, TRAINED_ROWS
 from snellen.memory.prompts import LearnedPrompt, PromptPool, learned_prompt
+from snellen.memory.prompts.index import FLAT_ROWS, OVERSAMPLED, TRAINED_ROWS
 
 Vector = NDArray[np.float32]
 

@@ -13,8 +13,9 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from snellen.memory import postgres
 from snellen.memory.home import connect, home, home_to_read, is_read_only, storing, storing_rows
+from snellen.memory.postgres.server import chosen_server
+from snellen.memory.postgres.server import thread_heads as postgres_threads
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -55,13 +56,13 @@ async def checkpoints(
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the database is damaged, read-only or locked, or the disk is full; or Postgres cannot be reached.
     """
-    place, server = folder or home(), postgres.server()
+    place, server = folder or home(), chosen_server()
     if server is None:
         opened: AbstractAsyncContextManager[BaseCheckpointSaver[str]] = in_sqlite(
             place / DATABASE, serializer(state_types)
         )
     else:
-        from snellen.memory.postgres_saver import opened_saver
+        from snellen.memory.postgres.saver import opened_saver
 
         opened = opened_saver(server, place, serializer(state_types))
     async with opened as saver:
@@ -179,9 +180,9 @@ def thread_heads(folder: Path | None = None) -> dict[str, tuple[str, str]]:
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the database is damaged or out of reach.
     """
-    place, server = folder or home_to_read(), postgres.server()
+    place, server = folder or home_to_read(), chosen_server()
     if server is not None:
-        return postgres.thread_heads(server, place)
+        return postgres_threads(server, place)
     return sqlite_threads(place / DATABASE)
 
 

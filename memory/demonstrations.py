@@ -10,23 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import threading
-from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
-from filelock import FileLock
 from sqlite_utils import Database, Migrations
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.home import connect, is_read_only, storing, write_atomically
-from snellen.memory.tables import opened_to_read
+from snellen.memory.home import write_atomically
+from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence, Sized
+    from collections.abc import Callable, Collection, Sequence, Sized
     from pathlib import Path
 
     import faiss
@@ -140,7 +136,7 @@ def again(one: Demonstration) -> Demonstration:
     )
 
 
-class DemonstrationPool:
+class DemonstrationPool(DatabaseTable):
     """The demonstrations of one home; safe for threads and for several processes at once."""
 
     def __init__(
@@ -160,19 +156,11 @@ class DemonstrationPool:
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
             SnellenError: the seeds are not a list of demonstrations.
         """
-        self.folder = folder
+        super().__init__(folder, DATABASE, migrations, lock=f"{INDEX}.lock")
         self._embed = embed
         self._embedding = embedding
         self._index: faiss.IndexIDMap2 | None = None
-        self._thread_lock = threading.RLock()
-        self._file_lock = FileLock(folder / f"{INDEX}.lock", timeout=30, thread_local=False)
-        self._read_only = folder.is_dir() and is_read_only(folder)
-        if self._read_only:
-            return
-        # One process at a time: two would both find a migration pending, and the second would fail at it.
-        with storing(folder), self._file_lock, self._rows() as rows:
-            migrations.apply(rows)
-        if seeds is not None:
+        if seeds is not None and not self.is_read_only:
             self._load_seeds(seeds)
 
     def add(self, *demonstrations: Demonstration) -> int:
@@ -311,14 +299,6 @@ class DemonstrationPool:
         with self._rows() as rows:
             found = rows.table("demonstrations").rows_where(condition, values, select="number", order_by="number")
             return np.array([row["number"] for row in found], dtype=np.int64)
-
-    @contextmanager
-    def _rows(self) -> Iterator[Database]:
-        """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
-        path = self.folder / DATABASE
-        open_ = partial(opened_to_read, migrations=migrations) if self._read_only else connect
-        with storing(path), closing(open_(path)) as connection:
-            yield Database(connection)
 
     def _load_seeds(self, path: Path) -> None:
         content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Where memory lives, and how trouble with its disk is told.
+"""The home of the memory: where it lies, and one sentence for each trouble with its disk.
 
 The home is the folder named by ``SNELLEN_HOME``, or else the platform's data directory for this user. Everything in
 it is written by this package alone; deleting the folder forgets everything and breaks nothing.
@@ -161,8 +161,12 @@ def storing_rows(place: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        msg = f"The memory at {place} cannot be used: {_database_remedy(error, place)}."
-        raise MemoryTrouble(msg) from error
+        raise trouble_with(error, place) from error
+
+
+def trouble_with(error: sqlite3.DatabaseError, place: Path) -> MemoryTrouble:
+    """Return an error of a database as one sentence about ``place``."""
+    return MemoryTrouble(f"The memory at {place} cannot be used: {_database_remedy(error, place)}.")
 
 
 def connect(database: Path, *, any_thread: bool = False) -> sqlite3.Connection:

@@ -1,22 +1,24 @@
-"""A table of its own database in the home, safe for threads and for several processes at once."""
+"""A database of its own in the home, safe for threads and for several processes at once."""
 
 from __future__ import annotations
 
 import sqlite3
+import threading
 from contextlib import closing, contextmanager
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from sqlite_utils import Database
 
-from snellen.memory.home import connect, is_read_only, storing
+from snellen.memory.home import MemoryTrouble, connect, is_read_only, storing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from sqlite_utils import Migrations
+
+_LOCK_SECONDS: Final = 60.0
 
 
 class DatabaseTable:
@@ -25,47 +27,76 @@ class DatabaseTable:
     Args:
         folder: The memory's home.
         database: The file's name.
-        migrations: What brings it up to date.
+        migrations: The steps that bring it up to date.
+        lock: The name of the lock's file; that of the database with `.lock`, if empty.
 
     Raises:
         MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
     """
 
-    def __init__(self, folder: Path, database: str, migrations: Migrations) -> None:
-        self.folder, self._database = folder, database
+    def __init__(self, folder: Path, database: str, migrations: Migrations, *, lock: str = "") -> None:
+        self.folder, self.path = folder, folder / database
         self._migrations = migrations
-        self._read_only = folder.is_dir() and is_read_only(folder)
-        if self._read_only:
+        self._thread_lock = threading.RLock()
+        self._file_lock = FileLock(folder / (lock or f"{database}.lock"), thread_local=False)
+        self.is_read_only = folder.is_dir() and is_read_only(folder)
+        if self.is_read_only:
             return
         # One process at a time: two would both find a migration pending, and the second would fail at it.
-        with storing(folder), FileLock(folder / f"{database}.lock", timeout=30), self._rows() as rows:
-            migrations.apply(rows)
+        with self.writing(), self._rows() as rows:
+            self._upgrade(rows)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep all others from writing who ask for it as well, in this process and elsewhere.
+
+        Raises:
+            MemoryTrouble: another process has held it for a minute, or the folder is not writable.
+        """
+        if self.is_read_only:  # nobody here can write, so that nobody need be kept from it
+            yield
+            return
+        with storing(self.folder), self._thread_lock:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._file_lock.acquire(timeout=_LOCK_SECONDS)
+            except Timeout as error:
+                msg = f"The memory at {self.folder} is being written by another process; try again when it has done."
+                raise MemoryTrouble(msg) from error
+            try:
+                yield
+            finally:
+                self._file_lock.release()
 
     @contextmanager
     def _rows(self) -> Iterator[Database]:
-        """A connection of this thread's own."""
-        place = self.folder / self._database
-        open_ = partial(opened_to_read, migrations=self._migrations) if self._read_only else connect
-        with storing(self.folder), closing(open_(place)) as connection:
+        """Open the database for one operation: connections do not cross threads, and opening one is cheap."""
+        with storing(self.path), closing(self._connected()) as connection:
             yield Database(connection)
 
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Open the database for one change, all of it or nothing."""
+        with self._rows() as rows, rows.atomic():
+            yield rows.conn
 
-def opened_to_read(place: Path, migrations: Migrations) -> sqlite3.Connection:
-    """Open a database where nothing can be written; if it is missing or not up to date, a copy in memory that is.
+    def _connected(self, *, any_thread: bool = False) -> sqlite3.Connection:
+        """Open the database; where nothing can be written and it is not up to date, a copy in memory that is.
 
-    Args:
-        place: The file.
-        migrations: What brings it up to date.
+        Raises:
+            sqlite3.DatabaseError: the file is damaged or out of reach (call inside ``storing``).
+        """
+        if not self.is_read_only:
+            return connect(self.path, any_thread=any_thread)
+        there = connect(self.path, any_thread=any_thread) if self.path.exists() else None
+        if there is not None and not self._migrations.pending(Database(there)):
+            return there
+        copy = sqlite3.connect(":memory:", check_same_thread=False)
+        if there is not None:
+            with closing(there):
+                there.backup(copy)
+        self._upgrade(Database(copy))
+        return copy
 
-    Raises:
-        sqlite3.DatabaseError: the file is damaged or out of reach (call inside ``storing``).
-    """
-    there = connect(place) if place.exists() else None
-    if there is not None and not migrations.pending(Database(there)):
-        return there
-    copy = sqlite3.connect(":memory:", check_same_thread=False)
-    if there is not None:
-        with closing(there):
-            there.backup(copy)
-    migrations.apply(Database(copy))
-    return copy
+    def _upgrade(self, rows: Database) -> None:
+        self._migrations.apply(rows)

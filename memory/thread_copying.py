@@ -9,8 +9,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.errors import BadInput
-from snellen.memory import postgres
 from snellen.memory.checkpoints import DATABASE, in_sqlite, serializer, sqlite_threads
+from snellen.memory.postgres.server import CHECKPOINTS_VARIABLE, chosen_server
 from snellen.memory.thread_locks import holds_file, running
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from langgraph.checkpoint.base import CheckpointTuple
 
-    from snellen.memory.postgres_saver import FencedSaver
+    from snellen.memory.postgres.saver import FencedSaver
     from snellen.memory.savers import HomeSaver
 
 Outcome = Literal["copied", "went on in Postgres", "is being run"]
@@ -45,11 +45,11 @@ async def copy_threads(folder: Path, *, state_types: Iterable[type] = ()) -> dic
         BadInput: ``SNELLEN_CHECKPOINTS`` names no Postgres.
         MemoryTrouble: one of the databases cannot be used; what was copied is copied.
     """
-    server = postgres.server()
+    server = chosen_server()
     if server is None:
-        msg = f"There is no Postgres to copy to: set {postgres.CHECKPOINTS_VARIABLE}=postgresql://USER:PASSWORD@HOST/DATABASE."
+        msg = f"There is no Postgres to copy to: set {CHECKPOINTS_VARIABLE}=postgresql://USER:PASSWORD@HOST/DATABASE."
         raise BadInput(msg)
-    from snellen.memory.postgres_saver import opened_saver
+    from snellen.memory.postgres.saver import opened_saver
 
     threads = await asyncio.to_thread(sqlite_threads, folder / DATABASE)
     if not threads:

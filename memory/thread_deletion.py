@@ -14,12 +14,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from snellen.memory import postgres, prompt_rows
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.checkpoints import DATABASE, checkpoints, in_sqlite, serializer
 from snellen.memory.conversations import DATABASE as CONVERSATIONS
 from snellen.memory.conversations import ConversationTable
 from snellen.memory.home import connect, storing
+from snellen.memory.postgres.server import chosen_server, contents
+from snellen.memory.prompts.rows import DATABASE as PROMPTS
 from snellen.memory.samples import DATABASE as SAMPLES
 from snellen.memory.samples import SampleTable
 from snellen.memory.thread_locks import BeingRun, holder_of, running
@@ -80,7 +81,7 @@ async def delete_threads(threads: Sequence[str], folder: Path) -> Deleted:
 
 
 async def _delete_states(name: str, folder: Path) -> None:
-    if postgres.server() is not None:
+    if chosen_server() is not None:
         async with checkpoints(folder) as saver:
             await saver.adelete_thread(name)
     # Also where threads lie in Postgres: copying them there left the originals.
@@ -142,8 +143,8 @@ def _referred(folder: Path) -> set[str]:
         found |= set(SampleTable(folder).pictures())
     if (folder / TRIALS).exists():
         found |= TrialTable(folder).pictures()
-    if (folder / prompt_rows.DATABASE).exists():
-        with storing(folder), closing(connect(folder / prompt_rows.DATABASE)) as connection:
+    if (folder / PROMPTS).exists():
+        with storing(folder), closing(connect(folder / PROMPTS)) as connection:
             found |= {str(one) for (one,) in connection.execute("SELECT DISTINCT picture FROM prompts")}
     return found
 
@@ -182,9 +183,9 @@ def _written(text: str) -> tuple[bytes, ...]:
 
 def _states(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield what is saved of every thread of a home, wherever it lies."""
-    server = postgres.server()
+    server = chosen_server()
     if server is not None:
-        yield from postgres.contents(server, folder)
+        yield from contents(server, folder)
     if not (folder / DATABASE).exists():
         return
     with storing(folder), closing(connect(folder / DATABASE)) as connection:

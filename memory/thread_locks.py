@@ -1,4 +1,4 @@
-"""Who runs a thread at this moment: one process at a time, and whoever comes second is told which, and since when.
+"""Locks of threads: one process runs a thread at a time, and the one that comes second is told which, and since when.
 
 The lock is the truth: the operating system's on a file of the home, or Postgres's where checkpoints lie there. Both let
 go when the process dies, however it dies. What is noted beside it says who holds it, and nothing where nobody does.
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 from filelock import FileLock, Timeout
 
 from snellen.errors import BadInput
-from snellen.memory import postgres
 from snellen.memory.home import home, home_to_read, is_read_only, storing, write_atomically
+from snellen.memory.postgres.server import chosen_server
 
 try:
     import fcntl
@@ -96,14 +96,14 @@ async def running(thread: str, folder: Path | None = None) -> AsyncIterator[None
         BeingRun: somebody else is running the thread; the sentence says who, and since when.
         MemoryTrouble: the lock's file cannot be made, or Postgres cannot be reached.
     """
-    place, server = folder or home(), postgres.server()
+    place, server = folder or home(), chosen_server()
     me = replace(_myself, process=os.getpid(), host=_plain(platform.node()), since=datetime.now(UTC))
     if server is None:
         holding = _holding_file(place, thread, me)
     else:
-        from snellen.memory import postgres_locks
+        from snellen.memory.postgres import locks
 
-        holding = postgres_locks.holding(server, place, thread, asdict(me))
+        holding = locks.holding(server, place, thread, asdict(me))
     async with holding as held:
         if not held:
             other = await asyncio.to_thread(holder_of, thread, place) or Holder()
@@ -123,12 +123,12 @@ def holder_of(thread: str, folder: Path | None = None) -> Holder | None:
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
         MemoryTrouble: the home cannot be read, or Postgres cannot be reached.
     """
-    place, server = folder or home_to_read(), postgres.server()
+    place, server = folder or home_to_read(), chosen_server()
     if server is None:
         return _read(_note(place, thread)) if holds_file(thread, place) else None
-    from snellen.memory import postgres_locks
+    from snellen.memory.postgres import locks
 
-    found = postgres_locks.found_holder(server, place, thread)
+    found = locks.found_holder(server, place, thread)
     return None if found is None else _known(found)
 
 

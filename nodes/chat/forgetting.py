@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from langgraph.types import Command
 
-from snellen.memory.prompt_rows import PromptSelection
+from snellen.memory.prompts.rows import PromptSelection
 from snellen.nodes.chat.messages import command_in
 from snellen.reasoning.language.forget_requests import ForgetOrder, read_forget_order
 from snellen.reasoning.language.inflection import counted, singular
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from snellen.graphs.states import ChatState, Json
-    from snellen.memory.prompt_records import PromptRow
+    from snellen.memory.prompts.records import PromptRow
     from snellen.runtime.context import Context
     from snellen.runtime.settings import Given
 

@@ -14,13 +14,13 @@ from typing import Final, get_args
 from snellen.errors import BadInput
 from snellen.graphs.states import STATE_TYPES
 from snellen.memory.adapters import Adapter, AdapterStore
+from snellen.memory.archives import Exchanged, export_memory, import_memory
 from snellen.memory.background_loop import blocking
 from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool, Kind
 from snellen.memory.embedding import SentenceEmbedding
-from snellen.memory.exchange import Exchanged
 from snellen.memory.home import home, home_to_read
-from snellen.memory.prompt_records import PromptRow
 from snellen.memory.prompts import PoolStats, PromptPool, PromptSelection
+from snellen.memory.prompts.records import PromptRow
 from snellen.memory.verification import Verification, verify_memory
 from snellen.profiles import load_profile
 from snellen.profiles.user_paths import user_path
@@ -157,7 +157,7 @@ def export(path: str | Path) -> Exchanged:
         BadInput: No file can have such a name.
         SnellenError: It cannot be written.
     """
-    return PromptPool(home()).export(user_path(path))
+    return export_memory(PromptPool(home()), user_path(path))
 
 
 def import_(path: str | Path) -> Exchanged:
@@ -166,7 +166,7 @@ def import_(path: str | Path) -> Exchanged:
     Raises:
         BadInput: There is no such file, or it is no archive of a memory.
     """
-    return PromptPool(home()).import_(user_path(path))
+    return import_memory(PromptPool(home()), user_path(path))
 
 
 def verify(*, repair: bool = True, profile: str | Path = "embedded") -> Verification:

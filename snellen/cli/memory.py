@@ -16,6 +16,7 @@ from snellen.cli.display import console, print_json, print_table
 from snellen.cli.main import local_place
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.adapters import AdapterStore
+from snellen.memory.archives import export_memory, import_memory
 from snellen.memory.demonstrations import SEED, DemonstrationPool
 from snellen.memory.home import home, home_to_read
 from snellen.memory.prompts import PromptPool, PromptSelection
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from snellen.memory.adapters import Adapter
     from snellen.memory.demonstrations import Demonstration
-    from snellen.memory.prompt_records import LearnedPrompt
+    from snellen.memory.prompts.records import LearnedPrompt
     from snellen.memory.verification import Verification
 
 DEMONSTRATIONS: Final = "demonstrations"
@@ -183,7 +184,7 @@ def _by_conditions(options: argparse.Namespace) -> tuple[int, int]:
 
 
 def _export(options: argparse.Namespace) -> int:
-    told = PromptPool(home()).export(_one_file(options))
+    told = export_memory(PromptPool(home()), _one_file(options))
     if options.json:
         print_json(dataclasses.asdict(told))
     else:
@@ -195,7 +196,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    told = PromptPool(home()).import_(_one_file(options))
+    told = import_memory(PromptPool(home()), _one_file(options))
     if options.json:
         print_json(dataclasses.asdict(told))
     else:

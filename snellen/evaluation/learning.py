@@ -21,7 +21,7 @@ from snellen.learning.records import LearningOutcome
 from snellen.scoring import Interval, bootstrap_interval, mean
 
 if TYPE_CHECKING:
-    from snellen.memory.evaluations import EvaluationJournal
+    from snellen.memory.evaluation_journal import EvaluationJournal
     from snellen.profiles.world import DrawnTask, TaskWorld, UserFeedback
     from snellen.values import PictureStore
 

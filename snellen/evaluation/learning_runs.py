@@ -32,7 +32,7 @@ from snellen.evaluation.learning import (
 from snellen.evaluation.task_runs import files_of, solver
 from snellen.evaluation.tasks import Assignment, EvaluationRequest, evaluate_tasks
 from snellen.memory.artifacts import ArtifactStore
-from snellen.memory.evaluations import EvaluationJournal
+from snellen.memory.evaluation_journal import EvaluationJournal
 from snellen.memory.home import home, write_atomically
 from snellen.memory.thread_locks import running
 from snellen.profiles import ModelKey, Profile, load_profile

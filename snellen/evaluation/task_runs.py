@@ -19,7 +19,7 @@ from snellen.evaluation.tasks import (
     evaluate_tasks,
 )
 from snellen.memory.artifacts import ArtifactStore
-from snellen.memory.evaluations import EvaluationJournal
+from snellen.memory.evaluation_journal import EvaluationJournal
 from snellen.memory.home import home
 from snellen.memory.thread_locks import running
 from snellen.profiles import ModelKey, Profile, SnellenError, load_profile

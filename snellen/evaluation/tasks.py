@@ -22,7 +22,7 @@ from snellen.scoring import Interval, bootstrap_interval, mean, wilson_interval
 from snellen.values import Picture, as_text, from_json, named_regions
 
 if TYPE_CHECKING:
-    from snellen.memory.evaluations import EvaluationJournal
+    from snellen.memory.evaluation_journal import EvaluationJournal
     from snellen.profiles.world import DrawnTask, Outcome, TaskWorld, UserFeedback
     from snellen.values import PictureStore
 

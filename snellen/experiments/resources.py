@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.adapters import AdapterStore
     from snellen.memory.artifacts import ArtifactStore
-    from snellen.memory.ledger import Ledger
+    from snellen.memory.picture_ledger import Ledger
     from snellen.memory.samples import SampleTable
     from snellen.memory.trials import TrialTable
     from snellen.models.under_test import Executor, ModelUnderTest

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from snellen.memory.prompt_rows import State
     from snellen.memory.prompts import PromptPool
+    from snellen.memory.prompts.rows import State
     from snellen.profiles import Profile
 
 _REMEMBERED_BYTES: Final = 256 * 2**20

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from snellen.collection import AnnotatedSource, PictureSource
     from snellen.memory.artifacts import ArtifactStore
-    from snellen.memory.drafts import Drafts
     from snellen.memory.prompts import PromptPool
+    from snellen.memory.prompts.drafts import Drafts
     from snellen.reasoning.reasoner import Reasoner
 
 

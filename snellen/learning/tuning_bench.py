@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from snellen.memory.drafts import DraftKey, PromptDraft
 from snellen.memory.prompts import PromptSelection
+from snellen.memory.prompts.drafts import DraftKey, PromptDraft
 from snellen.models.loading import fingerprint
 from snellen.tuning import POOL_OF_TOOL, POOLS, Instance, TunedPrompt, tuner_of
 

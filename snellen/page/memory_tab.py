@@ -12,6 +12,7 @@ import gradio as gr
 from snellen.errors import BadInput
 from snellen.learning.needs import checked_concept
 from snellen.memory.adapters import AdapterStore
+from snellen.memory.archives import import_memory
 from snellen.memory.demonstrations import SEED, DemonstrationPool
 from snellen.memory.home import using_home
 from snellen.memory.prompts import PromptPool
@@ -26,7 +27,7 @@ from snellen.tuning import POOL_OF_TOOL
 from snellen.values import Region
 
 if TYPE_CHECKING:
-    from snellen.memory.prompt_records import PromptRow
+    from snellen.memory.prompts.records import PromptRow
     from snellen.values import Picture
 
 _LISTED: Final = 200
@@ -128,7 +129,7 @@ class MemoryTab:
             if archive is None:
                 msg = "Choose an archive first: “Download the memory” makes one."
                 raise BadInput(msg)
-            added = await asyncio.to_thread(lambda: PromptPool(home).import_(Path(archive)))
+            added = await asyncio.to_thread(lambda: import_memory(PromptPool(home), Path(archive)))
             await asyncio.to_thread(Path(archive).unlink, missing_ok=True)
         show_notice(
             f"Added {counted(added.prompts, 'prompt')} and {counted(added.demonstrations, 'example')}; "

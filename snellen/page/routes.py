@@ -13,6 +13,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from snellen.errors import BadInput
+from snellen.memory.archives import export_memory
 from snellen.memory.home import home
 from snellen.memory.prompts import PromptPool
 from snellen.reports import investigation_files
@@ -44,7 +45,7 @@ async def _trials(request: Request) -> Response:
 
 
 async def _memory(_: Request) -> Response:
-    return await _file(_ARCHIVE, lambda place: PromptPool(home()).export(place), "application/zip")
+    return await _file(_ARCHIVE, lambda place: export_memory(PromptPool(home()), place), "application/zip")
 
 
 def _write_trials(found: InvestigationResult, place: Path) -> None:

@@ -1,4 +1,4 @@
-"""Allotment of pictures to questions, and the notes about it in reports (`snellen.memory.ledger`)."""
+"""Allotment of pictures to questions, and the notes about it in reports (`snellen.memory.picture_ledger`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.memory.ledger import Allotment, LedgerQuestion
+from snellen.memory.picture_ledger import Allotment, LedgerQuestion
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Design

@@ -54,9 +54,9 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
     from snellen.learning.prompt_recall import PromptRecall
     from snellen.memory.artifacts import read_picture
     from snellen.memory.demonstrations import DemonstrationPool
-    from snellen.memory.drafts import Drafts
     from snellen.memory.embedding import SentenceEmbedding
     from snellen.memory.prompts import PromptPool
+    from snellen.memory.prompts.drafts import Drafts
     from snellen.profiles import load_profile
     from snellen.reasoning.case_based.reasoner import SEEDS
     from snellen.tools.vision import Models
@@ -105,7 +105,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     from snellen.experiments.templates import battery
     from snellen.memory.adapters import AdapterStore
     from snellen.memory.artifacts import read_picture
-    from snellen.memory.ledger import Ledger
+    from snellen.memory.picture_ledger import Ledger
     from snellen.memory.samples import SampleTable
     from snellen.memory.trials import TrialTable
     from snellen.models.loading import fingerprint

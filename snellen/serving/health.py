@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import SnellenError
-from snellen.memory import postgres
 from snellen.memory.checkpoints import DATABASE
 from snellen.memory.home import home, storing
+from snellen.memory.postgres.server import chosen_server, prepared
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
@@ -90,8 +90,8 @@ def _check_home() -> None:
 
 
 def _check_checkpoints() -> None:
-    if (server := postgres.server()) is not None:
-        postgres.prepared(server, home())
+    if (server := chosen_server()) is not None:
+        prepared(server, home())
         return
     database = home() / DATABASE
     if not database.exists():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.experiments.findings import interval_name, sample_size
 from snellen.experiments.report import VERDICTS
 from snellen.learning.records import LearningOutcome
-from snellen.memory.prompt_rows import PromptSelection
+from snellen.memory.prompts.rows import PromptSelection
 from snellen.reasoning.critique import Critique
 from snellen.reasoning.language.inflection import counted, singular
 from snellen.summaries.runs import answer_and_caveat, fault_in_words, in_words, notices_of, outcome, steps_of

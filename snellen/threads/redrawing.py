@@ -44,7 +44,7 @@ class Redrawing:
     folder: Path
 
     def draw(self, store: ArtifactStore, wanted: AbstractSet[str]) -> None:
-        """Draw pictures again into a store; see ``snellen.memory.picture_verification.Draw``."""
+        """Draw pictures again into a store; see ``snellen.memory.verification.pictures.Draw``."""
         for example in _EXAMPLES.iterdir():
             if example.name.endswith(".png"):
                 store.ingest(Path(str(example)))

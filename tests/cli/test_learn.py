@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,14 +17,15 @@ import pytest
 
 from snellen.cli import main
 from snellen.learning.records import LearningOutcome, Need
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.nodes.learn import prompt_tuning as nodes
 from snellen.summaries.learning import outcome_lines, phase_in_words
 from snellen.threads import directory, learn, thread
 from snellen.threads.events import Finished, LearningProgress, Waits
 from snellen.tuning import tune
 from tests.cli.teachable import keep_all, save_profile
+from tests.memory.old_pools import old_pool
 
 
 @pytest.fixture(scope="module")
@@ -129,9 +131,15 @@ def test_a_run_goes_on_without_the_database_of_prompts_and_warns(
     say: Say, home: Path, tmp_path: Path, profile: str, harm: str
 ) -> None:
     say("learn", "dog", "--tool", "LOC")
+    pool = PromptPool(home)
+    learned = [prompt for row in pool.rows() if (prompt := pool.get(row.id))]
     for file in home.glob("prompts.sqlite*"):
         file.unlink()
-    if harm == "damaged":
+    if harm == "missing":  # where its files tell of it
+        old_pool(home, learned)
+        for file in home.glob("prompts.sqlite*"):
+            file.unlink()
+    else:
         (home / "prompts.sqlite").write_bytes(b"no database " * 500)
     scene = tmp_path / "scene.png"
     PIL.Image.new("RGB", (64, 48), "olive").save(scene)
@@ -142,8 +150,8 @@ def test_a_run_goes_on_without_the_database_of_prompts_and_warns(
     (warning,) = [one for one in said["warnings"] if "memory verify" in one]
     assert warning.startswith("What tools have learned cannot be used, so this went on without it.")
     assert "memory verify" in say("learn", "dog", "--tool", "LOC", status=1)
-    say("memory", "verify")
-    assert len(PromptPool(home).rows()) == 3
+    say("memory", "verify", status=int(harm == "damaged"))
+    assert len(PromptPool(home).rows()) == (3 if harm == "missing" else 0)
 
 
 @pytest.mark.parametrize("harm", ["damaged", "missing"])
@@ -151,13 +159,12 @@ def test_a_run_goes_on_without_prompts_that_cannot_be_read_and_warns(
     say: Say, home: Path, tmp_path: Path, profile: str, harm: str
 ) -> None:
     say("learn", "dog", "--tool", "LOC")
-    for block in (home / "prompts").glob("*/*.safetensors"):
+    with sqlite3.connect(home / "prompts.sqlite") as rows:
         if harm == "damaged":
-            content = block.read_bytes()
-            middle = slice(len(content) // 4, len(content) // 2)
-            block.write_bytes(content[: middle.start] + bytes(len(content[middle])) + content[middle.stop :])
+            rows.execute("UPDATE prompt_tensors SET prompt = zeroblob(length(prompt))")
         else:
-            block.unlink()
+            rows.execute("DELETE FROM prompt_tensors")
+    rows.close()
     scene = tmp_path / "scene.png"
     PIL.Image.new("RGB", (64, 48), "olive").save(scene)
 

@@ -21,8 +21,8 @@ from snellen.cli import main
 from snellen.cli.run_display import RunDisplay
 from snellen.collection import OwnPictures
 from snellen.learning.prompt_recall import PromptRecall
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.models.vision.detection import Detection
 from snellen.nodes.learn import prompt_tuning as nodes
 from snellen.reasoning.critique import Critique, Fault

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 from snellen.cli import main
 from snellen.memory.adapters import AdapterStore
 from snellen.memory.demonstrations import DemonstrationPool, demonstration
-from snellen.memory.prompt_records import PromptOrigin
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.records import PromptOrigin
+from snellen.memory.prompts.rows import DATABASE
 from snellen.reasoning.case_based.reasoner import seed_demonstrations
 from tests.memory.learned import made
 
@@ -137,8 +139,9 @@ def test_verify_finds_mends_and_fails_where_something_is_lost(
     learned: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "everything is as it was stored" in run(capsys, "verify")
-    for path in (learned / "prompts").glob("*/*"):
-        path.write_bytes(b"damaged")
+    with sqlite3.connect(learned / DATABASE) as rows:
+        rows.execute("UPDATE prompt_tensors SET feature = x'00'")
+    rows.close()
     assert "3 of what was stored is lost" in refused(capsys, "verify", "--dry-run", status=1)
     assert len(PromptPool(learned).rows()) == 3
     assert "3 of what was stored is lost" in refused(capsys, "verify", status=1)

@@ -22,7 +22,7 @@ from snellen.evaluation.tasks import (
     evaluate_tasks,
 )
 from snellen.memory.artifacts import ArtifactStore
-from snellen.memory.evaluations import EvaluationJournal
+from snellen.memory.evaluation_journal import EvaluationJournal
 from snellen.memory.home import MemoryTrouble
 from snellen.microworld.tasks.task import EditAnswer, TagAnswer, TextAnswer
 from snellen.profiles import load_profile

@@ -17,7 +17,7 @@ from snellen.experiments.design import Arm
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.resources import DrawnPicture, Examination
 from snellen.memory.artifacts import FOLDER, ArtifactStore
-from snellen.memory.ledger import Ledger
+from snellen.memory.picture_ledger import Ledger
 from snellen.memory.samples import SampleTable
 from snellen.memory.trials import TrialTable
 from snellen.models.under_test import Card, Question, Ranking

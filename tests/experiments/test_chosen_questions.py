@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from snellen.memory.ledger import Ledger, LedgerQuestion
+from snellen.memory.picture_ledger import Ledger, LedgerQuestion
 from snellen.scoring import Observations, evidence, share_errors
 
 MODELS: Final = [f"model-{number}" for number in range(10)]

@@ -193,22 +193,21 @@ def _saver_class(job: Job) -> Any:  # noqa: ANN401
         return AsyncSqliteSaver
     if job.checkpoints == IN_MEMORY:
         return InMemorySaver
-    from snellen.memory.postgres_saver import FencedSaver
+    from snellen.memory.postgres.saver import FencedSaver
 
     return FencedSaver
 
 
 def watch_points(witness: Witness) -> None:
     """Watch points inside nodes, once the memory is open: what opening it does is no part of the run."""
-    import snellen.memory.prompt_rows
-    import snellen.memory.prompts
+    import snellen.memory.prompts.rows
     from snellen.learning.tuning_bench import TuningBench
     from snellen.memory.demonstrations import DemonstrationPool
-    from snellen.memory.drafts import Drafts
+    from snellen.memory.prompts.drafts import Drafts
 
     witness.watch(TuningBench, "keep", "a draft was written")
-    witness.watch(snellen.memory.prompts, "write_block", "a block was written")
-    witness.watch(snellen.memory.prompt_rows, "insert", "rows were written")
+    witness.watch(snellen.memory.prompts.rows, "insert", "rows were written")
+    witness.watch(snellen.memory.prompts.rows, "put_tensors", "tensors were written")
     witness.watch(snellen.nodes.learn.prompt_tuning, "_add", "prompts were added")
     witness.watch(snellen.nodes.learn.prompt_tuning, "_store", "a need was stored")
     witness.watch(DemonstrationPool, "add", "demonstrations were added")
@@ -286,8 +285,8 @@ def make_context(profile: str, folder: Path, *, own: object = None) -> Context:
     from snellen.learning.resources import Learning
     from snellen.memory.artifacts import ArtifactStore
     from snellen.memory.demonstrations import DemonstrationPool
-    from snellen.memory.drafts import Drafts
     from snellen.memory.prompts import PromptPool
+    from snellen.memory.prompts.drafts import Drafts
     from snellen.profiles import load_profile
     from snellen.tools.vision import Models
 

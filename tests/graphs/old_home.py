@@ -4,7 +4,8 @@
     cd ../old && PYTHONPATH=. python …/tests/graphs/old_home.py …/tests/graphs/fixtures/home-RELEASE.zip
 
 It is run with the code of that release, on its own models, and never again: later versions must read what is there.
-``home-0.1.zip`` was made at commit 7bd39cc. Left out is what is made again: locks, and search indexes.
+``home-0.1.zip`` was made at commit 7bd39cc, ``home-before-the-move.zip`` at 5dfe072, the last one before everything was
+imported as ``snellen.…``. Left out is what is made again: locks, and search indexes.
 """
 
 from __future__ import annotations

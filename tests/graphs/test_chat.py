@@ -23,8 +23,8 @@ from snellen.graphs.states import STATE_TYPES, ChatState
 from snellen.learning.resources import Learning
 from snellen.memory.checkpoints import checkpoints
 from snellen.memory.demonstrations import demonstration
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.profiles import load_profile
 from snellen.reasoning.case_based.reasoner import CaseReasoner
 from snellen.reasoning.case_based.routing import cue_of, route_of

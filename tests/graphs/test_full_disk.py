@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
-import snellen.memory.drafts
-import snellen.memory.prompt_blocks
 import snellen.memory.prompts
+import snellen.memory.prompts.drafts
+import snellen.memory.prompts.rows
+import snellen.memory.tables
 from snellen.graphs.states import STATE_TYPES, LearnState
 from snellen.memory.demonstrations import DemonstrationPool
-from snellen.memory.drafts import Drafts
 from snellen.memory.home import MemoryTrouble
-from snellen.memory.prompt_rows import DATABASE
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
+from snellen.memory.prompts.rows import DATABASE
 from snellen.memory.verification import verify_memory
 from snellen.nodes.learn import prompt_tuning as nodes
 from snellen.profiles import BadInput
@@ -47,14 +48,18 @@ def tiny_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def no_room_for_drafts(_: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(snellen.memory.drafts, "write_atomically", full)
+        patch.setattr(snellen.memory.prompts.drafts, "write_atomically", full)
         yield
 
 
 @contextmanager
 def no_room_for_tensors(_: Path) -> Iterator[None]:
+    def no_room(*_: object) -> None:
+        msg = "database or disk is full"
+        raise sqlite3.OperationalError(msg)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(snellen.memory.prompt_blocks, "write_atomically", full)
+        patch.setattr(snellen.memory.prompts.rows, "put_tensors", no_room)
         yield
 
 
@@ -62,7 +67,7 @@ def no_room_for_tensors(_: Path) -> Iterator[None]:
 def no_room_for_rows(home: Path) -> Iterator[None]:
     """Fill the database's last pages with small prompts, so that none of the size of ours has room."""
     pool = PromptPool(home)
-    with cramped(snellen.memory.prompts, home / DATABASE):
+    with cramped(snellen.memory.tables, home / DATABASE):
         _fill(pool)
         yield
     pool.forget(pool="SEG")

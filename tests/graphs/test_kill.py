@@ -18,8 +18,8 @@ import pytest
 
 from snellen.graphs.states import STATE_TYPES
 from snellen.memory.demonstrations import DemonstrationPool
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.memory.verification import verify_memory
 from tests.graphs.killed import FLOW, IN_MEMORY, LEARNING, Job
 
@@ -35,8 +35,8 @@ SOME = ("judge", "approve", "remember")
 POINTS = {
     "a step was taken": "run",
     "a draft was written": "tune",
-    "a block was written": "store",
     "rows were written": "store",
+    "tensors were written": "store",
     "prompts were added": "store",
     "a draft was discarded": "store",
     "a need was stored": "store",

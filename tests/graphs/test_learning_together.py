@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from snellen.memory.demonstrations import DemonstrationPool
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.memory.verification import verify_memory
 from tests.cli.teachable import save_profile
 

@@ -20,8 +20,8 @@ def cramped(module: ModuleType, database: Path) -> Iterator[None]:
         pages = rows.execute("PRAGMA page_count").fetchone()[0]
     rows.close()
 
-    def connect(path: Path) -> sqlite3.Connection:
-        connection = snellen.memory.home.connect(path)
+    def connect(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
+        connection = snellen.memory.home.connect(path, any_thread=any_thread)
         connection.execute(f"PRAGMA max_page_count = {pages}")
         return connection
 

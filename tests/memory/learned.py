@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from snellen.memory.prompt_records import LearnedPrompt, learned_prompt
+from snellen.memory.prompts.records import LearnedPrompt, learned_prompt
 
 CHECKPOINT = "0123456789abcdef"
 SHAPE = (2, 3)

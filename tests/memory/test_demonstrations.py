@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import snellen.memory.demonstrations
 import snellen.memory.home
+import snellen.memory.tables
 from snellen.errors import SnellenError
 from snellen.memory.demonstrations import DATABASE, INDEX, Demonstration, DemonstrationPool, demonstration
 from snellen.memory.home import MemoryTrouble
@@ -191,7 +192,7 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
 def test_a_full_disk_loses_nothing(pool: DemonstrationPool, tmp_path: Path) -> None:
     before = pool.all()
     with (
-        cramped(snellen.memory.demonstrations, tmp_path / DATABASE),
+        cramped(snellen.memory.tables, tmp_path / DATABASE),
         pytest.raises(MemoryTrouble, match="disk is full"),
     ):
         pool.add(plan("small"), *(plan(f"{number} {'long ' * 2000}") for number in range(20)))

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from snellen.memory import drafts as module
-from snellen.memory.drafts import DraftKey, Drafts, PromptDraft
+import snellen.memory.prompts.drafts
 from snellen.memory.home import MemoryTrouble
+from snellen.memory.prompts.drafts import DraftKey, Drafts, PromptDraft
 
 KEY = DraftKey("abc", "LOC", "recipe", "instance")
 DRAFT = PromptDraft(
@@ -73,7 +73,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_leaves_nothing(tmp_path: Path, mo
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, "write_atomically", full)
+    monkeypatch.setattr(snellen.memory.prompts.drafts, "write_atomically", full)
 
     with pytest.raises(MemoryTrouble, match="the disk is full"):
         Drafts(tmp_path).put(KEY, DRAFT)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from snellen.memory.evaluations import EvaluationJournal
+from snellen.memory.evaluation_journal import EvaluationJournal
 from snellen.memory.home import MemoryTrouble
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from snellen.memory.demonstrations import DemonstrationPool
 from snellen.memory.home import MemoryTrouble
-from snellen.memory.ledger import DATABASE, Ledger, LedgerQuestion, _plain
+from snellen.memory.picture_ledger import DATABASE, Ledger, LedgerQuestion, _plain
 from snellen.memory.samples import Sample, SampleTable
 from snellen.memory.verification import verify_memory
 from tests.graphs.scripted import embed
@@ -229,7 +229,9 @@ def test_a_question_of_an_older_ledger_is_known_however_it_is_worded_now(
 ) -> None:
     asked = replace(BIRDS, query="Can the models recognize birds?")
     with monkeypatch.context() as older:
-        older.setattr("snellen.memory.ledger._plain", lambda query: " ".join(query.casefold().split()).rstrip(" .?!"))
+        older.setattr(
+            "snellen.memory.picture_ledger._plain", lambda query: " ".join(query.casefold().split()).rstrip(" .?!")
+        )
         first = Ledger(tmp_path).open(replace(asked), "t1")
         Ledger(tmp_path).begin(replace(asked), "t1", seed=first.seed, experiment=0, design="one")
     ledger = Ledger(tmp_path)

@@ -19,12 +19,12 @@ from snellen.errors import SnellenError
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.checkpoints import checkpoints
 from snellen.memory.demonstrations import DemonstrationPool
-from snellen.memory.picture_verification import Draw, pictures_in
 from snellen.memory.samples import DATABASE as SAMPLES
 from snellen.memory.samples import Sample, SampleTable
 from snellen.memory.trials import DATABASE as TRIALS
 from snellen.memory.trials import Trial, TrialKey, TrialTable
 from snellen.memory.verification import Verification, verify_memory
+from snellen.memory.verification.pictures import Draw, pictures_in
 from snellen.values import Picture, Region, to_json
 
 

@@ -19,11 +19,11 @@ from langgraph.checkpoint.postgres.base import MIGRATIONS
 from langgraph.graph import END, START, StateGraph
 
 from snellen.errors import BadInput
-from snellen.memory import postgres as pg
 from snellen.memory.checkpoints import DATABASE, checkpoints, thread_graphs, thread_ids
 from snellen.memory.demonstrations import DemonstrationPool
 from snellen.memory.home import MemoryTrouble, using_home
-from snellen.memory.postgres_saver import FencedSaver, _dumps
+from snellen.memory.postgres import server as pg
+from snellen.memory.postgres.saver import FencedSaver, _dumps
 from snellen.memory.thread_copying import copy_threads
 from snellen.memory.thread_locks import holder_of, introduce, is_running, running
 from snellen.memory.verification import VerificationFinding, verify_memory
@@ -113,7 +113,7 @@ async def test_the_owner_has_the_schema_that_the_address_leads_to(in_postgres: s
 
 
 def test_a_user_has_one_schema_wherever_the_home_is(in_postgres: str, tmp_path: Path) -> None:
-    server = pg.server()
+    server = pg.chosen_server()
     assert server is not None
     schemas = {pg.prepared(server, tmp_path / place / "users" / "ann") for place in ("a", "b")}
 
@@ -211,7 +211,7 @@ async def test_trouble_is_told_without_the_password(
 
 
 def test_a_server_is_shown_without_its_password(in_postgres: str) -> None:
-    server = pg.server()
+    server = pg.chosen_server()
 
     assert server is not None
     assert PASSWORD in server.address
@@ -280,7 +280,7 @@ async def test_a_server_that_is_away_is_told_within_its_patience(
             await asyncio.to_thread(postgres.stop)
             await saver.aget_tuple({"configurable": {"thread_id": "t"}})
 
-    monkeypatch.setattr("snellen.memory.postgres_saver.PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("snellen.memory.postgres.saver.PATIENCE_SECONDS", 0.3)
     try:
         with pytest.raises(MemoryTrouble, match="it does not answer"):
             await read()

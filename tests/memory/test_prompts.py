@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -19,14 +20,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import snellen.memory.home
-import snellen.memory.prompt_blocks
-import snellen.memory.prompt_index
-import snellen.memory.prompts
+import snellen.memory.prompts.index
+import snellen.memory.prompts.pool
+import snellen.memory.tables
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.home import MemoryTrouble
-from snellen.memory.prompt_records import LearnedPrompt, PromptOrigin
-from snellen.memory.prompt_rows import DATABASE
 from snellen.memory.prompts import PromptPool, PromptSelection, RecalledPrompts
+from snellen.memory.prompts.records import LearnedPrompt, PromptOrigin
+from snellen.memory.prompts.rows import DATABASE
+from snellen.memory.verification import verify_prompts
 from tests.memory.cramped import cramped
 from tests.memory.learned import CHECKPOINT, SHAPE, full, made
 
@@ -102,7 +104,7 @@ def test_adding_twice_adds_once(pool: PromptPool) -> None:
     assert pool.add(made(2), made(3)) == 1
     assert pool.add() == 0
     assert len(pool.rows()) == 3
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean
 
 
 def test_without_a_feature_the_order_is_that_of_learning(pool: PromptPool) -> None:
@@ -136,8 +138,8 @@ def test_the_nearest_are_those_of_a_brute_force_search(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if indexed:
-            patch.setattr(snellen.memory.prompts, "_COMPARED_ROWS", 0)
-            patch.setattr(snellen.memory.prompt_index, "_SPARE", 0)
+            patch.setattr(snellen.memory.prompts.pool, "_COMPARED_ROWS", 0)
+            patch.setattr(snellen.memory.prompts.index, "_SPARE", 0)
         pool = PromptPool(Path(folder))
         made_ = built(described)
         pool.add(*made_)
@@ -179,7 +181,7 @@ def test_forgetting_leaves_what_never_learning_would_have_left(
                 assert np.array_equal(one.prompts, other.prompts)
                 assert np.array_equal(one.features, other.features)
         assert [row.id for row in whole.rows()] == [row.id for row in never.rows()]
-        assert whole.verify().clean
+        assert verify_prompts(whole.folder).clean
 
 
 @settings(max_examples=8)
@@ -210,10 +212,10 @@ def clustered(count: int, width: int = 64) -> list[LearnedPrompt]:
 @pytest.fixture
 def coded(pool: PromptPool, monkeypatch: pytest.MonkeyPatch) -> PromptPool:
     """A pool large enough for codes of one bit a dimension, with limits that a test can reach."""
-    monkeypatch.setattr(snellen.memory.prompt_index, "FLAT_ROWS", 300)
-    monkeypatch.setattr(snellen.memory.prompt_index, "TRAINED_ROWS", 100)
-    monkeypatch.setattr(snellen.memory.prompt_index, "_READ_ROWS", 100)
-    monkeypatch.setattr(snellen.memory.prompts, "_COMPARED_ROWS", 10)
+    monkeypatch.setattr(snellen.memory.prompts.index, "FLAT_ROWS", 300)
+    monkeypatch.setattr(snellen.memory.prompts.index, "TRAINED_ROWS", 100)
+    monkeypatch.setattr(snellen.memory.prompts.index, "_READ_ROWS", 100)
+    monkeypatch.setattr(snellen.memory.prompts.pool, "_COMPARED_ROWS", 10)
     return pool
 
 
@@ -261,20 +263,26 @@ def test_forgetting_by_pool_concept_checkpoint_and_id(pool: PromptPool) -> None:
     with pytest.raises(BadInput, match="Nothing was named to forget"):
         pool.forget()
     assert pool.forget(all_=True) == 1
-    assert not list(pool.blocks.glob("*/*"))
-    assert not list((pool.folder / snellen.memory.prompts.INDEXES).glob("*.faiss"))
+    assert not list((pool.folder / snellen.memory.prompts.pool.INDEXES).glob("*.faiss"))
 
 
 def test_forgotten_tensors_leave_the_disk(pool: PromptPool) -> None:
     pool.add(*[made(number) for number in range(10)])
-    before = {path.name for path in pool.blocks.glob("*/*")}
     pool.forget([made(3).row.id])
-    after = list(pool.blocks.glob("*/*"))
+    content = b"".join(path.read_bytes() for path in pool.folder.glob(f"{DATABASE}*"))
 
-    assert len(after) == 1
-    assert {path.name for path in after} != before
-    assert made(3).prompt.tobytes() not in after[0].read_bytes()
-    assert made(4).prompt.tobytes() in after[0].read_bytes()
+    assert made(3).prompt.tobytes() not in content
+    assert made(3).feature.tobytes() not in content
+    assert made(4).prompt.tobytes() in content
+
+
+def test_a_database_that_forgot_most_of_it_shrinks(pool: PromptPool) -> None:
+    pool.add(*[made(number, prompt=np.full((100, 100), number)) for number in range(40)])
+    large = pool.path.stat().st_size
+    pool.forget([made(number, prompt=np.full((100, 100), number)).row.id for number in range(1, 30)])
+
+    assert pool.path.stat().st_size < large / 2
+    assert len(pool.candidates("LOC", "", CHECKPOINT)) == 11
 
 
 def test_rows_can_be_selected(pool: PromptPool) -> None:
@@ -318,7 +326,7 @@ def test_another_shape_or_another_width_is_refused_and_nothing_is_stored(pool: P
         with pytest.raises(BadInput, match="cannot be mixed"):
             pool.add(made(3), other)
     assert len(pool.rows()) == 1
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean
     pool.add(made(2, prompt=np.ones((3, 3)), fingerprint="another"))
 
 
@@ -359,54 +367,32 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
     pool: PromptPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool.add(made(1))
-    monkeypatch.setattr(snellen.memory.prompt_index, "write_atomically", full)
+    monkeypatch.setattr(snellen.memory.prompts.index, "write_atomically", full)
     assert len(pool.candidates("LOC", "", CHECKPOINT, made(1).feature, 1)) == 1
-
-
-@pytest.mark.parametrize("call", range(4))
-def test_a_full_disk_stores_nothing_and_loses_nothing(
-    pool: PromptPool, monkeypatch: pytest.MonkeyPatch, call: int
-) -> None:
-    pool.add(made(1))
-    before = sorted(pool.folder.rglob("*.safetensors"))
-    calls = 0
-    fsync = os.fsync
-
-    def filling(handle: int) -> None:
-        nonlocal calls
-        calls += 1
-        if calls > call:
-            full()
-        fsync(handle)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", filling)
-        with pytest.raises(MemoryTrouble, match="disk is full; free some space"):
-            pool.add(made(2), made(3, pool="SEG"))
-
-    assert [row.id for row in pool.rows()] == [made(1).row.id]
-    assert sorted(pool.folder.rglob("*.safetensors")) == before
-    assert pool.verify().clean
-    assert pool.add(made(2), made(3, pool="SEG")) == 2
 
 
 def test_a_full_database_stores_nothing_and_loses_nothing(pool: PromptPool) -> None:
     pool.add(made(1))
-    with cramped(snellen.memory.prompts, pool.folder / DATABASE), pytest.raises(MemoryTrouble, match="disk is full"):
+    with cramped(snellen.memory.tables, pool.folder / DATABASE), pytest.raises(MemoryTrouble, match="disk is full"):
         pool.add(*[made(number, lesson=PromptOrigin(question="long " * 800)) for number in range(2, 20)])
 
     assert [row.id for row in pool.rows()] == [made(1).row.id]
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean
 
 
 def test_a_full_disk_while_forgetting_forgets_nothing(pool: PromptPool, monkeypatch: pytest.MonkeyPatch) -> None:
     pool.add(made(1), made(2))
+
+    def no_room(*_: object) -> None:
+        msg = "database or disk is full"
+        raise sqlite3.OperationalError(msg)
+
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
+        patch.setattr(snellen.memory.prompts.rows, "delete", no_room)
         with pytest.raises(MemoryTrouble, match="disk is full"):
             pool.forget([made(1).row.id])
     assert len(pool.candidates("LOC", "", CHECKPOINT)) == 2
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean
 
 
 def test_a_damaged_database_is_named_and_kept(tmp_path: Path) -> None:
@@ -417,15 +403,24 @@ def test_a_damaged_database_is_named_and_kept(tmp_path: Path) -> None:
     assert (tmp_path / DATABASE).read_bytes() == b"no database " * 500
 
 
+def spoil(pool: PromptPool, number: int, harm: str) -> None:
+    change = {
+        "flipped": "UPDATE prompt_tensors SET prompt = :other",
+        "cut short": "UPDATE prompt_tensors SET feature = substr(feature, 2)",
+        "missing": "DELETE FROM prompt_tensors",
+    }[harm]
+    place = {"id": made(number).row.id, "other": made(number + 1).prompt.tobytes()}
+    with sqlite3.connect(pool.path) as rows:
+        rows.execute(f"{change} WHERE number = (SELECT number FROM prompts WHERE id = :id)", place)
+    rows.close()
+
+
 def test_a_damaged_prompt_is_not_used(pool: PromptPool) -> None:
     pool.add(made(1))
-    (path,) = pool.blocks.glob("*/*")
-    content = path.read_bytes()
-    path.write_bytes(content.replace(made(1).prompt.tobytes(), made(2).prompt.tobytes()))
-
+    spoil(pool, 1, "flipped")
     with pytest.raises(SnellenError, match="damaged; `snellen memory verify`"):
         pool.candidates("LOC", "flamingo", CHECKPOINT)
-    path.unlink()
+    spoil(pool, 1, "missing")
     with pytest.raises(SnellenError, match="missing; `snellen memory verify`"):
         PromptPool(pool.folder).candidates("LOC", "flamingo", CHECKPOINT)
 
@@ -434,18 +429,15 @@ def test_a_damaged_prompt_is_not_used(pool: PromptPool) -> None:
 def test_what_is_damaged_is_found_as_if_it_had_never_been_learned(pool: PromptPool, tmp_path: Path, harm: str) -> None:
     others = [made(number) for number in range(6) if number != 2]
     pool.add(made(2))
-    (path,) = pool.blocks.glob("*/*")
     for one in others:
         pool.add(one)
     without = PromptPool(tmp_path / "without")
     without.add(*others)
-    content = path.read_bytes()
-    if harm == "missing":
-        path.unlink()
-    else:
-        spoilt = content.replace(made(2).prompt.tobytes(), made(3).prompt.tobytes())
-        path.write_bytes(content[: len(content) // 2] if harm == "cut short" else spoilt)
+    spoil(pool, 2, harm)
+    compare_with(without, pool, harm)
 
+
+def compare_with(without: PromptPool, pool: PromptPool, harm: str) -> None:
     for feature, limit in ((None, None), (made(2).feature, 3), (made(4).feature, None)):
         said: list[str] = []
         found = pool.candidates("LOC", "", CHECKPOINT, feature, limit, trouble=said.append)
@@ -456,22 +448,21 @@ def test_what_is_damaged_is_found_as_if_it_had_never_been_learned(pool: PromptPo
         assert len(said) == 1 or (limit is not None and harm == "flipped")
 
 
-def test_what_another_process_forgot_in_the_middle_is_looked_up_again(
-    pool: PromptPool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool.add(made(1), made(2))
-    other = PromptPool(pool.folder)
-    nearest = PromptPool._nearest
+def test_a_damaged_page_is_done_without(pool: PromptPool) -> None:
+    prompts = [made(number, prompt=np.full((20, 100), number)) for number in range(30)]
+    pool.add(*prompts)
+    content = bytearray(pool.path.read_bytes())
+    at = content.index(prompts[7].prompt.tobytes()[:64]) // 16_384 * 16_384
+    content[at : at + 16_384] = b"\x42" * 16_384
+    again = pool.folder.with_name("again")
+    again.mkdir()
+    (again / DATABASE).write_bytes(content)
 
-    def slow(*arguments: Any) -> list[int]:  # noqa: ANN401 - whatever it takes
-        numbers = nearest(*arguments)
-        other.forget([made(1).row.id])
-        pool._opened.cache_clear()
-        return numbers
-
-    monkeypatch.setattr(PromptPool, "_nearest", slow)
-    found = pool.candidates("LOC", "", CHECKPOINT, made(1).feature, 2)
-    assert ids(found) == [made(2).row.id]
+    said: list[str] = []
+    found = PromptPool(again).candidates("LOC", "", CHECKPOINT, trouble=said.append)
+    assert 20 <= len(found) < 30
+    assert [row.id for row in found.rows] == [one.row.id for one in prompts if one.row in found.rows]
+    assert "snellen memory verify" in said[0]
 
 
 def test_threads_add_search_and_forget_at_once(pool: PromptPool) -> None:
@@ -494,7 +485,7 @@ def test_threads_add_search_and_forget_at_once(pool: PromptPool) -> None:
 
     assert not trouble
     assert len(pool.rows()) == 3
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean
 
 
 PROCESS = """
@@ -519,5 +510,4 @@ def test_two_processes_that_learn_the_same_store_it_once(tmp_path: Path) -> None
 
     pool = PromptPool(tmp_path / "home")
     assert len(pool.rows()) == 100
-    assert len(list(pool.blocks.glob("*/*"))) == 10
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from snellen.memory.archives import export_memory
 from snellen.memory.demonstrations import DemonstrationPool, demonstration
-from snellen.memory.prompts import UNFINISHED, PromptPool
+from snellen.memory.prompts import PromptPool
+from snellen.memory.verification import verify_prompts
 from tests.memory.learned import CHECKPOINT, made
 
 ROOT = Path(__file__).parents[2]
@@ -22,8 +24,9 @@ ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import snellen.memory.home, snellen.memory.prompt_index, snellen.memory.prompt_rows, snellen.memory.prompts
-from snellen.memory.prompts import UNFINISHED, PromptPool
+import snellen.memory.prompts.index, snellen.memory.prompts.pool, snellen.memory.prompts.rows
+from snellen.memory.archives import import_memory
+from snellen.memory.prompts import PromptPool
 from tests.memory.learned import CHECKPOINT, made
 point, work, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 pool = PromptPool(folder / "home")
@@ -41,21 +44,23 @@ def dying(place, name, *, after=0, done=False):
     setattr(place, name, replaced)
 
 {
-    "draft": lambda: dying(os, "fsync"),
-    "unnamed": lambda: dying(Path, "replace"),
-    "first block": lambda: dying(Path, "replace", done=True),
-    "second block": lambda: dying(snellen.memory.prompts, "write_block", after=1, done=True),
-    "rows": lambda: dying(snellen.memory.prompt_rows, "insert" if work == "add" else "move", done=True),
-    "before commit": lambda: dying(snellen.memory.prompt_rows, "arrive" if work != "forget" else "delete", done=True),
-    "after commit": lambda: dying(PromptPool, "deliver_demonstrations" if work != "forget" else "_discard"),
-    "index": lambda: dying(snellen.memory.prompt_index, "write_atomically"),
+    "rows": lambda: dying(snellen.memory.prompts.rows, "put_tensors"),
+    "tensors": lambda: dying(snellen.memory.prompts.rows, "put_tensors", done=True),
+    "second pool": lambda: dying(snellen.memory.prompts.rows, "insert", after=1, done=True),
+    "before commit": lambda: dying(snellen.memory.prompts.rows, "arrive" if work != "forget" else "delete", done=True),
+    "after commit": lambda: (
+        dying(snellen.memory.prompts.pool, "_shrink")
+        if work == "forget"
+        else dying(PromptPool, "deliver_demonstrations")
+    ),
+    "index": lambda: dying(snellen.memory.prompts.index, "write_atomically"),
 }[point]()
 if work == "add":
     pool.add(*[made(number) for number in range(10, 20)], made(20, pool="SEG"))
 if work == "forget":
     pool.forget([made(number).row.id for number in (1, 5)])
 if work == "import":
-    pool.import_(folder / "archive")
+    import_memory(pool, folder / "archive")
 pool.candidates("LOC", "", CHECKPOINT, made(1).feature, 3)
 """
 
@@ -74,7 +79,7 @@ def ids(pool: PromptPool) -> set[str]:
 
 def check(folder: Path) -> None:
     """Check that a crash left nothing: neither damage, nor files that somebody must clear away."""
-    found = PromptPool(folder).verify(repair=False)
+    found = verify_prompts(folder, repair=False)
     assert found.clean, found.findings
 
 
@@ -92,11 +97,9 @@ ADDED = BEFORE | {made(number).row.id for number in range(10, 20)} | {made(20, p
 @pytest.mark.parametrize(
     ("point", "expected"),
     [
-        ("draft", BEFORE),
-        ("unnamed", BEFORE),
-        ("first block", BEFORE),
-        ("second block", BEFORE),
         ("rows", BEFORE),
+        ("tensors", BEFORE),
+        ("second pool", BEFORE),
         ("before commit", BEFORE),
         ("after commit", ADDED),
         ("index", ADDED),
@@ -117,8 +120,6 @@ def test_killed_while_adding(folder: Path, point: str, expected: set[str]) -> No
 @pytest.mark.parametrize(
     ("point", "expected"),
     [
-        ("second block", BEFORE),
-        ("rows", BEFORE),
         ("before commit", BEFORE),
         ("after commit", BEFORE - {made(1).row.id, made(5).row.id}),
     ],
@@ -133,14 +134,14 @@ def test_killed_while_forgetting(folder: Path, point: str, expected: set[str]) -
 
 
 @pytest.mark.parametrize(
-    ("point", "arrived"), [("second block", False), ("before commit", False), ("after commit", True)]
+    ("point", "arrived"), [("second pool", False), ("before commit", False), ("after commit", True)]
 )
 def test_killed_while_importing(folder: Path, point: str, *, arrived: bool) -> None:
     source = folder / "source"
     PromptPool(source).add(made(30), made(31, pool="SEG"))
     learned = demonstration("plan", "Count the flamingos.", plan=["Find them."], correct=False, critique="It misses.")
     DemonstrationPool(source).add(learned)
-    PromptPool(source).export(folder / "archive")
+    export_memory(PromptPool(source), folder / "archive")
 
     kill(folder, point, "import")
 
@@ -151,26 +152,10 @@ def test_killed_while_importing(folder: Path, point: str, *, arrived: bool) -> N
     assert DemonstrationPool(folder / "home").learned() == ([learned] if arrived else [])
 
 
-def test_what_a_killed_process_noted_is_not_trusted(folder: Path) -> None:
-    home = folder / "home"
-    kill(folder, "rows", "add")
-    (home / UNFINISHED).write_text("\n".join([*(home / UNFINISHED).read_text().split(), "../outside", "cut sh"]))
-    used = next(path for path in (home / "prompts").glob("*/*.safetensors"))
-    with (home / UNFINISHED).open("a") as noted:
-        noted.write(f"\n{used.stem}\n")
-
-    pool = PromptPool(home)
-
-    assert not (home / UNFINISHED).exists()
-    assert ids(pool) == BEFORE
-    assert len(pool.candidates("LOC", "", CHECKPOINT)) == len(BEFORE)
-    check(home)
-
-
 ADDING = """
 import sys
 from pathlib import Path
-from snellen.memory.prompts import UNFINISHED, PromptPool
+from snellen.memory.prompts import PromptPool
 from tests.memory.learned import CHECKPOINT, made
 pool = PromptPool(Path(sys.argv[1]))
 print("ready", flush=True)

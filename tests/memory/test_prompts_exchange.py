@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 import pickle
+import sqlite3
 import struct
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
@@ -18,14 +19,18 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+from sqlite_utils import Database
 
-import snellen.memory.exchange
+import snellen.memory.archives
+import snellen.memory.prompts.rows
 from snellen.errors import BadInput, SnellenError
+from snellen.memory.archives import export_memory, import_memory
 from snellen.memory.demonstrations import Demonstration, DemonstrationPool, demonstration
 from snellen.memory.home import MemoryTrouble
-from snellen.memory.prompt_blocks import encode
-from snellen.memory.prompt_records import LearnedPrompt
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.blocks import encode
+from snellen.memory.prompts.records import LearnedPrompt
+from snellen.memory.verification import verify_prompts
 from tests.memory.learned import CHECKPOINT, full, made
 
 WRONG = demonstration("plan", "Count the flamingos.", plan=["Find them."], correct=False, critique="It misses.")
@@ -44,7 +49,7 @@ def pool(tmp_path: Path) -> PromptPool:
 
 @pytest.fixture
 def archive(pool: PromptPool, tmp_path: Path) -> Path:
-    pool.export(tmp_path / "memory.zip")
+    export_memory(pool, tmp_path / "memory.zip")
     return tmp_path / "memory.zip"
 
 
@@ -56,7 +61,7 @@ def empty(tmp_path: Path) -> PromptPool:
 def test_an_import_into_an_empty_home_gives_the_same_candidates(
     pool: PromptPool, archive: Path, empty: PromptPool
 ) -> None:
-    told = empty.import_(archive)
+    told = import_memory(empty, archive)
 
     assert (told.prompts, told.demonstrations, told.already_there) == (13, 1, 0)
     assert empty.rows() == pool.rows()
@@ -67,33 +72,33 @@ def test_an_import_into_an_empty_home_gives_the_same_candidates(
             assert np.array_equal(one.prompts, other.prompts)
             assert np.array_equal(one.features, other.features)
     assert DemonstrationPool(empty.folder).all() == [WRONG]  # each home has its own seeds
-    assert empty.verify().clean
+    assert verify_prompts(empty.folder).clean
 
 
 def test_importing_twice_adds_once(archive: Path, empty: PromptPool) -> None:
     empty.add(made(0, "a"), made(40))
-    assert empty.import_(archive).prompts == 12
-    told = empty.import_(archive)
+    assert import_memory(empty, archive).prompts == 12
+    told = import_memory(empty, archive)
     assert (told.prompts, told.demonstrations, told.already_there) == (0, 0, 14)
     assert len(empty.rows()) == 14
-    assert empty.verify().clean
+    assert verify_prompts(empty.folder).clean
 
 
 def test_the_same_memory_gives_the_same_archive(pool: PromptPool, archive: Path, tmp_path: Path) -> None:
-    pool.export(tmp_path / "again.zip")
+    export_memory(pool, tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
 
 
 def test_an_export_of_nothing_is_an_import_of_nothing(empty: PromptPool, tmp_path: Path) -> None:
-    told = empty.export(tmp_path / "nothing.zip")
+    told = export_memory(empty, tmp_path / "nothing.zip")
     assert (told.prompts, told.demonstrations) == (0, 0)
-    assert empty.import_(tmp_path / "nothing.zip").prompts == 0
+    assert import_memory(empty, tmp_path / "nothing.zip").prompts == 0
 
 
 def test_an_export_overwrites_nothing(pool: PromptPool, tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nowhere" / "memory.zip"):
         with pytest.raises(BadInput, match="name a new file in an existing folder"):
-            pool.export(path)
+            export_memory(pool, path)
 
 
 def test_an_export_onto_a_full_disk_leaves_nothing(
@@ -101,7 +106,7 @@ def test_an_export_onto_a_full_disk_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(MemoryTrouble, match="disk is full"):
-        pool.export(tmp_path / "memory.zip")
+        export_memory(pool, tmp_path / "memory.zip")
     assert not list(tmp_path.glob("*.zip"))
     assert not list(tmp_path.glob(".export*"))
 
@@ -109,36 +114,37 @@ def test_an_export_onto_a_full_disk_leaves_nothing(
 def test_an_import_onto_a_full_disk_adds_nothing(
     archive: Path, empty: PromptPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    insert = snellen.memory.prompts.rows.insert
+
+    def filling(rows: Database, prompts: Sequence[LearnedPrompt]) -> None:
+        insert(rows, prompts)
+        if prompts[0].row.pool == "VQA":
+            msg = "database or disk is full"
+            raise sqlite3.OperationalError(msg)
+
     with monkeypatch.context() as patch:
-        calls: list[int] = []
-        fsync = os.fsync
-
-        def filling(handle: int) -> None:
-            calls.append(handle)
-            full() if len(calls) > 4 else fsync(handle)
-
-        patch.setattr(os, "fsync", filling)
+        patch.setattr(snellen.memory.prompts.rows, "insert", filling)
         with pytest.raises(MemoryTrouble, match="disk is full"):
-            empty.import_(archive)
+            import_memory(empty, archive)
     assert empty.rows() == []
     assert DemonstrationPool(empty.folder).all() == []
-    assert not list(empty.blocks.glob("*/*"))
-    assert empty.import_(archive).prompts == 13
+    assert import_memory(empty, archive).prompts == 13
 
 
 def test_prompts_of_another_shape_are_refused_whole(archive: Path, empty: PromptPool) -> None:
     empty.add(made(1, "", pool="VQA", prompt=np.ones((5, 5))))
     with pytest.raises(BadInput, match="cannot be mixed"):
-        empty.import_(archive)
+        import_memory(empty, archive)
     assert len(empty.rows()) == 1
-    assert empty.verify().clean
+    assert verify_prompts(empty.folder).clean
 
 
 def test_a_damaged_memory_is_not_exported(pool: PromptPool, tmp_path: Path) -> None:
-    path = next(pool.blocks.glob("*/*"))
-    path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(SnellenError, match=r"damaged|as they were stored"):
-        pool.export(tmp_path / "memory.zip")
+    with sqlite3.connect(pool.path) as rows:
+        rows.execute("UPDATE prompt_tensors SET prompt = zeroblob(length(prompt)) WHERE number = 5")
+    rows.close()
+    with pytest.raises(SnellenError, match="damaged"):
+        export_memory(pool, tmp_path / "memory.zip")
     assert not (tmp_path / "memory.zip").exists()
 
 
@@ -398,12 +404,11 @@ def test_what_a_stranger_made_up_is_refused_whole(
 
 def refused(pool: PromptPool, archive: Path, said: str) -> None:
     with pytest.raises(BadInput, match=said) as caught:
-        pool.import_(archive)
+        import_memory(pool, archive)
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
     assert pool.rows() == []
     assert DemonstrationPool(pool.folder).all() == []
-    assert not list(pool.blocks.glob("*/*"))
     assert not list(archive.parent.glob("escaped*"))
 
 
@@ -413,7 +418,7 @@ def test_a_demonstration_in_order_is_taken(archive: Path, empty: PromptPool) -> 
     with_demonstrations(parts, [asdict(WRONG), asdict(right)], count=2)
     rewritten(archive, parts)
 
-    assert empty.import_(archive).demonstrations == 2
+    assert import_memory(empty, archive).demonstrations == 2
     assert DemonstrationPool(empty.folder).all() == [WRONG, right]
 
 
@@ -444,12 +449,12 @@ def test_a_part_twice_is_refused(archive: Path, empty: PromptPool) -> None:
 def test_an_endless_table_of_contents_is_refused_unread(
     archive: Path, empty: PromptPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snellen.memory.exchange, "_MAX_DIRECTORY_BYTES", 100)
+    monkeypatch.setattr(snellen.memory.archives, "_MAX_DIRECTORY_BYTES", 100)
     refused(empty, archive, "table of contents is longer")
 
 
 def test_a_large_archive_is_refused_unread(archive: Path, empty: PromptPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snellen.memory.exchange, "MAX_ARCHIVE_BYTES", 100)
+    monkeypatch.setattr(snellen.memory.archives, "MAX_ARCHIVE_BYTES", 100)
     refused(empty, archive, "more than the limit of 100")
 
 

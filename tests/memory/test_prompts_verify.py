@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +13,8 @@ import pytest
 
 from snellen.memory.demonstrations import DATABASE as DEMONSTRATIONS
 from snellen.memory.demonstrations import INDEX, DemonstrationPool, demonstration
-from snellen.memory.home import MemoryTrouble
-from snellen.memory.prompt_rows import DATABASE
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.rows import DATABASE
 from snellen.memory.verification import Verification, verify_memory, verify_prompts
 from tests.graphs.scripted import embed
 from tests.memory.learned import CHECKPOINT, made
@@ -40,19 +37,16 @@ def ids(pool: PromptPool) -> list[str]:
     return [row.id for row in pool.rows()]
 
 
-def block_of(pool: PromptPool, number: int) -> Path:
-    (path,) = [path for path in pool.blocks.glob("*/*") if made(number).prompt.tobytes() in path.read_bytes()]
-    return path
-
-
-def spoil(path: Path, number: int) -> None:
-    content = path.read_bytes()
-    path.write_bytes(content.replace(made(number).prompt.tobytes(), b"\1" * made(number).prompt.nbytes))
+def spoil(pool: PromptPool, number: int) -> None:
+    with sqlite3.connect(pool.path) as rows:
+        query = "UPDATE prompt_tensors SET prompt = ? WHERE number = (SELECT number FROM prompts WHERE id = ?)"
+        rows.execute(query, [b"\1" * made(number).prompt.nbytes, made(number).row.id])
+    rows.close()
 
 
 def test_what_is_whole_is_counted_and_left_alone(pool: PromptPool) -> None:
-    found = pool.verify()
-    assert (found.prompts, found.blocks, found.indexes, found.clean, found.lost) == (8, 3, 1, True, 0)
+    found = verify_prompts(pool.folder)
+    assert (found.prompts, found.blocks, found.indexes, found.clean, found.lost) == (8, 0, 1, True, 0)
 
 
 def test_an_empty_home_is_clean(tmp_path: Path) -> None:
@@ -61,40 +55,18 @@ def test_an_empty_home_is_clean(tmp_path: Path) -> None:
     assert verify_prompts(tmp_path, repair=False).clean
 
 
-def test_one_spoiled_prompt_is_lost_and_its_neighbours_are_saved(pool: PromptPool) -> None:
-    spoil(block_of(pool, 2), 2)
+def test_one_spoiled_prompt_is_lost_and_its_neighbours_are_kept(pool: PromptPool) -> None:
+    spoil(pool, 2)
 
-    assert kinds(pool.verify(repair=False)) == {"lost": 1, "saved": 1}
+    assert kinds(verify_prompts(pool.folder, repair=False)) == {"lost": 1}
     assert len(ids(pool)) == 8
-    found = pool.verify()
-    assert kinds(found) == {"lost": 1, "saved": 1}
+    found = verify_prompts(pool.folder)
+    assert kinds(found) == {"lost": 1}
     assert found.findings[0].place == made(2).row.id
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean
     again = PromptPool(pool.folder).candidates("LOC", "", CHECKPOINT)
     assert [row.id for row in again.rows] == [made(number).row.id for number in (0, 1, 3, 4, 5, 6)]
     np.testing.assert_array_equal(again.prompts[2], made(3).prompt)
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-100])
-
-
-def test_a_file_cut_short_gives_back_what_is_left(pool: PromptPool) -> None:
-    cut(block_of(pool, 2))
-    found = pool.verify()
-    assert kinds(found) == {"saved": 1}  # its end holds words, which the database knows
-    assert len(ids(pool)) == 8
-    assert pool.verify().clean
-
-
-@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b""), lambda path: path.write_bytes(b"{")])
-def test_a_lost_file_is_told_prompt_by_prompt(pool: PromptPool, harm: Callable[[Path], object]) -> None:
-    harm(block_of(pool, 2))
-    found = pool.verify()
-    assert kinds(found) == {"lost": 6}
-    assert found.lost == 6
-    assert ids(pool) == [made(6).row.id, made(7, pool="SEG").row.id]
-    assert pool.verify().clean
     assert pool.add(made(2)) == 1
 
 
@@ -102,69 +74,27 @@ def test_a_row_that_was_changed_is_noticed(pool: PromptPool) -> None:
     with sqlite3.connect(pool.folder / DATABASE) as rows:
         rows.execute("UPDATE prompts SET fingerprint = 'stolen' WHERE id = ?", [made(2).row.id])
     rows.close()
-    assert kinds(pool.verify()) == {"lost": 1, "saved": 1}
-    assert pool.verify().clean
+    assert kinds(verify_prompts(pool.folder)) == {"lost": 1}
+    assert verify_prompts(pool.folder).clean
 
 
 def test_files_that_belong_to_nothing_are_removed(pool: PromptPool, tmp_path: Path) -> None:
-    orphan = block_of(pool, 2).with_name("ab" * 32 + ".safetensors")
+    orphan = pool.folder / "prompts" / "ab" / f"{'ab' * 32}.safetensors"
+    orphan.parent.mkdir(parents=True)
     orphan.write_bytes(b"x")
-    draft = block_of(pool, 2).with_name(".draft.safetensors.1234")
+    draft = orphan.with_name(".draft.safetensors.1234")
     draft.write_bytes(b"x")
     index = pool.index_path("CLIP", "gone")
     index.write_bytes(b"x")
-    note = pool.blocks / "note.txt"
+    note = pool.folder / "prompts" / "note.txt"
     note.write_text("of the user")
 
-    assert kinds(pool.verify()) == {"orphan": 3}
+    assert kinds(verify_prompts(pool.folder)) == {"orphan": 3}
     assert not orphan.exists()
     assert not draft.exists()
     assert not index.exists()
     assert note.exists()
-    assert pool.verify().clean
-
-
-def test_a_database_that_is_gone_is_not_begun_anew(pool: PromptPool) -> None:
-    before = {one.id for one in pool.rows()}
-    move_away(pool)
-    with pytest.raises(MemoryTrouble, match="run `snellen memory verify`"):
-        PromptPool(pool.folder)
-    assert kinds(verify_prompts(pool.folder)) == {"rebuilt": 1}
-    assert {one.id for one in PromptPool(pool.folder).rows()} == before
-
-
-def test_files_that_a_new_database_does_not_know_are_taken_in(pool: PromptPool) -> None:
-    """A damaged database was moved away by hand, and another one was begun before anything was verified."""
-    before = {one.id for one in pool.rows()}
-    move_away(pool)
-    fresh = PromptPool(pool.folder, rebuilding=True)
-    assert fresh.rows() == []
-    assert kinds(verify_prompts(pool.folder, repair=False))["rebuilt"] == 3
-    assert fresh.rows() == []
-    assert set(kinds(verify_prompts(pool.folder))) == {"rebuilt"}
-    assert {one.id for one in fresh.rows()} == before
-    assert len(fresh.candidates("LOC", "", CHECKPOINT, made(2).feature)) == len(
-        [one for one in fresh.rows() if one.pool == "LOC" and one.fingerprint == CHECKPOINT]
-    )
-    assert pool.verify().clean
-
-
-def test_what_was_forgotten_is_not_taken_in_again(pool: PromptPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy(*_: object) -> None:
-        raise OSError(errno.EBUSY, "busy")
-
-    with monkeypatch.context() as undeletable:
-        undeletable.setattr("snellen.memory.prompts.delete_block", busy)
-        assert pool.forget(all_=True)
-    assert list(pool.blocks.glob("*/*.safetensors"))
     assert verify_prompts(pool.folder).clean
-    assert PromptPool(pool.folder).rows() == []
-    assert not list(pool.blocks.glob("*/*.safetensors"))
-
-
-def move_away(pool: PromptPool) -> None:
-    for file in pool.folder.glob(f"{DATABASE}*"):
-        file.unlink()
 
 
 @pytest.mark.parametrize("place", ["artifacts/ab", "drafts", "prompt-indexes", "."])
@@ -173,11 +103,11 @@ def test_files_that_were_half_written_are_removed_when_nobody_can_be_writing_the
     half = pool.folder / place / name
     half.parent.mkdir(parents=True, exist_ok=True)
     half.write_bytes(b"x")
-    assert pool.verify().clean
+    assert verify_prompts(pool.folder).clean
 
     yesterday = time.time() - 24 * 3600
     os.utime(half, (yesterday, yesterday))
-    assert kinds(pool.verify()) == {"orphan": 1}
+    assert kinds(verify_prompts(pool.folder)) == {"orphan": 1}
     assert not half.exists()
 
 
@@ -185,8 +115,8 @@ def test_a_damaged_index_is_built_again(pool: PromptPool) -> None:
     path = pool.index_path("LOC", CHECKPOINT)
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
-    assert kinds(pool.verify(repair=False)) == {"rebuilt": 1}
-    assert kinds(pool.verify()) == {"rebuilt": 1}
+    assert kinds(verify_prompts(pool.folder, repair=False)) == {"rebuilt": 1}
+    assert kinds(verify_prompts(pool.folder)) == {"rebuilt": 1}
     assert path.read_bytes() == whole
 
 
@@ -194,25 +124,37 @@ def damaged(path: Path) -> None:
     path.write_bytes(b"no database " * 500)
 
 
-@pytest.mark.parametrize("harm", [damaged, Path.unlink])
-def test_a_lost_database_is_built_again_from_the_files(
-    pool: PromptPool, tmp_path: Path, harm: Callable[[Path], object]
-) -> None:
-    before, rows = sorted(ids(pool)), {row.id: row for row in pool.rows()}
+def test_a_database_that_is_wholly_damaged_is_lost_and_kept(pool: PromptPool, tmp_path: Path) -> None:
     for name in (f"{DATABASE}-wal", f"{DATABASE}-shm"):
         (tmp_path / name).unlink(missing_ok=True)
-    harm(tmp_path / DATABASE)
+    damaged(tmp_path / DATABASE)
 
-    assert kinds(verify_prompts(tmp_path, repair=False)) == {"rebuilt": 1}
-    assert kinds(verify_prompts(tmp_path)) == {"rebuilt": 1}
-    again = PromptPool(tmp_path)
-    assert sorted(ids(again)) == before
-    assert {row.id: row for row in again.rows()} == rows
-    assert again.candidates("LOC", "", CHECKPOINT, made(3).feature, 1).rows == (made(3).row,) or (
-        again.candidates("LOC", "", CHECKPOINT, made(3).feature, 1).rows[0].id == made(3).row.id
-    )
+    assert kinds(verify_prompts(tmp_path, repair=False)) == {"lost": 1}
+    assert kinds(verify_prompts(tmp_path)) == {"lost": 1, "orphan": 1}  # its search index
+    assert PromptPool(tmp_path).rows() == []
     assert verify_prompts(tmp_path).clean
-    assert len(list(tmp_path.glob("*.damaged-*"))) == (harm is damaged)
+    assert (tmp_path / f"{DATABASE}.damaged-1").read_bytes().startswith(b"no database")
+
+
+def test_what_is_whole_in_a_damaged_database_is_saved(tmp_path: Path) -> None:
+    pool = PromptPool(tmp_path)
+    prompts = [made(number, prompt=np.full((20, 100), number)) for number in range(30)]
+    pool.add(*prompts)
+    content = bytearray(pool.path.read_bytes())
+    at = content.index(prompts[7].prompt.tobytes()[:64]) // 16_384 * 16_384
+    content[at : at + 16_384] = b"\x42" * 16_384
+    for name in (f"{DATABASE}-wal", f"{DATABASE}-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    pool.path.write_bytes(content)
+
+    assert set(kinds(verify_prompts(tmp_path, repair=False))) == {"lost", "saved"}
+    found = verify_prompts(tmp_path)
+    assert set(kinds(found)) == {"lost", "saved"}
+    kept = PromptPool(tmp_path).candidates("LOC", "", CHECKPOINT)
+    assert 20 <= len(kept) < 30
+    assert list(kept.rows) == [one.row for one in prompts if one.row in kept.rows]
+    assert verify_prompts(tmp_path).clean
+    assert (tmp_path / f"{DATABASE}.damaged-1").exists()
 
 
 @pytest.fixture

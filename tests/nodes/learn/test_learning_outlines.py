@@ -21,8 +21,8 @@ from snellen.learning.example_collection import gather_for
 from snellen.learning.prompt_recall import PromptRecall
 from snellen.learning.records import MAX_MASKS, Collected, LearningOutcome, Need, StoredExample
 from snellen.learning.resources import Learning
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.profiles import CollectionSettings, Profile
 from snellen.runtime.context import Context
 from snellen.tools.vision import Models

@@ -18,8 +18,8 @@ from snellen.learning.example_collection import MOST_PAINTED, gather_for, painte
 from snellen.learning.prompt_recall import PromptRecall
 from snellen.learning.records import Collected, LearningOutcome, Need
 from snellen.learning.resources import Learning
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.models.vision.inpainting import central
 from snellen.nodes.learn import prompt_tuning
 from snellen.profiles import CollectionSettings, Profile, WorldSettings

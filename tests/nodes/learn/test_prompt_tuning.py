@@ -23,8 +23,8 @@ from snellen.learning.prompt_recall import PromptRecall
 from snellen.learning.records import Collected, LearningOutcome, Need, StoredExample
 from snellen.learning.resources import Learning
 from snellen.memory import prompts as memory_prompts
-from snellen.memory.drafts import Drafts
 from snellen.memory.prompts import PromptPool
+from snellen.memory.prompts.drafts import Drafts
 from snellen.nodes.ask.remembering import remember
 from snellen.nodes.learn import prompt_tuning
 from snellen.profiles import CollectionSettings, Profile, SnellenError

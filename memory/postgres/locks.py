@@ -1,4 +1,4 @@
-"""Who runs a thread, where checkpoints lie in Postgres: advisory locks, which end with the connection that took them.
+"""Locks of threads that lie in Postgres: advisory locks, which end with the connection that took them.
 
 They hold across machines. A table beside them says who took which; the lock is the truth.
 """
@@ -14,7 +14,7 @@ from psycopg import AsyncConnection, Error
 from psycopg.rows import DictRow, dict_row
 
 from snellen.memory.home import MemoryTrouble
-from snellen.memory.postgres import Server, connected, entering, lock_key, prepared, reaching
+from snellen.memory.postgres.server import Server, connected, entering, lock_key, prepared, reaching
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -1,9 +1,9 @@
-"""What was learned, carried from one home to another: one archive, trusted in nothing.
+"""Archives that carry what was learned from one home to another: one file, trusted in nothing.
 
 A zip file without compression: ``manifest.json`` says what there is, ``demonstrations.json`` holds the learned
-demonstrations (not the seeds, which every home has), and ``prompts/`` the blocks with the tensors, safetensors and
-never pickle. An import checks every name, size, count, type, shape and digest, and every prompt against its own id,
-before anything is written; what it then writes it has encoded itself.
+demonstrations (not the seeds, which every home has), and ``prompts/`` the prompts in blocks, safetensors and never
+pickle. An import checks every name, size, count, type, shape and digest, and every prompt against its own id, before
+anything is written.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from snellen.errors import BadInput, SnellenError
+from snellen.errors import BadInput
 from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool, again
 from snellen.memory.home import MemoryTrouble, storing
-from snellen.memory.prompt_blocks import MAX_BLOCK_BYTES, BlockDamaged, block_path, decode, name_of
+from snellen.memory.prompts import rows as table
+from snellen.memory.prompts.blocks import MAX_BLOCK_BYTES, BlockDamaged, batches, decode, encode, name_of
+from snellen.memory.prompts.rows import PromptSelection
 from snellen.profiles.user_paths import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snellen.memory.prompt_records import LearnedPrompt
-    from snellen.memory.prompts import PromptPool
+    from snellen.memory.prompts import LearnedPrompt, PromptPool
 
 FORMAT: Final = "snellen-memory-1"
 MAX_ARCHIVE_BYTES: Final = 16 * 2**30
@@ -47,7 +48,7 @@ _UNREADABLE: Final = (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, struct
 
 @dataclass(frozen=True)
 class Exchanged:
-    """What an export wrote, or an import added."""
+    """The size of what an export wrote, or an import added."""
 
     path: str
     prompts: int
@@ -78,7 +79,7 @@ def export_memory(pool: PromptPool, path: Path) -> Exchanged:
 
     Raises:
         BadInput: there is already something at ``path``, or its folder is missing.
-        BlockDamaged: a stored prompt is not what it was.
+        PromptDamaged: a stored prompt is not what it was.
         MemoryTrouble: the disk is full or not writable; nothing is left at ``path``.
     """
     target = user_path(path, "archive")
@@ -89,7 +90,7 @@ def export_memory(pool: PromptPool, path: Path) -> Exchanged:
     learned = DemonstrationPool(pool.folder).learned()
     with storing(target), tempfile.TemporaryDirectory(dir=target.parent, prefix=".export.") as folder:
         draft = Path(folder) / "archive"
-        with pool.writing(), draft.open("wb") as file:
+        with draft.open("wb") as file:
             prompts = _write_archive(pool, learned, file)
             file.flush()
             os.fsync(file.fileno())
@@ -135,26 +136,31 @@ def import_memory(pool: PromptPool, path: Path) -> Exchanged:
 
 
 def _write_archive(pool: PromptPool, learned: Sequence[Demonstration], file: Any) -> int:  # noqa: ANN401 - a file
-    told = json.dumps([asdict(one) for one in learned], ensure_ascii=False).encode()
-    with pool.database() as rows:
-        query = "SELECT block, COUNT(*), MIN(number) FROM prompts GROUP BY block ORDER BY MIN(number)"
-        blocks = {row[0]: int(row[1]) for row in rows.execute(query)}
-    manifest = {
-        "format": FORMAT,
-        "blocks": blocks,
-        "demonstrations": {"sha256": hashlib.sha256(told).hexdigest(), "count": len(learned)},
-    }
+    blocks: dict[str, int] = {}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        _put(archive, _MANIFEST, json.dumps(manifest, indent=1).encode())
-        _put(archive, _DEMONSTRATIONS, told)
-        for name, count in blocks.items():
-            place = block_path(pool.blocks, name)
-            content = place.read_bytes()
-            if name_of(content) != name or len(decode(content, str(place))) != count:
-                msg = f"The prompts in {place} are damaged; `snellen memory verify` saves what is left, then export."
-                raise SnellenError(msg)
+        for batch in batches(_all_prompts(pool)):
+            content = encode(batch)
+            name = name_of(content)
+            blocks[name] = len(batch)
             _put(archive, f"prompts/{name}.safetensors", content)
+        demonstrations = json.dumps([asdict(one) for one in learned], ensure_ascii=False).encode()
+        _put(archive, _DEMONSTRATIONS, demonstrations)
+        manifest = {
+            "format": FORMAT,
+            "blocks": blocks,
+            "demonstrations": {"sha256": hashlib.sha256(demonstrations).hexdigest(), "count": len(learned)},
+        }
+        _put(archive, _MANIFEST, json.dumps(manifest, indent=1).encode())
     return sum(blocks.values())
+
+
+def _all_prompts(pool: PromptPool) -> Iterator[LearnedPrompt]:
+    """Yield the prompts pool by pool, the one that learned first comes first."""
+    with pool.database() as rows, rows.atomic():
+        query = "SELECT pool, fingerprint FROM prompts GROUP BY pool, fingerprint ORDER BY MIN(number)"
+        for name, fingerprint in rows.execute(query).fetchall():
+            for one in table.stored(rows, PromptSelection(pool=name, fingerprint=fingerprint)):
+                yield one.learned()
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -217,22 +223,22 @@ def _checked_manifest(archive: zipfile.ZipFile, path: Path) -> _Described:
 
 
 def _read_manifest(manifest: Any) -> _Described:  # noqa: ANN401 - JSON of unknown origin
-    said = manifest.get("format") if isinstance(manifest, dict) else None
-    if said != FORMAT:
-        msg = f"its format is {str(said)[:40]!r}, and this version of Snellen reads {FORMAT!r}"
+    version = manifest.get("format") if isinstance(manifest, dict) else None
+    if version != FORMAT:
+        msg = f"its format is {str(version)[:40]!r}, and this version of Snellen reads {FORMAT!r}"
         raise ValueError(msg)
-    blocks, told = manifest.get("blocks"), manifest.get("demonstrations")
-    if not (isinstance(blocks, dict) and isinstance(told, dict) and isinstance(told.get("sha256"), str)):
+    blocks, learned = manifest.get("blocks"), manifest.get("demonstrations")
+    if not (isinstance(blocks, dict) and isinstance(learned, dict) and isinstance(learned.get("sha256"), str)):
         msg = "its manifest does not say what there is"
-        raise ValueError(msg)  # noqa: TRY004 - a value from outside, told to the user
-    counts = [*blocks.values(), told.get("count")]
+        raise ValueError(msg)  # noqa: TRY004 - a value from outside, learned to the user
+    counts = [*blocks.values(), learned.get("count")]
     if any(type(count) is not int or count < 0 for count in counts):
         msg = "its manifest counts in something else than numbers"
         raise ValueError(msg)
-    if sum(blocks.values()) > MAX_PROMPTS or told["count"] > MAX_DEMONSTRATIONS:
+    if sum(blocks.values()) > MAX_PROMPTS or learned["count"] > MAX_DEMONSTRATIONS:
         msg = f"it holds more than {MAX_PROMPTS:,} prompts or {MAX_DEMONSTRATIONS:,} demonstrations"
         raise ValueError(msg)
-    return _Described(blocks, told["sha256"], told["count"])
+    return _Described(blocks, learned["sha256"], learned["count"])
 
 
 def _checked_blocks(archive: zipfile.ZipFile, described: _Described) -> Iterator[list[LearnedPrompt]]:
@@ -242,7 +248,7 @@ def _checked_blocks(archive: zipfile.ZipFile, described: _Described) -> Iterator
         if name_of(content) != name:
             msg = f"its part {part} is damaged"
             raise ValueError(msg)
-        prompts = [one.prompt for one in decode(content, f"its part {part}")]
+        prompts = decode(content, f"its part {part}")
         if len(prompts) != count:
             msg = f"its part {part} holds {len(prompts)} prompts and not {count}"
             raise ValueError(msg)
@@ -250,29 +256,31 @@ def _checked_blocks(archive: zipfile.ZipFile, described: _Described) -> Iterator
 
 
 def _checked_demonstrations(archive: zipfile.ZipFile, described: _Described) -> list[Demonstration]:
-    content = archive.read(_DEMONSTRATIONS)
-    if hashlib.sha256(content).hexdigest() != described.sha256:
+    file = archive.read(_DEMONSTRATIONS)
+    if hashlib.sha256(file).hexdigest() != described.sha256:
         msg = "its demonstrations are damaged"
         raise ValueError(msg)
-    told = _json(content, _DEMONSTRATIONS)
-    if not isinstance(told, list) or len(told) != described.demonstrations:
+    content = _json(file, _DEMONSTRATIONS)
+    if not isinstance(content, list) or len(content) != described.demonstrations:
         msg = f"its demonstrations are not the {described.demonstrations} that its manifest names"
         raise ValueError(msg)
-    return [_checked_demonstration(one) for one in told]
+    return [_checked_demonstration(one) for one in content]
 
 
-def _checked_demonstration(told: Any) -> Demonstration:  # noqa: ANN401 - JSON of unknown origin
+def _checked_demonstration(content: Any) -> Demonstration:  # noqa: ANN401 - JSON of unknown origin
     kinds = dict.fromkeys(Demonstration.__dataclass_fields__, str) | {"correct": bool, "plan": list}
-    if not isinstance(told, dict) or set(told) != set(kinds):
+    if not isinstance(content, dict) or set(content) != set(kinds):
         msg = "a demonstration has other fields than ours have"
         raise ValueError(msg)
-    steps = told["plan"] if isinstance(told["plan"], list) else [None]
-    texts = [*(value for name, value in told.items() if kinds[name] is str), *steps]
-    right = all(type(told[name]) is kind for name, kind in kinds.items()) and all(type(text) is str for text in texts)
-    if not right or any(len(text) > _MAX_TEXT for text in texts) or told["kind"] not in {"plan", "program"}:
+    steps = content["plan"] if isinstance(content["plan"], list) else [None]
+    texts = [*(value for name, value in content.items() if kinds[name] is str), *steps]
+    right = all(type(content[name]) is kind for name, kind in kinds.items()) and all(
+        type(text) is str for text in texts
+    )
+    if not right or any(len(text) > _MAX_TEXT for text in texts) or content["kind"] not in {"plan", "program"}:
         msg = "a demonstration has fields of another type, or longer than ours"
         raise ValueError(msg)
-    one = Demonstration(**told)
+    one = Demonstration(**content)
     if one.source == SEED or again(one).id != one.id or again(one).instruction != one.instruction:
         msg = f"the demonstration {one.id[:16]!r} is not what its id says"
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""What is stored of one learned prompt: where it belongs, what it was learned from, its tensor and its feature.
+"""Records of learned prompts: where one belongs, what it was learned from, its tensor and its feature.
 
 A prompt belongs to a pool (the tool), a concept and the fingerprint of the checkpoint that it was tuned on, and is
 never used with another. Its id follows from its content, so that learning the same twice stores it once, and whoever

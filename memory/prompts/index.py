@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from snellen.memory.prompt_rows import FeatureRows, State
+    from snellen.memory.prompts.rows import State
 
     Vector = NDArray[np.float32]
     Numbers = NDArray[np.int64]
-    Reading = Callable[[FeatureRows], Vector]
-    """Features of n places, float32 (n, d)."""
+    Reading = Callable[[Numbers], Vector]
+    """Features of n rows, float32 (n, d)."""
 
 FLAT_ROWS: Final = 32_768
 """Up to here a search compares all features: at most 3 ms for each 1,000 rows of 768 numbers on one slow core."""
@@ -64,12 +64,12 @@ class FeatureIndex:
         """How many features the index holds."""
         return 0 if self._index is None else int(self._index.ntotal)
 
-    def refresh(self, state: State, places_after: Callable[[int], FeatureRows], features: Reading) -> None:
+    def refresh(self, state: State, numbers_after: Callable[[int], Numbers], features: Reading) -> None:
         """Make the index hold exactly the rows of the database.
 
         Args:
             state: That of the database.
-            places_after: Tells the rows beyond a number.
+            numbers_after: Returns the rows beyond a number.
             features: Reads features.
         """
         if self._state == state:
@@ -77,11 +77,11 @@ class FeatureIndex:
         if self._index is None or self._state is None or self._state.identity != state.identity:
             self._index = read_index(self.path, state.identity)
             self._saved = self.count
-        gone = self._forget_missing(state, places_after)
+        gone = self._forget_missing(state, numbers_after)
         held = self._held()
-        missing = places_after(int(held[-1]) if len(held) else 0)
-        if self._index is None or _coded(self._index) != _wants_codes(len(held) + len(missing.numbers)):
-            self._index, self._saved, missing = None, 0, places_after(0)
+        missing = numbers_after(int(held[-1]) if len(held) else 0)
+        if self._index is None or _coded(self._index) != _wants_codes(len(held) + len(missing)):
+            self._index, self._saved, missing = None, 0, numbers_after(0)
         self._extend(missing, features, state.dimension)
         self._state = state
         self._save(gone=gone)
@@ -111,12 +111,12 @@ class FeatureIndex:
                 return numbers
             wanted *= 2
 
-    def _forget_missing(self, state: State, places_after: Callable[[int], FeatureRows]) -> bool:
+    def _forget_missing(self, state: State, numbers_after: Callable[[int], Numbers]) -> bool:
         """Remove rows that the database has no more; an index centred on one of them is dropped."""
         if self._index is None or (self._state is not None and self._state.forgettings == state.forgettings):
             return False
         held = self._held()
-        gone = held[~np.isin(held, places_after(0).numbers)]
+        gone = held[~np.isin(held, numbers_after(0))]
         if not len(gone):
             return False
         if len(gone) == len(held) or (_coded(self._index) and np.isin(gone, held[:TRAINED_ROWS]).any()):
@@ -125,15 +125,14 @@ class FeatureIndex:
             self._index.remove_ids(gone)
         return True
 
-    def _extend(self, missing: FeatureRows, features: Reading, dimension: int) -> None:
-        for start in range(0, len(missing.numbers), _READ_ROWS):
-            part = slice(start, start + _READ_ROWS)
-            chunk = type(missing)(missing.numbers[part], missing.blocks[part], missing.places[part])
+    def _extend(self, missing: Numbers, features: Reading, dimension: int) -> None:
+        for start in range(0, len(missing), _READ_ROWS):
+            chunk = missing[start : start + _READ_ROWS]
             vectors = features(chunk)
             if self._index is None:
-                self._index = _empty(dimension, coded=_wants_codes(len(missing.numbers)))
+                self._index = _empty(dimension, coded=_wants_codes(len(missing)))
                 self._index.train(vectors[:TRAINED_ROWS])
-            self._index.add_with_ids(vectors, chunk.numbers)
+            self._index.add_with_ids(vectors, chunk)
 
     def _held(self) -> Numbers:
         import faiss
@@ -166,8 +165,8 @@ def read_index(path: Path, identity: str) -> Any:  # noqa: ANN401 - faiss has no
     if damage(content) is not None:
         return None
     start = len(_MAGIC) + _DIGEST_BYTES
-    said, _, body = content[start:].partition(b"\n")
-    if json.loads(said) != {"identity": identity, "faiss": faiss.__version__}:
+    header, _, body = content[start:].partition(b"\n")
+    if json.loads(header) != {"identity": identity, "faiss": faiss.__version__}:
         return None
     return faiss.deserialize_index(np.frombuffer(body, dtype=np.uint8))
 
@@ -180,8 +179,8 @@ def write_index(path: Path, index: Any, identity: str) -> None:  # noqa: ANN401 
     """
     import faiss
 
-    said = json.dumps({"identity": identity, "faiss": faiss.__version__}).encode() + b"\n"
-    body = said + faiss.serialize_index(index).tobytes()
+    header = json.dumps({"identity": identity, "faiss": faiss.__version__}).encode() + b"\n"
+    body = header + faiss.serialize_index(index).tobytes()
     write_atomically(path, _MAGIC + hashlib.sha256(body).digest() + body)
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints in Postgres: which server, whose schema, and how trouble with it is told.
+"""The Postgres server of a home: its address, the schema of each home, and one sentence for each trouble with it.
 
 Several machines share the threads of one database; the owner's home uses the schema that the address leads to, every
 other home a schema of its own beside it.
@@ -85,7 +85,7 @@ class Server:
     place: str
 
 
-def server() -> Server | None:
+def chosen_server() -> Server | None:
     """Return the server that ``SNELLEN_CHECKPOINTS`` names; None where checkpoints lie in SQLite.
 
     Raises:

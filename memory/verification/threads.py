@@ -1,4 +1,4 @@
-"""Whether the threads of a home can still be read, and what is done about those that cannot.
+"""The check of threads in SQLite: they can still be read, and those that cannot go on from what can.
 
 A thread is a row of saved states. One whose last states are damaged goes on from the last whole one; LangGraph then
 repeats what came after it. Damaged rows are moved to a database beside their own, never deleted.
@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.memory.checkpoints import DATABASE, UNREADABLE, serializer
 from snellen.memory.home import connect, storing
-from snellen.memory.picture_verification import pictures_in
 from snellen.memory.thread_locks import holds_file
+from snellen.memory.verification.findings import unused_name
+from snellen.memory.verification.pictures import pictures_in
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
     from pathlib import Path
 
-    from snellen.memory.verification import Verification
+    from snellen.memory.verification.findings import Verification
 
 _TABLES: Final = ("checkpoints", "writes")
 """The tables of LangGraph's saver: states, and what the steps under way have given so far."""
@@ -122,11 +123,7 @@ def _said(one: _Damage) -> str:
 
 
 def _move(connection: sqlite3.Connection, database: Path, damaged: Iterable[_Damage]) -> Path:
-    aside = next(
-        path
-        for number in range(1, 10_000)
-        if not (path := database.with_name(f"{database.name}.damaged-{number}")).exists()
-    )
+    aside = unused_name(database)
     rows = [one.rows for one in damaged]
     connection.execute("ATTACH DATABASE ? AS aside", [str(aside)])
     with connection:

@@ -1,4 +1,4 @@
-"""Whether the pictures of a home are still what was stored, and whether those that something refers to are there.
+"""The check of pictures: they are still what was stored, and those that something refers to are there.
 
 A picture is named by the SHA-256 of its file, so a damaged one is recognised. Pictures that were drawn by a world, from
 a seed, can be drawn again: whoever knows how draws them into a folder of their own, and what comes out under the right
@@ -20,7 +20,7 @@ from snellen.memory.home import storing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from snellen.memory.verification import Verification
+    from snellen.memory.verification.findings import Verification
 
 Draw = Callable[[ArtifactStore, AbstractSet[str]], None]
 """Draws pictures of some ids again, as far as they follow from a seed, into a store; others may come with them."""

@@ -15,8 +15,8 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import set_json_dumps
 from psycopg_pool import AsyncConnectionPool
 
-from snellen.memory.postgres import PATIENCE_SECONDS, Server, entering, prepared, reaching
-from snellen.memory.postgres_locks import check_held
+from snellen.memory.postgres.locks import check_held
+from snellen.memory.postgres.server import PATIENCE_SECONDS, Server, entering, prepared, reaching
 from snellen.memory.savers import DELETE, KEEP_LATEST, Result, SynchronousMethods, waited_for
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Whether the threads of a home can still be read where they lie in Postgres; nothing is changed there.
+"""The check of threads that lie in Postgres: they can still be read; nothing is changed there.
 
 A server has checksums, replicas and backups of its own, and others may be using the tables: damage is told, and mended
 by whoever looks after the server.
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from snellen.memory.checkpoints import UNREADABLE, serializer
-from snellen.memory.picture_verification import pictures_in
-from snellen.memory.postgres import Server, connected
+from snellen.memory.postgres.server import Server, connected
+from snellen.memory.verification.pictures import pictures_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from langchain_core.runnables import RunnableConfig
 
-    from snellen.memory.verification import Verification
+    from snellen.memory.verification.findings import Verification
 
 _STATES = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints ORDER BY thread_id, checkpoint_id"
 

@@ -1,0 +1,1 @@
+"""Threads in Postgres: the server and its schemas, locks, and the saver. Imported only where Postgres is used."""

@@ -1,0 +1,462 @@
+"""The pools of learned prompts of one home: learn, look up, forget."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+import weakref
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from sqlite_utils import Database
+
+from snellen.errors import BadInput
+from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.home import MemoryTrouble, storing, trouble_with
+from snellen.memory.prompts import rows as table
+from snellen.memory.prompts.blocks import OldBlocks, kind_of
+from snellen.memory.prompts.index import FeatureIndex
+from snellen.memory.prompts.records import LearnedPrompt, PromptRow, RecalledPrompts
+from snellen.memory.prompts.rows import DATABASE, PromptDamaged, PromptSelection, State
+from snellen.memory.tables import DatabaseTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from snellen.memory.demonstrations import Demonstration
+
+    Vector = NDArray[np.float32]
+
+INDEXES: Final = "prompt-indexes"
+LOCK: Final = "prompts.lock"
+
+_COMPARED_ROWS: Final = 1024
+"""Up to so many rows of a concept are compared one by one; that is exact, and faster than any index."""
+
+_PAGE_BYTES: Final = 16_384
+"""Of a new database: few features of 768 numbers fit a page of SQLite's own 4,096 bytes without waste."""
+_LOGGER = logging.getLogger(__name__)
+
+
+class PromptsGone(MemoryTrouble):
+    """There are files of prompts, and no database that knows them."""
+
+
+@dataclass(frozen=True)
+class PoolStats:
+    """The size of one pool for one checkpoint."""
+
+    pool: str
+    fingerprint: str
+    concepts: int
+    prompts: int
+    zeros: int
+    """Prompts of zeros: cases that the tool got right by itself."""
+    shape: tuple[int, ...]
+    bytes: int
+    """Of tensors and features."""
+
+
+class PromptPool(DatabaseTable):
+    """The learned prompts of one home; safe for threads and for several processes at once."""
+
+    def __init__(self, folder: Path, *, rebuilding: bool = False, tolerant: bool = False) -> None:
+        """Open the pools of a home and bring their database up to date.
+
+        Args:
+            folder: The memory's home.
+            rebuilding: Begin a new database although there are files of prompts that the old one knew.
+            tolerant: Be empty where the database is damaged or gone, and say so (``trouble``); only changes raise then.
+
+        Raises:
+            MemoryTrouble: the database is damaged, gone, locked or read-only, or the disk is full.
+        """
+        self.trouble: MemoryTrouble | None = None
+        self.old_blocks = OldBlocks(folder)
+        self._rebuilding = rebuilding
+        self._indexes: dict[tuple[str, str], FeatureIndex] = {}
+        self._connection: sqlite3.Connection | None = None
+        self._opened_file = (0, 0, 0)
+        self._searching = threading.RLock()
+        try:
+            super().__init__(folder, DATABASE, table.migrations, lock=LOCK)
+            if not self.is_read_only:
+                self.deliver_demonstrations()
+        except MemoryTrouble as error:
+            if not (tolerant and _is_damage(error)):
+                raise
+            self.trouble = error
+
+    def add(self, *prompts: LearnedPrompt) -> int:
+        """Store prompts, all or none; those already there stay as they are.
+
+        Returns:
+            How many were new.
+
+        Raises:
+            BadInput: a prompt has another shape, or its feature another length, than those of its pool.
+            MemoryTrouble: the disk is full or not writable; nothing was stored.
+        """
+        return self.add_batches([prompts])
+
+    def add_batches(
+        self, prompts: Iterable[Sequence[LearnedPrompt]], demonstrations: Sequence[Demonstration] = ()
+    ) -> int:
+        """Store batch after batch as they come, all or none; demonstrations arrive with them.
+
+        Returns:
+            How many prompts were new.
+
+        Raises:
+            BadInput: as ``add``.
+            MemoryTrouble: as ``add``.
+        """
+        with self.changing() as rows, rows.atomic():
+            count = sum(_add_batch(rows, batch) for batch in prompts)
+            table.arrive(rows, demonstrations)
+        self.deliver_demonstrations()
+        return count
+
+    def candidates(
+        self,
+        pool: str,
+        concept: str,
+        fingerprint: str,
+        feature: Vector | None = None,
+        limit: int | None = None,
+        *,
+        trouble: Callable[[str], None] | None = None,
+    ) -> RecalledPrompts:
+        """Return the prompts learned for a concept, those of the most similar features first.
+
+        Args:
+            pool: VQA, LOC, SEG, CLIP or REPLACE.
+            concept: Its name in any case; empty takes all concepts of the pool (for VQA, which has none).
+            fingerprint: Of the checkpoint in use; prompts of another are not seen.
+            feature: What is looked at, (d,); None returns the prompts in the order they were learned.
+            limit: At most so many; None takes all.
+            trouble: Told why some prompts cannot be read; the others are then found as if those had never been
+                learned, more slowly than otherwise. None raises.
+
+        Returns:
+            By falling cosine of the features, equal ones by id; without rows where nothing was learned.
+
+        Raises:
+            MemoryTrouble: the database cannot be read.
+            PromptDamaged: the tensors of a candidate are not what was stored, and there is no ``trouble``.
+            BadInput: the feature has another length than those of the pool, or is not finite.
+        """
+        selection = PromptSelection(pool=pool, concept=concept, fingerprint=fingerprint)
+        with self._reading() as rows:
+            state = table.state_of(rows, pool, fingerprint)
+            if not state.last or (limit is not None and limit < 1):
+                return _recalled([])
+            asked = None if feature is None else _unit(feature, state.dimension, pool)
+            try:
+                if asked is None:
+                    numbers = table.numbers_of(rows, selection, limit).tolist()
+                else:
+                    numbers = self._nearest(rows, selection, asked, limit)[:limit]
+                return _recalled([one.learned() for one in table.stored_by_number(rows, numbers)])
+            except (PromptDamaged, sqlite3.DatabaseError) as error:
+                if trouble is None or isinstance(error, sqlite3.OperationalError):
+                    raise
+                trouble(str(error) if isinstance(error, PromptDamaged) else str(trouble_with(error, self.path)))
+                return _recalled(_whole(rows, selection, asked)[:limit])
+
+    def concepts(self, pool: str, fingerprint: str) -> frozenset[str]:
+        """Return the concepts that a pool has learned for a checkpoint, in lower case."""
+        query = "SELECT DISTINCT concept FROM prompts WHERE pool = ? AND fingerprint = ?"
+        with self._reading() as rows:
+            return frozenset(row[0] for row in rows.execute(query, [pool, fingerprint]))
+
+    def fingerprints(self, pool: str) -> frozenset[str]:
+        """Return the checkpoints that a pool has learned for."""
+        with self._reading() as rows:
+            names = rows.execute("SELECT DISTINCT fingerprint FROM prompts WHERE pool = ?", [pool])
+            return frozenset(row[0] for row in names)
+
+    def state(self, pool: str, fingerprint: str) -> State:
+        """Return what changes whenever a pool learns or forgets prompts of a checkpoint."""
+        with self._reading() as rows:
+            return table.state_of(rows, pool, fingerprint)
+
+    def rows(self, selection: PromptSelection = PromptSelection()) -> list[PromptRow]:  # noqa: B008 - frozen
+        """Return the selected rows, the oldest first."""
+        with self.database() as rows:
+            return list(table.rows(rows, selection).values())
+
+    def get(self, prompt_id: str) -> LearnedPrompt | None:
+        """Return one prompt with its tensors; None where there is none of that id.
+
+        Raises:
+            PromptDamaged: the tensors are not what was stored.
+        """
+        with self.database() as rows:
+            return next((one.learned() for one in table.stored(rows, PromptSelection(ids=(prompt_id,)))), None)
+
+    def forget(
+        self, ids: Sequence[str] = (), *, pool: str = "", concept: str = "", fingerprint: str = "", all_: bool = False
+    ) -> int:
+        """Forget prompts: from then on everything is as if they had never been learned.
+
+        Args:
+            ids: These prompts; unknown ones change nothing.
+            pool: Those of this pool.
+            concept: Those of this concept.
+            fingerprint: Those of this checkpoint; conditions that are given together must all hold.
+            all_: All of them; must be said, so that an empty condition forgets nothing by mistake.
+
+        Returns:
+            How many were forgotten.
+
+        Raises:
+            BadInput: nothing says what to forget.
+            MemoryTrouble: the disk is full or not writable; nothing was forgotten.
+        """
+        selection = PromptSelection(ids=tuple(ids), pool=pool, concept=concept, fingerprint=fingerprint)
+        if not all_ and selection == PromptSelection():
+            msg = "Nothing was named to forget: give ids, a pool, a concept or a fingerprint, or say that all is meant."
+            raise BadInput(msg)
+        with self.changing() as rows:
+            with rows.atomic():
+                gone = table.rows(rows, selection)
+                table.delete(rows, list(gone))
+            for owner in {(one.pool, one.fingerprint) for one in gone.values()}:
+                if not table.state_of(rows, *owner).last:
+                    self.index_path(*owner).unlink(missing_ok=True)
+            _shrink(rows)
+        return len(gone)
+
+    def stats(self) -> list[PoolStats]:
+        """Return what each pool holds, by pool and fingerprint."""
+        query = (
+            "SELECT pool, fingerprint, COUNT(DISTINCT concept), COUNT(*), TOTAL(LENGTH(prompt) = 0), MIN(shape), "
+            "TOTAL(LENGTH(feature) + LENGTH(prompt)) FROM prompts LEFT JOIN prompt_tensors USING (number) "
+            "GROUP BY pool, fingerprint ORDER BY pool, fingerprint"
+        )
+        with self.database() as rows:
+            return [
+                PoolStats(pool, print_, concepts, count, int(zeros), table.shape_of(shape), int(size))
+                for pool, print_, concepts, count, zeros, shape, size in rows.execute(query)
+            ]
+
+    def index_path(self, pool: str, fingerprint: str) -> Path:
+        """Return where the search index of a pool is, or would be."""
+        return self.folder / INDEXES / f"{pool}.{fingerprint}.faiss"
+
+    def refresh_index(self, pool: str, fingerprint: str) -> None:
+        """Bring the search index of a pool up to date, building it where it is missing.
+
+        Raises:
+            PromptDamaged: a feature cannot be read.
+        """
+        with self._reading() as rows:
+            self._index(rows, pool, fingerprint)
+
+    def deliver_demonstrations(self) -> None:
+        """Carry demonstrations that arrived with an import over to their pool; nothing happens where none wait.
+
+        Raises:
+            MemoryTrouble: their database cannot be written; they wait for the next opening.
+        """
+        with self.database() as rows:
+            waiting = table.arrived(rows)
+            if waiting:
+                DemonstrationPool(self.folder).add(*waiting)
+                table.delivered(rows, [one.id for one in waiting])
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """Open the database for one operation."""
+        with self._rows() as rows:
+            yield rows
+
+    @contextmanager
+    def changing(self) -> Iterator[Database]:
+        """Open the database for a change, and keep all others from writing, in this process and elsewhere.
+
+        Raises:
+            MemoryTrouble: another process has been writing for a minute, or the folder is not writable.
+        """
+        if self.trouble is not None:
+            raise self.trouble
+        with self.writing(), self._rows() as rows:
+            rows.execute("PRAGMA secure_delete = ON")
+            yield rows
+
+    @contextmanager
+    def _reading(self) -> Iterator[Database]:
+        """Look at one state of the database, one thread at a time, through a connection that stays open.
+
+        SQLite tidies up whenever the last connection closes: too slow for each of many lookups.
+        """
+        if self.trouble is not None:
+            with self.database() as rows:
+                yield rows
+            return
+        with self._searching, storing(self.path):
+            file = self.path.stat()
+            opened = (os.getpid(), file.st_dev, file.st_ino)  # neither a child's nor that of a file that is gone
+            if self._connection is None or self._opened_file != opened:
+                self._connection, self._opened_file = self._connected(any_thread=True), opened
+                weakref.finalize(self, self._connection.close)
+            if self._connection.in_transaction:  # whoever is told of trouble looks, too
+                yield Database(self._connection)
+                return
+            self._connection.execute("BEGIN")
+            try:
+                yield Database(self._connection)
+            finally:
+                self._connection.rollback()
+
+    def _connected(self, *, any_thread: bool = False) -> sqlite3.Connection:
+        if self.trouble is not None:
+            empty = sqlite3.connect(":memory:")
+            self._prepare(empty)
+            table.migrations.apply(Database(empty))
+            return empty
+        if not (self.is_read_only or self.path.exists()):
+            self._begin()
+        connection = super()._connected(any_thread=any_thread)
+        self._prepare(connection)
+        return connection
+
+    def _begin(self) -> None:
+        if self.old_blocks.paths() and not self._rebuilding:
+            msg = (
+                f"The memory at {self.folder} has files of prompts, but {DATABASE} is gone: "
+                "run `snellen memory verify`, which reads it from these files again (nothing was changed)."
+            )
+            raise PromptsGone(msg)
+        with closing(sqlite3.connect(self.path)) as new:
+            new.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            new.execute("PRAGMA journal_mode = WAL")
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Let SQL read the files of earlier versions."""
+        connection.create_function("block_feature", 2, self.old_blocks.feature)
+        connection.create_function("block_prompt", 2, self.old_blocks.prompt)
+
+    def _upgrade(self, rows: Database) -> None:
+        """Bring the database up to date, and delete the files of earlier versions that it took the tensors from."""
+        self._prepare(rows.conn)
+        if self.is_read_only:  # a copy in memory: tensors are read from where they are
+            table.migrations.apply(rows, stop_before=table.TENSORS)
+            rows.execute(f"CREATE TEMP VIEW prompt_tensors AS {table.FROM_BLOCKS}")
+            return
+        table.migrations.apply(rows)
+        moved = {row[0] for row in rows.execute("SELECT block FROM moved_blocks")} | self.old_blocks.unfinished()
+        if not moved:
+            return
+        try:
+            self.old_blocks.delete(moved)
+        except OSError as error:
+            _LOGGER.warning("A file of an earlier version was not deleted: %s", error)
+        else:
+            with rows.atomic():
+                rows.execute("DELETE FROM moved_blocks")
+
+    def _nearest(self, rows: Database, selection: PromptSelection, asked: Vector, limit: int | None) -> list[int]:
+        """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
+        among = table.numbers_of(rows, selection) if selection.concept or limit is None else None
+        if among is None or (limit is not None and len(among) > max(limit, _COMPARED_ROWS)):
+            index = self._index(rows, selection.pool, selection.fingerprint)
+            among = np.sort(index.search(asked, limit or 0, among))
+        if not len(among):
+            return []
+        ids, features = table.features(rows, among)
+        # Exact, and the same for a row whatever stands beside it; a matrix product is neither.
+        scores = (features.astype(np.float64) * asked.astype(np.float64)).sum(axis=1)
+        order = sorted(range(len(scores)), key=lambda at: (-scores[at], ids[at]))
+        return [int(among[at]) for at in order]
+
+    def _index(self, rows: Database, pool: str, fingerprint: str) -> FeatureIndex:
+        index = self._indexes.setdefault((pool, fingerprint), FeatureIndex(self.index_path(pool, fingerprint)))
+        index.refresh(
+            table.state_of(rows, pool, fingerprint),
+            lambda number: table.numbers_after(rows, pool, fingerprint, number),
+            lambda numbers: table.features(rows, numbers)[1],
+        )
+        return index
+
+
+def _add_batch(rows: Database, prompts: Sequence[LearnedPrompt]) -> int:
+    unique = {one.row.id: one for one in prompts}
+    there = table.known(rows, list(unique))
+    new = [one for one in unique.values() if one.row.id not in there]
+    for _, group in groupby(new, key=kind_of):
+        alike = list(group)
+        _refuse_other_kind(rows, alike[0])
+        table.insert(rows, alike)
+    return len(new)
+
+
+def _refuse_other_kind(rows: Database, one: LearnedPrompt) -> None:
+    there = table.kind_of(rows, one.row.pool, one.row.fingerprint)
+    if there is None or there == (one.row.shape, len(one.feature)):
+        return
+    msg = (
+        f"The pool {one.row.pool} holds prompts of shape {there[0]} for this checkpoint, and "
+        f"{one.row.shape} cannot be mixed with them: forget them first (`snellen memory forget --pool {one.row.pool}`)."
+    )
+    raise BadInput(msg)
+
+
+def _shrink(rows: Database) -> None:
+    """Let what was forgotten leave the disk; where there is no room to do so, its pages stay, overwritten by zeros."""
+    free, pages = (rows.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+    with suppress(sqlite3.OperationalError):
+        if 2 * free > pages:
+            rows.execute("VACUUM")
+        rows.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _whole(rows: Database, selection: PromptSelection, asked: Vector | None) -> list[LearnedPrompt]:
+    """Return the prompts that can be read, nearest first where something is asked: each one is."""
+    whole = []
+    for number in table.numbers_of(rows, selection).tolist():
+        with suppress(PromptDamaged, sqlite3.DatabaseError):
+            whole += [one.learned() for one in table.stored_by_number(rows, [number])]
+    if asked is not None:
+        whole.sort(key=lambda one: (-_score(one.feature, asked), one.row.id))
+    return whole
+
+
+def _recalled(prompts: Sequence[LearnedPrompt]) -> RecalledPrompts:
+    if not prompts:
+        nothing: Vector = np.empty((0, 0), dtype=np.float32)
+        return RecalledPrompts((), nothing, nothing)
+    return RecalledPrompts(
+        rows=tuple(one.row for one in prompts),
+        prompts=np.stack([one.prompt for one in prompts]),
+        features=np.stack([one.feature for one in prompts]),
+    )
+
+
+def _is_damage(error: MemoryTrouble) -> bool:
+    cause = error.__cause__
+    # A database that is locked, read-only or out of room is trouble of another kind.
+    damaged = isinstance(cause, sqlite3.DatabaseError) and not isinstance(cause, sqlite3.OperationalError)
+    return damaged or isinstance(error, PromptsGone)
+
+
+def _score(feature: Vector, asked: Vector) -> float:
+    return float((feature.astype(np.float64) * asked.astype(np.float64)).sum())
+
+
+def _unit(feature: Vector, dimension: int, pool: str) -> Vector:
+    asked = np.asarray(feature, dtype=np.float64)
+    if asked.shape != (dimension,) or not np.isfinite(asked).all():
+        msg = f"The pool {pool} is searched by {dimension} finite numbers, not by an array of shape {asked.shape}."
+        raise BadInput(msg)
+    length = float(np.linalg.norm(asked))
+    return (asked / (length or 1.0)).astype(np.float32)
