@@ -55,7 +55,7 @@ def make_page(jobs: Jobs, *, profile: str = "embedded", settings: ServerSettings
         settings: The limits of uploads.
 
     Returns:
-        The page; it works for the user whom the guard let in (``scope["state"]["user"]``), or else for the owner.
+        The page; it works for the user that the guard let in (``scope["state"]["user"]``), or else for the owner.
     """
     if not os.environ.get(_CACHE):
         # Uploads wait there until their message is sent; no other user of this machine can read them.

@@ -116,7 +116,7 @@ class PageContext:
     generations: ViewGenerations = field(default_factory=ViewGenerations)
 
     def home(self, request: gr.Request) -> Path:
-        """Return the home of the user whom the guard let in; without a guard, the owner's."""
+        """Return the home of the user that the guard let in; without a guard, the owner's."""
         asked = request.request
         user = asked.scope.get("state", {}).get("user") if asked is not None else None
         return Path(user.home) if user is not None else home_folder()

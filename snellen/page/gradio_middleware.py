@@ -36,7 +36,7 @@ _POLICY: Final = (
 class GradioMiddleware:
     """Pure ASGI middleware around Gradio.
 
-    Gradio itself serves any file of its cache to whoever knows its name, and takes any path in there as an upload.
+    Gradio itself serves any file of its cache to anyone who knows its name, and takes any path in there as an upload.
     """
 
     app: ASGIApp

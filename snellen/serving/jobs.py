@@ -82,7 +82,7 @@ class Job:
         error: Why it failed or was stopped, in a sentence.
         state: What the thread had saved at its beginning or its end.
         began: When, in seconds of ``time.monotonic``.
-        news: Wakes whoever waits for an event or a change of status.
+        news: The condition that signals events and changes of status.
         task: What works on it.
         refused: Why its thread could not be begun.
     """
@@ -167,7 +167,7 @@ class Jobs:
         """Take on a job, and return it once its thread is begun.
 
         Args:
-            home: The home of the user for whom it is done.
+            home: The home of its user.
             make: Begins or resumes a thread, e.g. ``lambda: CHAT.resume(name)``; called when it is the job's turn.
 
         Raises:

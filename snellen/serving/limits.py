@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from snellen.serving.settings import ServerSettings
 
 _NETWORK_BITS: Final = 64
-"""The network of one IPv6 customer: whoever has one address of it has all."""
+"""The network of one IPv6 customer, who has all addresses of it."""
 
 
 class Refusal(Exception):  # noqa: N818 - what it is

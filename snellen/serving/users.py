@@ -117,7 +117,7 @@ class Tokens:
         """Let a token open nothing any more; the user's home stays.
 
         Raises:
-            BadInput: nobody of this name has one.
+            BadInput: the user has none.
         """
         with self._changing() as held:
             if held.pop(name, None) is None:
@@ -125,7 +125,7 @@ class Tokens:
                 raise BadInput(msg)
 
     def find(self, token: str) -> Token | None:
-        """Return whose token this is; None where it is nobody's. Takes as long for a wrong one as for a right one."""
+        """Return the record of a token; None where there is none. A wrong token takes as long as a right one."""
         self._refresh()
         digest = _digest(token) if _TOKEN.fullmatch(token) else ""
         found = None

@@ -297,7 +297,7 @@ class _Exchange:
         return text
 
     def _leave(self) -> None:
-        """Stop what nobody waits for and nobody could find again; what the client named goes on."""
+        """Stop a job whose client has left; a thread that the client named goes on."""
         if not self.begun.done():
             if not self.place.kept:
                 self.begun.cancel()

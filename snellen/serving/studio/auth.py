@@ -1,4 +1,4 @@
-"""Authorization on LangGraph's server: each user whom the guard let in sees only their own threads, runs and files."""
+"""Authorization on LangGraph's server: users see only their own threads, runs and files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ auth = Auth()
 
 @auth.authenticate
 async def authenticate(request: Request) -> Auth.types.MinimalUserDict:
-    """Return the user whom the guard before the server has let in."""
+    """Return the user that the guard let in."""
     user = request.scope.get("state", {}).get("user")
     if user is None:
         raise Auth.exceptions.HTTPException(status_code=401, detail="A token is needed: Authorization: Bearer TOKEN.")
