@@ -114,7 +114,7 @@ class SharedConnection(H11Protocol):
             oldest.transport.abort()
 
     def _crowd(self) -> _Crowd | None:
-        """Return the connections of which one must close: of this address, or of the one with most; None where none must."""
+        """Return connections of which one must close: of this address, or of the one with most; None for none."""
         limits = self.limits
         everyone = [one for one in self.connections if not one.transport.is_closing()]
         own = [one for one in everyone if _address(one) == _address(self)]
