@@ -219,7 +219,7 @@ async def test_one_goes_back_to_any_step_changes_it_and_goes_on_from_there(clien
     [
         ({"program": 3}, "'program' cannot be set so"),
         ({"strange": 1}, "no field 'strange'"),
-        ({"folder": "/etc"}, "A folder of this machine"),
+        ({"folder": "/etc"}, "Folders of this machine"),
         ({"profile": "/etc/passwd.toml"}, "There is no profile"),
         ({"pictures": [{"id": "../../etc/passwd", "width": 1, "height": 1}]}, "it refers to no picture"),
         (
