@@ -98,7 +98,7 @@ async def _related(concept: str, context: LearningContext) -> list[str]:
 
 async def _alike(concept: str, count: int, context: LearningContext) -> list[str]:
     """Name concepts of its group where a table of facts knows it, else by asking the Reasoner."""
-    known = context.models.expansion.related(concept, count)
+    known = context.vision().expansion.related(concept, count)
     if known or not count:
         return list(known)
     return await _named_by(context.reasoner, concept, count)
@@ -114,8 +114,7 @@ async def _named_by(reasoner: Reasoner, concept: str, count: int) -> list[str]:
 
 
 def _settings(context: LearningContext) -> CollectionSettings:
-    settings: CollectionSettings = context.models.profile.collection
-    return settings
+    return context.vision().profile.collection
 
 
 @dataclass(frozen=True)
@@ -177,8 +176,8 @@ class _Gathering:
 
     def _shown(self, found: SearchedPicture) -> TuningExample:
         if POOL_OF_TOOL[self.need.tool] == "REPLACE":
-            return TuningExample(found.picture, found.concept, (painted_place(found.picture, self.context.models),))
-        return TuningExample(subject(found.picture, self.context.models), found.concept)
+            return TuningExample(found.picture, found.concept, (painted_place(found.picture, self.context.vision()),))
+        return TuningExample(subject(found.picture, self.context.vision()), found.concept)
 
     def _collected(self, own: Split[TuningExample], others: Split[TuningExample], *, source: str) -> Collected:
         def stored(examples: Sequence[TuningExample]) -> tuple[StoredExample, ...]:
@@ -227,7 +226,7 @@ def _share(found: int, held_out: int, wanted: int) -> int:
 def _annotated(context: LearningContext) -> AnnotatedSource:
     source = context.learner().annotated
     if source is None:
-        profile = context.models.profile
+        profile = context.vision().profile
         msg = (
             f"The profile {profile.name!r} has no scenes with boxes to learn from: name a folder in COCO's format "
             "(--pictures DIR), or set collection.annotated to one in a profile that extends it."
@@ -239,7 +238,7 @@ def _annotated(context: LearningContext) -> AnnotatedSource:
 def _found(context: LearningContext) -> PictureSource:
     source = context.learner().found
     if source is None:
-        profile = context.models.profile
+        profile = context.vision().profile
         msg = (
             f"The profile {profile.name!r} has no pictures to learn from: name a folder of them (--pictures DIR), or "
             "set collection.pictures to one in a profile that extends it."

@@ -103,7 +103,7 @@ def _adapt(collected: Collected, context: LearningContext, tell: Tell, stop: thr
     from snellen.tuning import lora
 
     need = collected.need
-    bench = TuningBench(collected, context, Models(context.models.profile))
+    bench = TuningBench(collected, context, Models(context.vision().profile))
     of = bench.tuner.common.lora.steps
     names = collected.names
     try:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from snellen.collection import AnnotatedSource, PictureSource
     from snellen.memory.artifacts import ArtifactStore
     from snellen.memory.prompts import PromptPool
     from snellen.memory.prompts.drafts import Drafts
+    from snellen.models.vision.models import Models
     from snellen.reasoning.reasoner import Reasoner
 
 
@@ -46,9 +47,12 @@ class LearningContext(Protocol):
         """The Reasoner, which names related concepts."""
         ...
 
-    @property
-    def models(self) -> Any:  # noqa: ANN401 - the vision models of the profile, or doubles of them
-        """The vision models of the profile (``snellen.models.vision.models.Models``)."""
+    def vision(self) -> Models:
+        """Return the vision models.
+
+        Raises:
+            SnellenError: This run has none.
+        """
         ...
 
     def learner(self) -> Learning:

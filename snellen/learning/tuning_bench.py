@@ -32,7 +32,7 @@ class TuningBench:
         self.collected, self.context = collected, context
         self.drafts = context.learner().drafts
         self.pool = POOL_OF_TOOL[collected.need.tool]
-        self.models = models or context.models
+        self.models = models or context.vision()
         self.tuner: Tuner[Any, Any] = tuner_of(self.models, self.pool)
         self.fingerprint = fingerprint(self.models.profile, POOLS[self.pool])
         settings = f"{self.tuner.settings.model_dump_json()} {self.tuner.common.seed}"
