@@ -1,4 +1,4 @@
-"""Which thread a conversation is, for clients that send all that was said and no thread's name."""
+"""Threads of conversations, found again for clients that send all that was said and no thread's name."""
 
 from __future__ import annotations
 

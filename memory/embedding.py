@@ -1,4 +1,4 @@
-"""What the pool searches by: sentence embeddings of the profile's model (all-MiniLM-L6-v2 unless it says otherwise)."""
+"""Sentence embeddings, by which demonstrations are searched: the profile's model, all-MiniLM-L6-v2 by default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an interrupted evaluation has already measured, so that starting it again goes on from there.
+"""The journal of an interrupted evaluation, so that starting it again goes on from there.
 
 One JSON line a task, appended as soon as the task is scored; the first line says what was being measured. A finished
 evaluation deletes its journal.

@@ -1,4 +1,4 @@
-"""What LangGraph's interface for savers has beyond reading and writing, for the savers of a home.
+"""Savers of a home with all of LangGraph's interface, beyond reading and writing.
 
 Threads can be copied and pruned, and what single runs saved can be deleted. All of it can be called synchronously, too.
 """

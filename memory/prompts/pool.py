@@ -21,6 +21,7 @@ from snellen.memory.home import MemoryTrouble, storing, trouble_with
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import OldBlocks, kind_of
 from snellen.memory.prompts.index import FeatureIndex
+from snellen.memory.prompts.lookup import recalled, unit, whole
 from snellen.memory.prompts.records import LearnedPrompt, PromptRow, RecalledPrompts
 from snellen.memory.prompts.rows import DATABASE, PromptDamaged, PromptSelection, State
 from snellen.memory.tables import DatabaseTable
@@ -158,19 +159,19 @@ class PromptPool(DatabaseTable):
         with self._reading() as rows:
             state = table.state_of(rows, pool, fingerprint)
             if not state.last or (limit is not None and limit < 1):
-                return _recalled([])
-            asked = None if feature is None else _unit(feature, state.dimension, pool)
+                return recalled([])
+            asked = None if feature is None else unit(feature, state.dimension, pool)
             try:
                 if asked is None:
                     numbers = table.numbers_of(rows, selection, limit).tolist()
                 else:
                     numbers = self._nearest(rows, selection, asked, limit)[:limit]
-                return _recalled([one.learned() for one in table.stored_by_number(rows, numbers)])
+                return recalled([one.learned() for one in table.stored_by_number(rows, numbers)])
             except (PromptDamaged, sqlite3.DatabaseError) as error:
                 if trouble is None or isinstance(error, sqlite3.OperationalError):
                     raise
                 trouble(str(error) if isinstance(error, PromptDamaged) else str(trouble_with(error, self.path)))
-                return _recalled(_whole(rows, selection, asked)[:limit])
+                return recalled(whole(rows, selection, asked)[:limit])
 
     def concepts(self, pool: str, fingerprint: str) -> frozenset[str]:
         """Return the concepts that a pool has learned for a checkpoint, in lower case."""
@@ -420,43 +421,8 @@ def _shrink(rows: Database) -> None:
         rows.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def _whole(rows: Database, selection: PromptSelection, asked: Vector | None) -> list[LearnedPrompt]:
-    """Return the prompts that can be read, nearest first where something is asked: each one is."""
-    whole = []
-    for number in table.numbers_of(rows, selection).tolist():
-        with suppress(PromptDamaged, sqlite3.DatabaseError):
-            whole += [one.learned() for one in table.stored_by_number(rows, [number])]
-    if asked is not None:
-        whole.sort(key=lambda one: (-_score(one.feature, asked), one.row.id))
-    return whole
-
-
-def _recalled(prompts: Sequence[LearnedPrompt]) -> RecalledPrompts:
-    if not prompts:
-        nothing: Vector = np.empty((0, 0), dtype=np.float32)
-        return RecalledPrompts((), nothing, nothing)
-    return RecalledPrompts(
-        rows=tuple(one.row for one in prompts),
-        prompts=np.stack([one.prompt for one in prompts]),
-        features=np.stack([one.feature for one in prompts]),
-    )
-
-
 def _is_damage(error: MemoryTrouble) -> bool:
     cause = error.__cause__
     # A database that is locked, read-only or out of room is trouble of another kind.
     damaged = isinstance(cause, sqlite3.DatabaseError) and not isinstance(cause, sqlite3.OperationalError)
     return damaged or isinstance(error, PromptsGone)
-
-
-def _score(feature: Vector, asked: Vector) -> float:
-    return float((feature.astype(np.float64) * asked.astype(np.float64)).sum())
-
-
-def _unit(feature: Vector, dimension: int, pool: str) -> Vector:
-    asked = np.asarray(feature, dtype=np.float64)
-    if asked.shape != (dimension,) or not np.isfinite(asked).all():
-        msg = f"The pool {pool} is searched by {dimension} finite numbers, not by an array of shape {asked.shape}."
-        raise BadInput(msg)
-    length = float(np.linalg.norm(asked))
-    return (asked / (length or 1.0)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What is collected to learn a concept from, and where it may come from."""
+"""Sources of what a concept is learned from, and the records of what they give."""
 
 from __future__ import annotations
 
