@@ -1,6 +1,6 @@
-# make demo    sets up what is missing, then answers a question about a shipped picture, learns from a wrong answer, and
+# make demo    sets up what is missing, answers a question about a shipped picture, learns from a wrong answer, and
 #              examines models
-# make test    sets up what is missing, then runs the tests
+# make test    sets up what is missing, and runs the tests
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -53,14 +53,14 @@ $(SETUP): pyproject.toml constraints.txt
 demo: $(SETUP) ## answer a question about a shipped picture, learn from a wrong answer, examine models; write the pages
 	@$(PY) -m snellen ask "$(PICTURE)" "$(QUESTION)" --html out/demo.html --out out/demo
 	@echo
-	@echo "No checkpoint has ever seen a wave: it is told the right answer, finds out what went wrong, and learns."
+	@echo "No model has ever seen a wave. Told the right answer, Snellen finds the step at fault, teaches its tool, and tries again."
 	@rm -rf out/home
 	@SNELLEN_HOME=out/home $(PY) -m snellen ask "$(UNKNOWN)" "$(TAUGHT)" --answer yes --html out/learned.html
 	@echo
-	@echo "A question about models becomes experiments with made pictures, until the evidence suffices."
+	@echo "A question about models becomes experiments on generated pictures, run until the evidence suffices."
 	@SNELLEN_HOME=out/home $(PY) -m snellen investigate "$(ABOUT)" --budget images=400 --html out/investigation.html
 	@echo
-	@echo "Both have a memory of their own: SNELLEN_HOME=out/home .venv/bin/snellen memory list, … threads, … reports"
+	@echo "The last two share a memory: SNELLEN_HOME=out/home .venv/bin/snellen memory list (or threads, or reports)"
 
 studio: $(SETUP) ## run LangGraph's server, for Studio
 	@$(PY) -m snellen studio

@@ -1,4 +1,4 @@
-"""What ``snellen chat`` does: the page alone, for the owner of this memory, on this machine."""
+"""``snellen chat``."""
 
 from __future__ import annotations
 
@@ -6,78 +6,51 @@ import argparse
 import logging
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Final
 
-from snellen.errors import SnellenError
+from snellen.cli.options import HOST, NO_WARM_UP, PORT, PROFILE, command, option
+from snellen.cli.serve import needs_serving
 
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
-    from snellen.serving import ServerSettings
-    from snellen.serving.jobs import Jobs
-
-_RATE, _BURST = 100.0, 1_000
+_RATE: Final = 100.0
+_BURST: Final = 1_000
 """Requests: a browser asks for a hundred files when it opens the page for the first time."""
 
 
+@command(
+    "chat",
+    HOST,
+    PORT,
+    NO_WARM_UP,
+    option("--no-browser", dest="browser", action="store_false", help="open no browser"),
+    PROFILE,
+    examples="""
+        snellen chat                           # then http://127.0.0.1:7860
+        snellen chat --port 0 --no-browser     # any free port; prints where
+        snellen chat --profile hub
+    """,
+)
 def chat(options: argparse.Namespace) -> int:
-    """Serve the page until it is stopped; the work under way is saved then."""
+    """Open the page in a browser: chat, investigations, memory and threads."""
     from snellen.profiles import load_profile
-    from snellen.serving import ServerSettings, configure_logging
 
     load_profile(options.profile)
-    settings = ServerSettings(host=options.host, port=options.port, requests_per_second=_RATE, burst=_BURST)
-    try:
+    with needs_serving("page"):
+        from snellen.cli.server_app import page_app
+        from snellen.serving import ServerSettings, configure_logging
         from snellen.serving.jobs import Jobs
         from snellen.serving.listener import serve
 
+        settings = ServerSettings(host=options.host, port=options.port, requests_per_second=_RATE, burst=_BURST)
         app = page_app(Jobs(), settings, profile=options.profile, warm_up=options.warm_up)
-    except ImportError as error:
-        msg = f"The page needs the package {error.name}: `pip install 'snellen[serve]'`."
-        raise SnellenError(msg) from error
     configure_logging(level=logging.WARNING)
-    serve(app, say=lambda said: _say(said, browser=options.browser))
+    serve(app, say=partial(_announce, browser=options.browser))
     return 0
 
 
-def page_app(jobs: Jobs, settings: ServerSettings, *, profile: str, warm_up: bool = False) -> Starlette:
-    """Return an application that serves the page alone, behind the guard.
-
-    Args:
-        jobs: What it works on; all is stopped and saved at its end.
-        settings: Where it will listen, and its limits.
-        profile: Name or path of the profile that new threads are begun with.
-        warm_up: Whether its models are loaded from the start on.
-    """
-    from snellen.cli.serve import warming_of
-    from snellen.page import make_page, mount_page, page_routes
-    from snellen.serving.app import create_app
-    from snellen.serving.artifact_routes import artifact_routes
-    from snellen.serving.retention import watch
-
-    async def stop(seconds: float) -> None:
-        await jobs.close(seconds)
-
-    page = make_page(jobs, profile=profile, settings=settings)
-    routes = [*artifact_routes(settings), *page_routes()]
-    app = create_app(
-        settings,
-        routes=routes,
-        mounts=[mount_page(page)],
-        on_stop=stop,
-        warming=warming_of(profile) if warm_up else None,
-        background=[partial(watch, settings)],
-    )
-    app.state.serving.metrics.watch_jobs(
-        running=lambda: jobs.counts().get("running", 0), waiting=lambda: jobs.counts().get("queued", 0)
-    )
-    return app
-
-
-def _say(said: str, *, browser: bool) -> None:
-    sys.stdout.write(f"{said}\nOpen it in a browser; Ctrl-C ends it, and whatever is under way can be resumed.\n")
+def _announce(text: str, *, browser: bool) -> None:
+    sys.stdout.write(f"{text}\nOpen it in a browser. Ctrl-C ends it; unfinished work can be resumed.\n")
     sys.stdout.flush()
     if browser and sys.stdout.isatty():
         import webbrowser
 
-        webbrowser.open(said.rpartition(" ")[2])
+        webbrowser.open(text.rpartition(" ")[2])

@@ -1,4 +1,4 @@
-"""How the command line shows things: colours, tables and progress on a terminal, plain lines when piped."""
+"""Text, tables and progress of the command line: drawn on a terminal, plain lines when piped."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from snellen.summaries.learning import Line
 
@@ -51,14 +50,61 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, tit
     screen.print(table)
 
 
+def print_line(screen: Console, line: Line) -> None:
+    """Print a line; no text from a file or a model commands the terminal."""
+    from rich.text import Text
+
+    text: Any = Text.assemble(clean(line.lead), (clean(line.text), line.style))
+    screen.print(text, soft_wrap=not screen.is_terminal)
+
+
+def print_notes(sentences: Sequence[str], most: int = 10) -> None:
+    """Print notes about results, and how many more there are."""
+    for one in sentences[:most]:
+        console().print(one, style="yellow", soft_wrap=True)
+    if len(sentences) > most:
+        console().print(f"… and {len(sentences) - most} more.", style="yellow")
+
+
+def print_hint(sentence: str) -> None:
+    """Print a hint on standard error: standard output may be read by a program."""
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+
+
+def one_line(text: str, most: int = 100) -> str:
+    """Return a text in one line of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def minute(timestamp: str) -> str:
+    """Return an ISO timestamp without its fractions and zone."""
+    return timestamp[:19].replace("T", " ")
+
+
 def clean(text: str) -> str:
     """Replace characters that control, so that no text from a file or a model commands the terminal or reorders it."""
     printable = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
     return printable.encode(errors="replace").decode()
 
 
+def agrees(question: str) -> bool:
+    """Ask on the terminal; anything but a yes is a no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().casefold() in {"y", "yes"}
+
+
+class ShowStage(Protocol):
+    """Shows how far a stage is."""
+
+    def __call__(self, name: str, done: int, total: int, note: str = "") -> None:
+        """Show how many are done in a stage, of how many, and what came of them so far."""
+
+
 @contextmanager
-def progress(total: int, doing: str) -> Iterator[_Advance]:
+def progress(total: int, doing: str) -> Iterator[Callable[[int], None]]:
     """Show a bar on standard error while ``total`` things are done; nothing where no terminal shows it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -66,56 +112,30 @@ def progress(total: int, doing: str) -> Iterator[_Advance]:
     screen = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
-        yield _Advance(bar.add_task(doing, total=total), bar)
-
-
-@dataclass(frozen=True)
-class _Advance:
-    task: Any
-    bar: Any
-
-    def __call__(self, done: int) -> None:
-        """Say how many things are done by now."""
-        self.bar.update(self.task, completed=done)
+        task = bar.add_task(doing, total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 @contextmanager
-def stages() -> Iterator[Callable[[str, int, int, str], None]]:
-    """Show one bar after the other on standard error, a line for each where no terminal shows them.
-
-    Yields:
-        A function of a stage's name, how many are done in it, of how many, and what came of them so far.
-    """
+def stages() -> Iterator[ShowStage]:
+    """Show one bar after the other on standard error, a line for each where no terminal shows them."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     screen = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}", style="dim"),
-    )
+    note_column = TextColumn("{task.fields[note]}", style="dim")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), note_column)
     tasks: dict[str, Any] = {}
-    told: dict[str, int] = {}
+    printed: dict[str, int] = {}
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as bar:
 
-        def show(name: str, done: int, total: int, note: str) -> None:
+        def show(name: str, done: int, total: int, note: str = "") -> None:
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=total, note=note)
             bar.update(tasks[name], completed=done, note=note)
-            news = told.get(name) != done and (done == total or done % _EVERY == 0)
+            news = printed.get(name) != done and (done == total or done % _EVERY == 0)
             if not screen.is_terminal and news:
-                told[name] = done
+                printed[name] = done
                 sys.stderr.write(f"{name}: {done} of {total}{f' ({note})' if note else ''}\n")
 
         yield show
-
-
-def print_line(screen: Console, line: Line) -> None:
-    """Print a line; no text from a file or a model commands the terminal."""
-    from rich.text import Text
-
-    text: Any = Text.assemble(clean(line.lead), (clean(line.text), line.style))
-    screen.print(text, soft_wrap=not screen.is_terminal)

@@ -1,134 +1,151 @@
-"""What ``snellen evaluate`` does: figures of tasks, and of learning, as tables, JSON and plots."""
+"""``snellen evaluate tasks`` and ``snellen evaluate learning``."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from snellen.cli.display import console, print_json, print_table, progress, stages
+from snellen.cli.options import COUNT, HTML, JSON, OUT, PROFILE, SEED, Group, command, option
+from snellen.cli.outputs import print_written, write_results
 from snellen.errors import BadInput
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
-    from snellen.evaluation.learning import LearningEvaluation, LearningRequest, Setting
-    from snellen.evaluation.tasks import Evaluation
+    from snellen.evaluation.learning import LearningRequest
 
-_ONLY_LEARNING: Final = ("setting", "train", "known", "without", "out")
+_FAMILY: Final = option("--family", required=True, metavar="F", help="vqa, statement, edit or tag")
+_CONCEPTS: Final = option("--concepts", choices=("known", "novel", "mixed"))
+_TASK_SEED: Final = SEED.but(help="choose other tasks (default: 0)")
 
 
+@command(
+    "evaluate tasks",
+    _FAMILY,
+    option(
+        "--split", choices=("train", "val", "test"), default="test", help="take tasks of this split (default: test)"
+    ),
+    _CONCEPTS.but(
+        default="known", help="show concepts that the checkpoints were trained on (default), others, or both"
+    ),
+    COUNT.but(default=100, help="how many tasks (default: 100)"),
+    _TASK_SEED,
+    PROFILE,
+    OUT.but(help="write report.html, table.md and report.json into this folder"),
+    HTML,
+    JSON,
+    examples="""
+        snellen evaluate tasks --family vqa -n 300 --seed 7
+        snellen evaluate tasks --family tag --concepts novel --split test -n 100 --json
+    """,
+)
 def tasks(options: argparse.Namespace) -> int:
-    """Measure a profile on tasks with known answers."""
-    for name in _ONLY_LEARNING:
-        if getattr(options, name) is not None:
-            msg = f"--{name} is for `snellen evaluate learning`: leave it out."
-            raise BadInput(msg)
-    n = 100 if options.n is None else options.n
-    if n < 1:
-        msg = f"-n {n} asks for no task: name a number of at least 1."
+    """Measure how many tasks with known answers a profile solves."""
+    if options.n < 1:
+        msg = f"-n {options.n} asks for no task: name a number of at least 1."
         raise BadInput(msg)
     from snellen.evaluation.task_runs import evaluate
     from snellen.evaluation.tasks import EvaluationRequest
+    from snellen.reports import evaluations
 
     request = EvaluationRequest(
         family=options.family,
-        split=options.split or "test",
-        share=options.concepts or "known",
-        n=n,
+        split=options.split,
+        share=options.concepts,
+        n=options.n,
         seed=options.seed,
         profile=options.profile,
     )
-    with progress(n, f"{options.family} tasks") as advance:
-        found = run(evaluate(request, progress=lambda told: advance(told.done)))
+    with progress(options.n, f"{options.family} tasks") as advance:
+        found = run(evaluate(request, progress=lambda now: advance(now.done)))
+    written = write_results(partial(evaluations.write_tasks, found), options)
     if options.json:
         print_json(found.to_json())
     else:
-        _show_tasks(found)
+        print_table(evaluations.task_columns(found), evaluations.task_rows(found), title=evaluations.task_title(found))
+        if found.failures:
+            print_table(evaluations.FAILURE_COLUMNS, list(found.failures.items()))
+        print_written(written)
     return 0
 
 
+@command(
+    "evaluate learning",
+    _FAMILY,
+    option(
+        "--setting",
+        choices=("offline", "online"),
+        default="offline",
+        help="offline (default): learn on the train split, then test; online: answer a stream and learn from it",
+    ),
+    _CONCEPTS.but(
+        default="novel", help="show concepts that the checkpoints were trained on, others (default), or both"
+    ),
+    COUNT.but(help="test on so many tasks (default: 200)"),
+    option("--train", type=int, metavar="N", help="offline: learn from so many tasks (default: 100)"),
+    option("--known", type=int, metavar="N", help="test so many tasks about known concepts too (default: 200)"),
+    option(
+        "--without",
+        action="append",
+        metavar="PART",
+        help="leave out a part, to measure its worth: local, global, results, plan, validation, correct or incorrect",
+    ),
+    _TASK_SEED,
+    PROFILE,
+    OUT.but(help="write report.html, table.md, report.json and plots into this folder"),
+    HTML,
+    JSON,
+    examples="""
+        snellen evaluate learning --family vqa --seed 7 --out results    # an hour or more on two cores
+        snellen evaluate learning --family vqa --setting online -n 100
+        snellen evaluate learning --family vqa --without validation --json
+    """,
+)
 def learning(options: argparse.Namespace) -> int:
-    """Measure what learning is worth."""
-    request = _learning_request(options)
+    """Measure how many more tasks are solved after others were learned from."""
     from snellen.evaluation.learning_runs import evaluate_learning
-    from snellen.reports.evaluations import check_folder, write_results
+    from snellen.reports import evaluations
 
-    if options.out:
-        check_folder(Path(options.out))
+    request = _request(options)
     with stages() as show:
         found = run(evaluate_learning(request, progress=lambda now: show(now.name, now.done, now.total, now.note)))
-    written = write_results(found, Path(options.out)) if options.out else []
+    written = write_results(partial(evaluations.write_results, found), options)
     if options.json:
         print_json(found.to_json())
-        return 0
-    _show_learning(found)
-    for path in written:
-        console().print(f"wrote   {path}", style="dim")
+    else:
+        print_table(
+            evaluations.LEARNING_COLUMNS, evaluations.learning_rows(found), title=evaluations.learning_title(found)
+        )
+        kept, discarded = (sum(getattr(one, name) for one in found.lessons) for name in ("kept", "discarded"))
+        print_table(("prompts", "number"), [("kept", kept), ("discarded", discarded)])
+        if found.reasons:
+            print_table(("why not", "times"), list(found.reasons.items()))
+        console().print(f"memory  {found.memory}", style="dim")
+        print_written(written)
     return 0
 
 
-EVALUATIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {"tasks": tasks, "learning": learning}
+EVALUATE: Final = Group(
+    "evaluate", "Measure how well a profile solves tasks, or what learning is worth to it", (tasks, learning)
+)
 
 
-def _learning_request(options: argparse.Namespace) -> LearningRequest:
+def _request(options: argparse.Namespace) -> LearningRequest:
     from snellen.evaluation.learning import LearningRequest
 
-    if options.split not in {None, "test"}:
-        msg = "Learning takes lessons of the train split and is tested on the test split: leave out --split."
-        raise BadInput(msg)
-    setting: Setting = options.setting or "offline"
-    if setting == "online" and options.train is not None:
+    if options.setting == "online" and options.train is not None:
         msg = "--train is for the offline setting: an online stream is as long as -n says."
         raise BadInput(msg)
-    given = {"n": options.n, "train": options.train, "known": options.known}
+    numbers = {"n": options.n, "train": options.train, "known": options.known}
     request = LearningRequest(
         family=options.family,
-        setting=setting,
-        share=options.concepts or "novel",
+        setting=options.setting,
+        share=options.concepts,
         seed=options.seed,
         profile=options.profile,
         without=tuple(sorted(set(options.without or ()))),
-        **{name: number for name, number in given.items() if number is not None},
+        **{name: number for name, number in numbers.items() if number is not None},
     )
     request.check()
     return request
-
-
-def _show_tasks(found: Evaluation) -> None:
-    """Show the figures in a table, and why tasks went wrong in another."""
-    request, low, high = found.request, found.interval.low, found.interval.high
-    rows = [
-        (name, f"{one.accuracy:.3f}", f"{one.interval.low:.3f} to {one.interval.high:.3f}", one.n)
-        for name, one in found.by_type.items()
-    ]
-    rows.append(("all", f"{found.accuracy:.3f}", f"{low:.3f} to {high:.3f}", len(found.results)))
-    rows.append(("all, blind", f"{found.blind:.3f}", "", len(found.results)))
-    metric = "F1" if request.family == "tag" else "accuracy"
-    title = f"{request.family}, {request.split} split, {request.share} concepts, seed {request.seed}, {request.profile}"
-    print_table(("type", metric, "95 % interval", "n"), rows, title=title)
-    if found.failures:
-        print_table(("what went wrong", "tasks"), list(found.failures.items()))
-
-
-def _show_learning(found: LearningEvaluation) -> None:
-    """Show the figures before and after, what was gained, and what became of the prompts."""
-    from snellen.reports.evaluations import cells_of
-
-    request, gains = found.request, found.gains
-    metric = "F1" if request.family == "tag" else "accuracy"
-    left_out = f", without {', '.join(request.without)}" if request.without else ""
-    title = f"{request.family}, {request.setting}, {request.share} concepts, seed {request.seed}{left_out}"
-    rows = [
-        ("before", *cells_of(found.before)),
-        ("after, programs alone", *cells_of(found.after_programs, gains["programs"])),
-        ("after, tools as well", *cells_of(found.after_tools, gains["all"])),
-        ("known, before", *cells_of(found.known_before)),
-        ("known, after", *cells_of(found.known_after, gains["known"])),
-    ]
-    print_table((title, metric, "95 % interval", "n", "gain (paired)"), rows)
-    kept, discarded = (sum(getattr(one, name) for one in found.lessons) for name in ("kept", "discarded"))
-    print_table(("prompts", "number"), [("kept", kept), ("discarded", discarded)])
-    if found.reasons:
-        print_table(("why not", "times"), list(found.reasons.items()))
-    console().print(f"memory  {found.memory}", style="dim")

@@ -1,4 +1,4 @@
-"""What ``snellen export`` does: write what was measured in the forms of other tools."""
+"""``snellen export``."""
 
 from __future__ import annotations
 
@@ -6,62 +6,81 @@ import argparse
 import asyncio
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snellen.cli.display import console, print_json
+from snellen.cli.display import console, print_json, print_notes
+from snellen.cli.options import BENCH, JSON, OUT, command, option
+from snellen.cli.outputs import print_written
 from snellen.errors import BadInput
+from snellen.exports.inspect_logs import write_logs
+from snellen.exports.parquet import write_datasets, write_parquet
 from snellen.exports.schema import ExportSource, slug
-from snellen.profiles.user_paths import user_path
 from snellen.runtime import running
-from snellen.threads import investigate, thread
-from snellen.threads.investigate import INVESTIGATE
+from snellen.threads import thread
 
 if TYPE_CHECKING:
     from snellen.exports.parquet import Progress
 
-    Write = Callable[..., list[str]]
 
-
+@command(
+    "export",
+    option("id", metavar="ID", help="an investigation, or the folder of a benchmark or of its results"),
+    option(
+        "--to",
+        required=True,
+        choices=("inspect", "parquet", "datasets"),
+        help="logs for `inspect view`, tables beside a folder of pictures, or a folder for `load_dataset`",
+    ),
+    OUT.but(help="make this folder (default: ID and the form's name, here)"),
+    BENCH.but(help="results of a benchmark: the folder that it was built in"),
+    option("--no-pictures", action="store_true", help="leave pictures out: much smaller"),
+    option("--force", action="store_true", help="replace an export that is there"),
+    JSON,
+    examples="""
+        snellen export ID --to inspect --out logs    # then: inspect view --log-dir logs
+        snellen export ID --to parquet               # tables for pandas, DuckDB and others
+        snellen export bench --to datasets           # a benchmark of `snellen prove` or `snellen pairs`
+        snellen export results --to inspect --bench bench
+    """,
+)
 def export(options: argparse.Namespace) -> int:
-    """Export an investigation, a benchmark, or the results of one."""
+    """Write what was measured for other tools: Inspect, parquet, Hugging Face datasets."""
     from snellen.exports.folders import checked, whole
+    from snellen.profiles.user_paths import user_path
 
     place = Path(options.out) if options.out else Path(f"{slug(user_path(options.id).resolve().name)}-{options.to}")
     target = checked(place, force=options.force)
+    writers = {"inspect": write_logs, "parquet": write_parquet, "datasets": write_datasets}
     with running.SignOfLife(running.BEGINNING).watching() as sign:
-        progress = _paced(sign)
         source = _source(options)
-        write = _writer(options.to)
         with whole(target, {"export": options.to, "of": source.name, "title": source.title}) as draft:
-            files = write(source, draft, pictures=not options.no_pictures, progress=progress)
+            files = writers[options.to](source, draft, pictures=not options.no_pictures, progress=_paced(sign))
     if options.json:
         print_json({"place": str(place), "to": options.to, "files": files, "notes": list(source.notes)})
         return 0
-    for name in files:
-        console().print(f"wrote   {place / name}", style="dim", soft_wrap=True)
-    for note in source.notes:
-        console().print(note, style="yellow", soft_wrap=True)
-    console().print(f"\nNow: {_next(options.to, place, source)}", soft_wrap=True)
+    print_written(place / name for name in files)
+    print_notes(source.notes, most=len(source.notes))
+    console().print(f"\nNext: {_next(options.to, place, source)}", soft_wrap=True)
     return 0
 
 
 def _source(options: argparse.Namespace) -> ExportSource:
-    """Return what is to be exported.
+    """Return the investigation, benchmark or results that are named.
 
     Raises:
         BadInput: There is no such thing.
     """
     from snellen.exports import benchmarks
+    from snellen.profiles.user_paths import user_path
 
     folder = user_path(options.id)
     if benchmarks.known(folder):
         return benchmarks.source_of(folder, user_path(options.bench) if options.bench else None)
     if options.bench:
         msg = (
-            f"--bench goes with the results of a benchmark, and {options.id[:80]!r} is no folder of such: leave it out."
+            f"--bench goes with results of a benchmark, and {options.id[:80]!r} is no folder of results: leave it out."
         )
         raise BadInput(msg)
     if folder.is_dir():
@@ -73,30 +92,23 @@ def _source(options: argparse.Namespace) -> ExportSource:
 async def _investigation(name: str) -> ExportSource:
     from snellen.exports.investigations import investigation
     from snellen.memory.home import home
+    from snellen.threads.investigate import INVESTIGATE, found_in
 
     if await thread.graph_of(name) != "investigate":
         msg = f"The thread {name!r} is no investigation: `snellen reports` lists those."
         raise BadInput(msg)
     folder = home()
     async with thread.reading("investigate", folder) as graph:
-        found = investigate.found_in(await INVESTIGATE.state_of(graph, name))
+        found = found_in(await INVESTIGATE.state_of(graph, name))
         ended = thread.has_ended(await graph.aget_state(INVESTIGATE.address(name)))
     if found is None:
-        msg = f"The investigation {name!r} has measured nothing yet: `snellen resume {name}` takes it up."
+        msg = f"The investigation {name!r} has measured nothing yet: `snellen resume {name}` continues it."
         raise BadInput(msg)
     return await asyncio.to_thread(partial(investigation, found, folder, ended=ended))
 
 
-def _writer(to: str) -> Write:
-    from snellen.exports.inspect_logs import write_logs
-    from snellen.exports.parquet import write_datasets, write_parquet
-
-    writers: dict[str, Write] = {"inspect": write_logs, "parquet": write_parquet, "datasets": write_datasets}
-    return writers[to]
-
-
 def _paced(sign: running.SignOfLife) -> Progress:
-    """Return what tells how far an export is, as often as signs of life are given."""
+    """Return a function that tells how far an export is, as often as signs of life are given."""
     last = time.monotonic()
 
     def progress(doing: str) -> None:
@@ -110,7 +122,7 @@ def _paced(sign: running.SignOfLife) -> Progress:
 
 
 def _next(to: str, place: Path, source: ExportSource) -> str:
-    """Say how what was written is opened."""
+    """Return the command that opens an export."""
     main = source.tables[0].name
     return {
         "inspect": f"inspect view --log-dir {place}",

@@ -1,25 +1,31 @@
-"""How an investigation is shown: its experiments and figures while they come in, and the answers."""
+"""Investigations at the terminal: experiments and figures while they come in, the answers, and the report's files."""
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.cli.display import print_line
-from snellen.cli.progress_bar import BarDisplay
-from snellen.experiments.report import VERDICTS as VERDICTS
-from snellen.experiments.report import verdict_of
+from snellen.cli.following import ThreadDisplay
+from snellen.experiments.follow_up import ModelCorrection
+from snellen.experiments.report import VERDICTS, Report, verdict_of
+from snellen.memory.home import home_to_read
+from snellen.reports import investigation_files, investigation_page, investigation_text
+from snellen.reports.runs import write_text
 from snellen.summaries.investigations import doing, figures, guarantee
 from snellen.summaries.learning import Line
-from snellen.threads.events import Finished, InvestigationProgress, NodeFinished, Started, Waits
-from snellen.threads.investigate import InvestigationEvent, InvestigationResult, found_in
+from snellen.threads.events import Finished, InvestigationProgress, NodeFinished, Started
+from snellen.threads.investigate import INVESTIGATE, InvestigationEvent, InvestigationResult, found_in
 
 if TYPE_CHECKING:
-    from snellen.experiments.report import Experiment, Report
+    from snellen.experiments.report import Experiment
     from snellen.graphs.states import InvestigateState, Json
+    from snellen.threads.thread_type import ThreadType
 
 _COLOURS: Final = {"yes": "green", "no": "red", "open": "yellow"}
 _EVERY: Final = 15.0
@@ -28,8 +34,6 @@ _EVERY: Final = 15.0
 
 def state_json(thread: str, state: InvestigateState, *, waits: Json | None = None) -> Json:
     """Return everything about an investigation as plain JSON; reports of earlier versions in the form of today's."""
-    from snellen.experiments.report import Report
-
     status = "waiting" if waits else "finished"
     kept = dataclasses.asdict(state)
     reports = {
@@ -40,15 +44,35 @@ def state_json(thread: str, state: InvestigateState, *, waits: Json | None = Non
     return {"thread": thread, "status": status, "waiting": waits, **kept, **examined, **reports}
 
 
-def answer_lines(found: InvestigationResult) -> Iterator[Line]:
-    """Tell the answers, how sure they are, what was not examined, and what was corrected."""
-    yield from _answers(found.report)
-    if found.correct and not found.corrections:
+def write_report(state: InvestigateState, options: argparse.Namespace) -> list[Path | str]:
+    """Write the files of a report that the options ask for; none where the report is not opened yet."""
+    result = found_in(state)
+    if result is None:
+        return []
+    folder = home_to_read()
+    written: list[Path | str] = []
+    if options.html:
+        write_text(Path(options.html), investigation_page.render(result, folder))
+        written.append(options.html)
+    if markdown := getattr(options, "markdown", None):
+        write_text(Path(markdown), investigation_text.markdown(result) + "\n")
+        written.append(markdown)
+    if trials := getattr(options, "trials", None):
+        written.append(investigation_files.write_trials(result, folder, Path(trials)))
+    if options.out:
+        written += investigation_files.write_all(result, folder, Path(options.out))
+    return written
+
+
+def answer_lines(result: InvestigationResult) -> Iterator[Line]:
+    """Return the answers, how sure they are, what was not examined, and what was corrected."""
+    yield from _answers(result.report)
+    if result.correct and not result.corrections:
         yield Line("", "Nothing was corrected: no claim was decided against a model.", "yellow")
-    for correction in found.corrections:
+    for correction in result.corrections:
         yield Line("", str(correction), f"bold {'green' if correction.called else 'yellow'}")
-    if found.after is not None:
-        yield from _answers(found.after)
+    if result.after is not None:
+        yield from _answers(result.after)
 
 
 def _answers(report: Report) -> Iterator[Line]:
@@ -63,64 +87,73 @@ def _answers(report: Report) -> Iterator[Line]:
 
 
 @dataclass
-class InvestigationDisplay(BarDisplay):
+class InvestigationDisplay(ThreadDisplay["InvestigateState"]):
     """Shows an investigation: a bar on a terminal, lines when piped."""
 
     _report: Report | None = None
     _began: float = field(default_factory=time.monotonic)
-    _said: float = 0.0
+    _printed: float = 0.0
 
-    def show(self, event: InvestigationEvent) -> None:
-        """Show what has just happened."""
+    @property
+    def kind(self) -> ThreadType[InvestigateState]:
+        """Investigations."""
+        return INVESTIGATE
+
+    def doing(self, event: InvestigationEvent) -> str:
+        """Return in words what takes its time after an event."""
+        return "designing an experiment" if isinstance(event, Started) else super().doing(event)
+
+    def to_json(self, thread: str, state: InvestigateState, request: Json | None) -> Json:
+        """Return the state with its reports, its status, and the request that the investigation waits with."""
+        return state_json(thread, state, waits=request)
+
+    def write(self, _thread: str, state: InvestigateState, options: argparse.Namespace) -> list[Path | str]:
+        """Write the files of the report."""
+        return write_report(state, options)
+
+    def show_event(self, event: InvestigationEvent) -> None:
+        """Show an event of an investigation."""
         match event:
-            case Started(thread=thread, state=state):
-                self._line(Line("thread  ", thread, "dim"))
-                self._line(Line("", state.query, "bold cyan"))
-                found = found_in(state)
-                self._report = None if found is None else found.report
+            case Started(state=state):
+                self.line("", state.query, "bold cyan")
+                result = found_in(state)
+                self._report = None if result is None else result.report
             case NodeFinished(node=node, update=update):
                 self._take(node, update)
-            case InvestigationProgress(told=told):
-                self.tell(told)
-            case Waits(request=request):
-                for one in request["action_requests"]:
-                    self._line(Line("  ? ", one["description"], "yellow"))
+            case InvestigationProgress(told=progress):
+                self._show_progress(progress)
             case Finished(state=state):
-                found = found_in(state)
-                if found is not None:
-                    self._line(Line("", "answer", "bold cyan"))
-                    for line in answer_lines(found):
-                        self._line(line)
+                result = found_in(state)
+                if result is not None:
+                    self.line("", "answer", "bold cyan")
+                    for line in answer_lines(result):
+                        print_line(self.screen, line)
 
-    def tell(self, told: Json) -> None:
+    def _show_progress(self, progress: Json) -> None:
         """Show how far measuring is; when piped, only every now and then."""
-        said = self.progress(told)
-        if not self._moved(said) and time.monotonic() - self._said > _EVERY:
-            self._said = time.monotonic()
-            self._line(Line("    ", said, "dim"))
+        text = self.progress(progress)
+        if not self.move(text) and time.monotonic() - self._printed > _EVERY:
+            self._printed = time.monotonic()
+            self.line("    ", text, "dim")
 
-    def progress(self, told: Json) -> str:
-        """Say what is being done, and how long it may go on."""
-        if told.get("phase") == "teach":
-            return f"{doing(told)}: step {told['done']} of {told['of']}"
-        if told.get("phase") == "lessons":
-            return doing(told)
-        if self._report is None or not self._report.images or not self._report.seconds:
-            return doing(told)
+    def progress(self, progress: Json) -> str:
+        """Return in words what is being done, and how long it may go on."""
+        if progress.get("phase") == "teach":
+            return f"{doing(progress)}: step {progress['done']} of {progress['of']}"
+        if progress.get("phase") == "lessons" or not (self._report and self._report.images and self._report.seconds):
+            return doing(progress)
         budget, last = self._report.budget, self._report.under_way.images
         left = min(budget.images - self._report.images, budget.each - last if budget.each else budget.images)
         rate = (time.monotonic() - self._began) / self._report.images
         unclear = sum(len(one.pending) for one in self._report.experiments)
         return (
-            f"{doing(told)} · {self._report.images} pictures, {unclear} claims open · at most {left} more pictures "
+            f"{doing(progress)} · {self._report.images} pictures, {unclear} claims open · at most {left} more pictures "
             f"({left * rate / 60:.0f} min)"
         )
 
     def _take(self, node: str, update: Json) -> None:
-        from snellen.experiments.report import Report
-
         for one in update.get("corrections", ()) if node == "teach" else ():
-            self._show_correction(one)
+            self._show_correction(ModelCorrection.model_validate(one))
         written = update.get("after") or update.get("report")
         if not written:
             return
@@ -128,47 +161,33 @@ class InvestigationDisplay(BarDisplay):
             self._began = time.monotonic()
         self._report = Report.model_validate(written)
         if node == "open_report":
-            self._line(Line("models  ", ", ".join(self._report.models), "dim"))
+            self.line("models  ", ", ".join(self._report.models), "dim")
         elif node == "check_design" and self._report.experiments:
             self._show_design(len(self._report.experiments), self._report.experiments[-1])
         elif node == "judge_sufficiency" and self._report.taken_up:
-            self._line(
-                Line(f"experiment {self._report.number + 1}  ", "again, with what is left of the budget", "bold")
-            )
+            self.line(f"experiment {self._report.number + 1}  ", "again, with what is left of the budget", "bold")
         elif node == "discuss":
             self._show_findings(self._report.under_way)
 
     def _show_design(self, number: int, experiment: Experiment) -> None:
         design = experiment.design
-        self._line(Line(f"experiment {number}  ", f"“{design.question}” {' / '.join(design.choices)}", "bold"))
-        self._line(Line("    ", design.purpose, "dim"))
+        self.line(f"experiment {number}  ", f"“{design.question}” {' / '.join(design.choices)}", "bold")
+        self.line("    ", design.purpose, "dim")
 
-    def _show_correction(self, told: Json) -> None:
-        from snellen.experiments.follow_up import ModelCorrection
-
-        one = ModelCorrection.model_validate(told)
-        self._line(Line("correction  ", str(one), "bold" if one.called else "yellow"))
+    def _show_correction(self, one: ModelCorrection) -> None:
+        self.line("correction  ", str(one), "bold" if one.called else "yellow")
         if one.held_out:
             before, after = one.held_out
-            said = (
-                f"{one.taught} pictures, {one.steps} steps in {one.seconds:.0f} s; held out {before:.2f} → {after:.2f}"
-            )
-            self._line(Line("    ", said, "dim"))
+            training = f"{one.taught} pictures, {one.steps} steps in {one.seconds:.0f} s"
+            self.line("    ", f"{training}; held out {before:.2f} → {after:.2f}", "dim")
 
     def _show_findings(self, experiment: Experiment) -> None:
         for finding in experiment.findings:
             stated = finding.claim.stated(experiment.design)
             if finding.trouble:
-                self._line(Line("    ! ", f"{finding.claim.about}: {finding.trouble}", "yellow"))
+                self.line("    ! ", f"{finding.claim.about}: {finding.trouble}", "yellow")
                 continue
-            said = f"{stated}? {VERDICTS[finding.verdict]}: {figures(finding, experiment.design)}"
-            self._line(Line("    ", said, _COLOURS[finding.verdict]))
-        rejected = (
-            f"; {experiment.rejected} rejected, which did not show what they should or could not be changed so"
-            if experiment.rejected
-            else ""
-        )
-        self._line(Line("    ", f"{experiment.images} pictures{rejected}; {experiment.stopped}", "dim"))
-
-    def _line(self, line: Line) -> None:
-        print_line(self.screen, line)
+            text = f"{stated}? {VERDICTS[finding.verdict]}: {figures(finding, experiment.design)}"
+            self.line("    ", text, _COLOURS[finding.verdict])
+        rejected = f"; {experiment.rejected} unsuitable ones left out" if experiment.rejected else ""
+        self.line("    ", f"{experiment.images} pictures{rejected}; {experiment.stopped}", "dim")

@@ -1,4 +1,4 @@
-"""What ``snellen mcp`` does: an MCP server for the client that started it, until that hangs up."""
+"""``snellen mcp``."""
 
 from __future__ import annotations
 
@@ -7,28 +7,41 @@ import asyncio
 import logging
 from pathlib import Path
 
-from snellen.cli.serve import offered
-from snellen.errors import BadInput, SnellenError
-from snellen.profiles.user_paths import user_path
+from snellen.cli.options import OFFERED_PROFILES, command, option
+from snellen.cli.serve import needs_serving
+from snellen.errors import BadInput
 from snellen.runtime.running import run
-from snellen.serving.settings import ServerSettings
 
 
+@command(
+    "mcp",
+    option(
+        "--root",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="let the client name pictures in this folder by path; repeat for more (default: none)",
+    ),
+    OFFERED_PROFILES,
+    examples="""
+        snellen mcp --root ~/Pictures
+        snellen serve    # MCP over HTTP, at /mcp
+    """,
+)
 def mcp(options: argparse.Namespace) -> int:
-    """Serve on standard input and output."""
+    """Serve MCP on standard input and output, for a client that starts it."""
+    from snellen.cli.server_app import offered
+
     profiles = offered(options.profile or ["embedded"])
     roots = [_folder(one) for one in options.root]
-    try:
+    with needs_serving():
+        from snellen.serving import configure_logging
         from snellen.serving.jobs import Jobs
         from snellen.serving.mcp_server import mcp_server
         from snellen.serving.retention import watch
-    except ImportError as error:
-        msg = f"The server needs the package {error.name}: `pip install 'snellen[serve]'`."
-        raise SnellenError(msg) from error
+        from snellen.serving.settings import ServerSettings
     jobs = Jobs()
     server = mcp_server(jobs, profiles, roots=roots)
-    from snellen.serving import configure_logging
-
     # Standard output belongs to the protocol.
     configure_logging(level=logging.WARNING)
 
@@ -44,9 +57,11 @@ def mcp(options: argparse.Namespace) -> int:
     return 0
 
 
-def _folder(said: str) -> Path:
-    folder = user_path(said, "folder")
+def _folder(text: str) -> Path:
+    from snellen.profiles.user_paths import user_path
+
+    folder = user_path(text, "folder")
     if not folder.is_dir():
-        msg = f"--root {said[:200]} is no folder."
+        msg = f"--root {text[:200]} is no folder."
         raise BadInput(msg)
     return folder

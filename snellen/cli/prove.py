@@ -1,132 +1,135 @@
-"""What ``snellen prove`` does: build a benchmark of free answers, and run models on it."""
+"""``snellen prove build`` and ``snellen prove run``."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from snellen.cli.display import console, print_json, print_table, stages
-from snellen.errors import BadInput
-from snellen.evaluation import resources
-from snellen.reports.evaluations import check_folder
+from snellen.cli.display import console, print_json, print_notes, print_table, stages
+from snellen.cli.options import BENCH, COUNT, DATA, HTML, JSON, MODELS, OUT, PROFILE, SEED, Group, command, option
+from snellen.cli.outputs import print_written, write_results
 from snellen.runtime.running import run
 
 if TYPE_CHECKING:
     from snellen.evaluation.prove import ProveResult
 
 
-def prove(options: argparse.Namespace) -> int:
-    """Build a benchmark of questions with verified answers, or ask models its questions."""
-    return _build(options) if options.action == "build" else _run(options)
-
-
-def _build(options: argparse.Namespace) -> int:
-    from snellen.datasets.prove import read_benchmark
-    from snellen.datasets.prove.building import Workshop, build
+@command(
+    "prove build",
+    DATA.but(help="microworld (default), or a folder of pictures and descriptions.jsonl in DOCCI's form"),
+    COUNT.but(default=200, help="use N pictures (default: 200)"),
+    OUT.but(required=True, help="the folder of the benchmark"),
+    SEED,
+    PROFILE,
+    JSON,
+    examples="""
+        snellen prove build --out bench -n 200
+        snellen prove build --data my-docci --out mine    # pictures with descriptions.jsonl
+    """,
+)
+def build(options: argparse.Namespace) -> int:
+    """Build a benchmark of questions with verified answers; run it again to continue."""
+    from snellen.datasets.prove import building, read_benchmark
+    from snellen.evaluation import resources
     from snellen.reports.prove import funnel_rows, write_sample
     from snellen.scoring.verification import Verifier
 
-    if not options.out:
-        msg = "Name a folder for the benchmark: snellen prove build --out DIR."
-        raise BadInput(msg)
     folder = Path(options.out)
-    check_folder(folder)
     verifier = Verifier()
     bench = resources.opened(options.profile)
     scenes = resources.scenes_of(bench.profile, options.data)
-    with verifier, told() as progress:
-        workshop = Workshop(bench.writer, bench.reader, verifier, bench.embed, bench.judging())
+    with verifier, stages() as show:
+        workshop = building.Workshop(bench.writer, bench.reader, verifier, bench.embed, bench.judging())
 
         def done(number: int) -> None:
-            progress("questions about pictures", number, options.n)
+            show("questions about pictures", number, options.n)
 
-        run(build(scenes, folder, workshop, count=options.n, seed=options.seed, progress=done))
-    found = read_benchmark(folder)
-    files = write_sample(found)
+        run(building.build(scenes, folder, workshop, count=options.n, seed=options.seed, progress=done))
+    benchmark = read_benchmark(folder)
+    files = write_sample(benchmark)
+    left_out = [*scenes.left_out, *benchmark.left_out]
     if options.json:
         print_json(
             {
                 "folder": str(folder),
-                "pictures": len(found.scenes),
-                "questions": len(found.items),
-                "funnel": found.funnel,
-                "unreadable_tuples": found.unreadable_tuples,
-                "left_out": [*scenes.left_out, *found.left_out],
+                "pictures": len(benchmark.scenes),
+                "questions": len(benchmark.items),
+                "funnel": benchmark.funnel,
+                "unreadable_tuples": benchmark.unreadable_tuples,
+                "left_out": left_out,
             }
         )
         return 0
-    print_table(("", "questions", "share", "in the paper"), funnel_rows(found.funnel))
-    for path in files:
-        console().print(f"wrote   {path}", style="dim", soft_wrap=True)
-    if found.unreadable_tuples:
-        console().print(f"{found.unreadable_tuples} tuples could not be read and are left out.", style="yellow")
-    tell_left_out([*scenes.left_out, *found.left_out])
-    console().print(f"\nNow: snellen prove run --bench {folder}", soft_wrap=True)
+    print_table(("", "questions", "share", "in the paper"), funnel_rows(benchmark.funnel))
+    print_written(files)
+    if benchmark.unreadable_tuples:
+        print_notes([f"Left out {benchmark.unreadable_tuples} tuples that could not be read."])
+    print_notes(left_out)
+    console().print(f"\nNext: snellen prove run --bench {folder}", soft_wrap=True)
     return 0
 
 
-def _run(options: argparse.Namespace) -> int:
+@command(
+    "prove run",
+    BENCH.but(required=True),
+    MODELS,
+    option(
+        "--metric",
+        choices=("paper", "calibrated"),
+        default="paper",
+        help="compare tuples by cosine as in the paper (default), or by logic and calibration",
+    ),
+    option("--no-entailment", action="store_true", help="compare answers with scene graphs only, not with pictures"),
+    PROFILE,
+    OUT.but(help="write page, tables, plots and every answer into this folder"),
+    HTML,
+    JSON,
+    examples="""
+        snellen prove run --bench bench --out results
+        snellen prove run --bench bench --models blip --metric calibrated --json
+    """,
+)
+def examine(options: argparse.Namespace) -> int:
+    """Ask models the questions of a benchmark; score how helpful and truthful their answers are."""
     from snellen.datasets.prove import read_benchmark
-    from snellen.evaluation.prove import examine
-    from snellen.reports.prove import rows_of, to_json, write_results
+    from snellen.evaluation import prove, resources
+    from snellen.reports import prove as reports
     from snellen.runtime.investigation_requests import examined
 
-    if not options.bench:
-        msg = "Name a benchmark: snellen prove run --bench DIR (`snellen prove build --out DIR` makes one)."
-        raise BadInput(msg)
-    found = read_benchmark(Path(options.bench))
-    if options.out:
-        check_folder(Path(options.out))
+    benchmark = read_benchmark(Path(options.bench))
     bench = resources.opened(options.profile)
     models = examined(bench.profile, options.models or ())
-    with told() as progress:
-        entails = None if options.no_entailment else bench.entails(lambda done, of: progress("entailment", done, of))
+    with stages() as show:
+        entails = None if options.no_entailment else bench.entails(partial(show, "entailment"))
         outcome = run(
-            examine(
-                found, bench.runner, models, reader=bench.reader, embed=bench.embed, entails=entails,
-                metric=options.metric, progress=progress,
+            prove.examine(
+                benchmark, bench.runner, models, reader=bench.reader, embed=bench.embed, entails=entails,
+                metric=options.metric, progress=show,
             )
         )  # fmt: skip
-    files = write_results(outcome, Path(options.out)) if options.out else []
+    files = write_results(partial(reports.write_results, outcome), options)
     if options.json:
-        print_json(to_json(outcome))
+        print_json(reports.to_json(outcome))
         return 0
-    print_table(("", "hscore", "tscore", "average", "nothing read", "n"), rows_of(outcome))
-    _tell(outcome)
-    for path in files:
-        console().print(f"wrote   {path}", style="dim", soft_wrap=True)
+    print_table(("", "hscore", "tscore", "average", "nothing read", "n"), reports.rows_of(outcome))
+    _print_notes(outcome)
+    print_written(files)
     return 0
 
 
-def _tell(outcome: ProveResult) -> None:
+PROVE: Final = Group("prove", "Measure how helpful and truthful free answers are", (build, examine))
+
+
+def _print_notes(outcome: ProveResult) -> None:
     correlation = outcome.correlation
-    said = f"There is no correlation of hscore and tscore: {correlation.undefined}."
+    text = f"hscore and tscore have no correlation: {correlation.undefined}."
     if correlation.value is not None:
-        said = (
-            f"hscore and tscore correlate by {correlation.value:+.2f} over {correlation.n} models (in the paper 0.03)."
-        )
-    console().print(said, soft_wrap=True)
+        text = f"hscore and tscore correlate by {correlation.value:+.2f} over {correlation.n} models (paper: 0.03)."
+    console().print(text, soft_wrap=True)
     if outcome.metric == "paper":
-        hint = "Tuples of like words are nearly the same to the paper's metric: compare --metric calibrated."
+        hint = "The paper's metric hardly tells tuples of similar words apart: compare --metric calibrated."
         console().print(hint, soft_wrap=True)
-    for note in outcome.notes:
-        console().print(note, style="yellow", soft_wrap=True)
-    tell_left_out(outcome.benchmark.left_out)
-
-
-def tell_left_out(sentences: Sequence[str], most: int = 10) -> None:
-    """Say what was left out, as far as anybody reads."""
-    for one in sentences[:most]:
-        console().print(one, style="yellow", soft_wrap=True)
-    if len(sentences) > most:
-        console().print(f"… and {len(sentences) - most} more.", style="yellow")
-
-
-@contextmanager
-def told() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how far each stage is."""
-    with stages() as show:
-        yield lambda name, done, total: show(name, done, total, "")
+    print_notes(outcome.notes, most=len(outcome.notes))
+    print_notes(outcome.benchmark.left_out)

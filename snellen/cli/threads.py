@@ -1,4 +1,4 @@
-"""What ``snellen threads delete`` does."""
+"""``snellen threads list`` and ``snellen threads delete``."""
 
 from __future__ import annotations
 
@@ -8,20 +8,60 @@ import dataclasses
 import sys
 from typing import Final
 
-from snellen.cli.display import console, print_json
+from snellen.cli.display import agrees, console, minute, one_line, print_hint, print_json, print_table
+from snellen.cli.options import JSON, Group, command, option
 from snellen.errors import BadInput
 from snellen.reasoning.language.inflection import counted
 from snellen.threads import deletion
+from snellen.values import from_json
 
-_YES: Final = frozenset({"y", "yes"})
+
+@command("threads list", JSON, examples="snellen threads --json")
+def list_(options: argparse.Namespace) -> int:
+    """List the runs so far, newest first."""
+    from snellen.summaries.runs import in_words
+    from snellen.threads.directory import list_threads
+
+    found = asyncio.run(list_threads())
+    if options.json:
+        print_json([dataclasses.asdict(one) for one in found])
+        return 0
+    rows = [
+        (
+            one.thread,
+            minute(one.updated),
+            one.status,
+            one.verdict,
+            one_line(one.instruction),
+            one_line(one.reason or one.outcome) or in_words(from_json(one.answer)),
+        )
+        for one in found
+    ]
+    print_table(("thread", "updated (UTC)", "status", "judged", "instruction", "answer or outcome"), rows)
+    if not rows:
+        print_hint('No runs yet. Begin one: snellen ask PICTURE "INSTRUCTION"')
+    return 0
 
 
+@command(
+    "threads delete",
+    option("ids", nargs="*", metavar="ID", help="a run of `snellen threads`"),
+    option("--older-than", default="", metavar="AGE", help="delete runs unchanged for 12h, 30d or 8w"),
+    option("--yes", action="store_true", help="do not ask"),
+    JSON,
+    examples="""
+        snellen threads delete ID ID
+        snellen threads delete --older-than 30d --yes
+    """,
+)
 def delete(options: argparse.Namespace) -> int:
-    """Delete threads by name or by age, after asking."""
+    """Delete runs, with the pictures and trials that nothing else needs."""
     if bool(options.ids) == bool(options.older_than):
         msg = "Say which threads: ids as `snellen threads` lists them, or --older-than 30d, but not both."
         raise BadInput(msg)
-    names = list(dict.fromkeys(options.ids)) or _old(options.older_than)
+    names = list(dict.fromkeys(options.ids))
+    if not names:
+        names = asyncio.run(deletion.older_than(deletion.read_age(options.older_than)))
     if names and not (options.yes or _agrees(names)):
         return 0
     deleted = asyncio.run(deletion.delete(names))
@@ -32,20 +72,17 @@ def delete(options: argparse.Namespace) -> int:
     return 0
 
 
-def _old(age: str) -> list[str]:
-    return asyncio.run(deletion.older_than(deletion.read_age(age)))
+THREADS: Final = Group("threads", "List or delete the runs so far", (list_, delete), default="list")
 
 
 def _agrees(names: list[str]) -> bool:
-    """Ask on the terminal; anything but a yes is a no.
+    """Ask on the terminal.
 
     Raises:
         BadInput: Nobody is there to be asked.
     """
     what = names[0] if len(names) == 1 else counted(len(names), "thread")
     if not sys.stdin.isatty():
-        msg = f"Deleting {what} is for good, and nobody is there to be asked: say --yes."
+        msg = f"Deleting {what} cannot be undone, and no terminal is there to ask: add --yes."
         raise BadInput(msg)
-    sys.stderr.write(f"Delete {what} for good, with what nothing else needs? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().casefold() in _YES
+    return agrees(f"Delete {what} for good, with everything that nothing else needs?")

@@ -1,29 +1,32 @@
-"""What ``snellen tokens …`` does: say who may use a server of this home.
-
-Each function takes the parsed options and returns the exit status.
-"""
+"""``snellen tokens add``, ``list`` and ``revoke``."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Final
 
-from snellen.cli.display import console, print_json, print_table
-from snellen.errors import BadInput
-from snellen.memory.home import home
-from snellen.serving.users import OWNER, Tokens
+from snellen.cli.display import console, print_hint, print_json, print_table
+from snellen.cli.options import JSON, Group, command, option
 
-
-def tokens(options: argparse.Namespace) -> int:
-    """Make, list or revoke tokens."""
-    if options.action == "list":
-        return _list(options)
-    if not options.name:
-        msg = f"Whose token? Name the user, as in `snellen tokens {options.action} {OWNER}`."
-        raise BadInput(msg)
-    return {"add": _add, "revoke": _revoke}[options.action](options)
+_NAME: Final = option(
+    "name", metavar="NAME", help="the user: owner shares the memory of the command line, others get their own"
+)
 
 
-def _add(options: argparse.Namespace) -> int:
+@command(
+    "tokens add",
+    _NAME,
+    JSON,
+    examples="""
+        snellen tokens add owner
+        snellen tokens add ann      # Ann gets a memory of her own
+    """,
+)
+def add(options: argparse.Namespace) -> int:
+    """Make a token; it is printed once and kept as a hash."""
+    from snellen.memory.home import home
+    from snellen.serving.users import Tokens
+
     held = Tokens(home())
     token = held.add(options.name)
     place = held.user(options.name).home
@@ -32,11 +35,16 @@ def _add(options: argparse.Namespace) -> int:
         return 0
     # On standard output alone, so that it can go straight into a file or a variable.
     console().print(token)
-    _hint(f"Keep it: it is not shown again. {options.name} works in {place}.")
+    print_hint(f"Keep it: it is not shown again. The memory of {options.name} is {place}.")
     return 0
 
 
-def _list(options: argparse.Namespace) -> int:
+@command("tokens list", JSON, examples="snellen tokens list")
+def list_(options: argparse.Namespace) -> int:
+    """List the users who have a token."""
+    from snellen.memory.home import home
+    from snellen.serving.users import Tokens
+
     held = Tokens(home())
     rows = [(one.name, one.created, one.last_used or "never", str(held.user(one.name).home)) for one in held.all()]
     if options.json:
@@ -45,28 +53,29 @@ def _list(options: argparse.Namespace) -> int:
         return 0
     print_table(("name", "made (UTC)", "last used (UTC)", "memory"), rows)
     if not held.required:
-        _hint("Nobody needs a token yet: a server is open to this machine alone. `snellen tokens add NAME` makes one.")
+        print_hint("No tokens: a server is open to this machine alone. Make one: snellen tokens add NAME")
     return 0
 
 
-def _revoke(options: argparse.Namespace) -> int:
+@command("tokens revoke", _NAME, JSON, examples="snellen tokens revoke ann")
+def revoke(options: argparse.Namespace) -> int:
+    """Revoke the token of a user."""
+    from snellen.memory.home import home
+    from snellen.serving.users import Tokens
+
     held = Tokens(home())
     held.revoke(options.name)
     left = len(held.all())
     if options.json:
         print_json({"revoked": options.name, "left": left})
-        return 0
-    if left:
-        _hint(f"The token of {options.name} opens nothing any more.")
+    elif left:
+        print_hint(f"The token of {options.name} is no longer valid.")
     else:
-        _hint(
-            "No token is left, so nobody can use a server of this memory: make one, "
-            f"or delete {held.path} to have servers open to this machine alone."
+        print_hint(
+            "No token is left: nobody can use a server of this memory. Make one, "
+            f"or delete {held.path} to open servers to this machine alone."
         )
     return 0
 
 
-def _hint(sentence: str) -> None:
-    import sys
-
-    sys.stderr.write(f"{sentence}\n")
+TOKENS: Final = Group("tokens", "Choose who may use your server: make, list and revoke tokens", (add, list_, revoke))

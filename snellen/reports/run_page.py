@@ -8,6 +8,7 @@ loads nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +33,7 @@ from snellen.tools.program import StepRecord, inputs_for
 from snellen.values import from_json
 
 if TYPE_CHECKING:
-    from snellen.graphs.states import AskState, Json
+    from snellen.graphs.states import AskState, Json, LearnState
     from snellen.memory.artifacts import ArtifactStore
 
 _SHOWN_PIXELS: Final = 1024
@@ -77,7 +78,27 @@ def render(run: AskRun, store: ArtifactStore) -> str:
             for critique in map(Critique.from_json, state.critiques)
         ],
         mistakes=[one["program"] for one in state.lessons if one["program"]],
-        lessons=[
+        **_learned(learned, pictures),
+        inputs=inputs,
+        steps=steps,
+        answer=answer,
+        seconds=sum(step.seconds for step in steps_of(state)),
+        embedded=pictures.embedded.all(),
+    )
+
+
+def render_learning(thread: str, title: str, state: LearnState, store: ArtifactStore) -> str:
+    """Return the HTML of a thread that learns."""
+    pictures = _Pictures(store)
+    learned = _learned([LearningOutcome.from_json(one) for one in state.learned], pictures)
+    embedded = pictures.embedded.all()
+    return rendered("learning", thread=thread, title=title, state=state, embedded=embedded, **learned)
+
+
+def _learned(learned: Sequence[LearningOutcome], pictures: _Pictures) -> Json:
+    """Return what the section about learning shows."""
+    return {
+        "lessons": [
             {
                 "learned": one,
                 "counts": counts_in_words(one),
@@ -86,13 +107,8 @@ def render(run: AskRun, store: ArtifactStore) -> str:
             }
             for one in learned
         ],
-        hints=[line.text for line in hint_lines(learned)],
-        inputs=inputs,
-        steps=steps,
-        answer=answer,
-        seconds=sum(step.seconds for step in steps_of(state)),
-        embedded=pictures.embedded.all(),
-    )
+        "hints": [line.text for line in hint_lines(learned)],
+    }
 
 
 class _Pictures:

@@ -104,13 +104,10 @@ def outcome_lines(learned: Sequence[LearningOutcome]) -> Iterator[Line]:
 
 
 def hint_lines(learned: Sequence[LearningOutcome]) -> Iterator[Line]:
-    """Tell how to look at what was learned, and how to undo it; nothing where nothing new was."""
+    """Tell how to undo what was learned; nothing where nothing new was."""
     new = [one for one in learned if one.kept > one.already]
     for concept in dict.fromkeys(one.need.concept for one in new if one.need.concept):
         named = f"'{concept}'" if " " in concept else concept
-        told = (
-            f"`snellen memory list --concept {named}` shows what tools know of it; forget in place of list forgets that"
-        )
-        yield Line("", told, "dim")
+        yield Line("", f"Undo: snellen memory forget --concept {named}", "dim")
     if any(one.need.tool == "VQA" for one in new):
-        yield Line("", "`snellen memory list --pool VQA` shows it; `snellen memory forget ID` undoes it", "dim")
+        yield Line("", "Undo: snellen memory forget ID (ids: snellen memory list --pool VQA)", "dim")

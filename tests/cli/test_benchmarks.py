@@ -132,7 +132,7 @@ def test_answers_without_a_score_are_shown_escaped(
     words = ["pairs", "run", "--bench", str(bench), "--models", "llava-judge"]
     assert main([*words, "--out", str(out)]) == 0
     shown = told(capsys)
-    assert "no score could be read in “7 or 8”" in shown
+    assert "no score in “7 or 8”" in shown
     found = json.loads((out / "pairs.json").read_text())["models"]["llava-judge"]
     assert found["invalid"]["pooled"]["value"] == 1
     assert found["not_understood"] == ["7 or 8", "`<b>no\\x1b[31m", "x" * 119 + "…"]
@@ -143,10 +143,10 @@ def test_answers_without_a_score_are_shown_escaped(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["prove", "build"], "Name a folder for the benchmark"),
-        (["pairs", "build"], "Name a folder for the benchmark"),
-        (["prove", "run"], "Name a benchmark"),
-        (["pairs", "run"], "Name a benchmark"),
+        (["prove", "build"], "required: --out"),
+        (["pairs", "build"], "required: --out"),
+        (["prove", "run"], "required: --bench"),
+        (["pairs", "run"], "required: --bench"),
         (["prove", "run", "--bench", "nowhere"], "no benchmark of questions"),
         (["pairs", "run", "--bench", "nowhere"], "no benchmark of pairs"),
         (["prove", "build", "--out", "b", "--data", "nowhere"], "There is no data 'nowhere'"),

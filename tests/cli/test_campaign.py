@@ -53,8 +53,23 @@ def test_cells_are_investigations_shown_as_a_table_and_a_page(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["campaign", str(mine), "--models", "clip", "--out", str(tmp_path / "out")]) == 0
+    assert (
+        main(
+            [
+                "campaign",
+                str(mine),
+                "--models",
+                "clip",
+                "--out",
+                str(tmp_path / "out"),
+                "--html",
+                str(tmp_path / "page.html"),
+            ]
+        )
+        == 0
+    )
     told = capsys.readouterr().out
+    assert (tmp_path / "page.html").read_text() == (tmp_path / "out" / "campaign.html").read_text()
     assert "birds: clip 0.9" in told or "birds: clip 1.0" in told
     assert "clocks: This cannot be examined here" in told
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"campaign.html", "campaign.md", "campaign.json"}

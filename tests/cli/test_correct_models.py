@@ -110,8 +110,8 @@ def test_exports_have_the_corrected_beside_the_uncorrected(home: Path, tmp_path:
     ("words", "why"),
     [
         (["correct", "sound"], "found nothing that a model cannot do"),
-        (["correct", "weak", "--answer", "yes"], "is an investigation: its weaknesses are known"),
-        (["correct", "weak", "that is wrong"], "is an investigation: its weaknesses are known"),
+        (["correct", "weak", "--answer", "yes"], "is an investigation, which knows what is wrong"),
+        (["correct", "weak", "that is wrong"], "is an investigation, which knows what is wrong"),
         (["correct", "nobody"], "no thread"),
         (["investigate", QUERY, "--models", "blip+12345678"], "no model 'blip+12345678'"),
     ],
@@ -137,7 +137,7 @@ def test_what_was_corrected_is_not_corrected_again(capsys: pytest.CaptureFixture
 
 def test_a_person_is_asked_and_may_refuse(capsys: pytest.CaptureFixture[str]) -> None:
     _investigated("blip", "t")
-    assert main(["correct", "t", "--approve"]) == 0
+    assert main(["correct", "t", "--confirm"]) == 0
     assert "snellen resume t --approve" in capsys.readouterr().err
     assert main(["resume", "t", "--reject"]) == 0
     assert "It was not approved" in " ".join(capsys.readouterr().out.split())

@@ -151,7 +151,7 @@ def test_without_learning_it_is_only_judged(say: Say, scene: str, reasoner: Crit
 
 @pytest.mark.usefixtures("reasoner")
 def test_what_is_not_learned_from_needs_no_approval(say: Say, scene: str) -> None:
-    assert "leave out one of them" in say("ask", scene, "Add them", "--no-learn", "--approve", status=2)
+    assert "leave out one of them" in say("ask", scene, "Add them", "--no-learn", "--confirm", status=2)
 
 
 @pytest.mark.usefixtures("reasoner")

@@ -77,6 +77,21 @@ def test_the_same_seed_gives_the_same_figures_and_leaves_nothing(
     assert json.loads(capsys.readouterr().out) == []
 
 
+def test_figures_are_written_as_a_page_a_table_and_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main.main((*_WORDS, "--out", str(tmp_path / "out"), "--html", str(tmp_path / "page.html"))) == 0
+
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "report.json", "table.md"}
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "statement, test split, known concepts, seed 5, embedded" in page
+    assert "all, blind" in page
+    assert (
+        (tmp_path / "out" / "table.md")
+        .read_text("utf-8")
+        .startswith("| type | accuracy | 95 % interval | n |\n| --- |")
+    )
+    assert f"wrote   {tmp_path / 'page.html'}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -458,7 +458,7 @@ def test_damaged_results_are_told(scripted: Scripted, tmp_path: Path, capsys: To
 def test_an_ask_thread_and_an_investigation_without_measurements_are_refused(
     oracle: Oracle, tmp_path: Path, capsys: Told
 ) -> None:
-    assert main(["investigate", QUERY, "--approve", "--thread", "t1"]) == 0
+    assert main(["investigate", QUERY, "--confirm", "--thread", "t1"]) == 0
     assert main(["export", "t1", "--to", "parquet", "--out", str(tmp_path / "t")]) == 2
     assert "has measured nothing yet" in capsys.readouterr().err
 

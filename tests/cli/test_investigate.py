@@ -89,9 +89,9 @@ def test_json_says_everything(oracle: Oracle, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_design_waits_for_a_decision(oracle: Oracle, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["investigate", QUERY, "--approve", "--thread", "t1"]) == 0
+    assert main(["investigate", QUERY, "--confirm", "--thread", "t1"]) == 0
     captured = capsys.readouterr()
-    assert "`snellen resume t1 --approve` lets it go on" in captured.err
+    assert "`snellen resume t1 --approve` or `--reject`" in captured.err
     assert "Experiment 1: " in captured.out
     assert main(["resume", "t1", "--approve"]) == 0
     assert "clip is good at identifying Gaussian noise" in capsys.readouterr().out

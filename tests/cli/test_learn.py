@@ -87,7 +87,7 @@ def test_learning_is_shown_from_the_pictures_to_what_it_means(say: Say, home: Pa
     assert any(line.startswith("  LOC: dog  3 prompts kept, 0 discarded, from small library (") for line in lines)
     assert "         → LOC finds 'dog' from now on" in lines
     assert "         → SELECT and CLASSIFY recognise 'dog' from now on" in lines
-    assert lines[-1].startswith("`snellen memory list --concept dog` shows what tools know of it")
+    assert lines[-1] == "Undo: snellen memory forget --concept dog"
     assert sorted({row[:2] for row in rows(home)}) == [("CLIP", "dog"), ("LOC", "dog")]
 
 
@@ -262,7 +262,20 @@ def test_a_thread_belongs_to_one_graph(say: Say) -> None:
 
     assert asyncio.run(thread.graph_of("t1")) == "learn"
     assert "waits for no decision" in say("resume", "t1", "--approve", status=2)
-    assert "has no result pictures" in say("resume", "t1", "--out", "somewhere", status=2)
+
+
+def test_what_was_learned_is_written_as_a_page_and_as_json(say: Say, tmp_path: Path) -> None:
+    said = say("learn", "dog", "--tool", "LOC", "--thread", "t1", "--html", str(tmp_path / "page.html"))
+
+    assert f"wrote   {tmp_path / 'page.html'}" in said
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<h1>Learn dog (LOC)</h1>" in page
+    assert "3 prompts kept, 0 discarded" in page
+    assert page.count('aria-label="a picture that LOC: dog was learned from"') == 3
+    assert "Undo: snellen memory forget --concept dog" in page
+    say("resume", "t1", "--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "learn.html").read_text("utf-8") == page
+    assert json.loads((tmp_path / "out" / "learn.json").read_text("utf-8"))["thread"] == "t1"
 
 
 class TestApproval:
@@ -270,11 +283,11 @@ class TestApproval:
         self, say: Say, home: Path, capsys: pytest.CaptureFixture[str], profile: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO())
-        words = ("learn", "dog", "--tool", "LOC", "--approve", "--thread", "t1", "--profile", profile)
+        words = ("learn", "dog", "--tool", "LOC", "--confirm", "--thread", "t1", "--profile", profile)
         assert main.main(words) == 0
         captured = capsys.readouterr()
         assert "  ? LOC: dog: 3 to learn from, 2 to prove it on, 4 of other things (small library)." in captured.out
-        assert "`snellen resume t1 --approve` lets it go on, --reject does not" in captured.err
+        assert "`snellen resume t1 --approve` or `--reject`" in captured.err
         (waiting,) = json.loads(say("threads", "--json"))
         assert waiting["status"] == "waiting for approval"
         assert rows(home) == []
@@ -284,7 +297,7 @@ class TestApproval:
 
     def test_what_is_rejected_is_not_learned(self, say: Say, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO())
-        request = json.loads(say("learn", "dog", "--approve", "--thread", "t1", "--json"))
+        request = json.loads(say("learn", "dog", "--confirm", "--thread", "t1", "--json"))
         assert request["status"] == "waiting"
         actions = request["waiting"]["action_requests"]
         assert [one["args"]["tool"] for one in actions] == ["LOC", "CLASSIFY"]
@@ -303,7 +316,7 @@ class TestApproval:
         monkeypatch.setattr(answers, "isatty", lambda: True)
         monkeypatch.setattr("sys.stdin", answers)
 
-        said = say("learn", "dog", "--approve")
+        said = say("learn", "dog", "--confirm")
 
         assert "LOC: dog  3 prompts kept" in said
         assert "CLASSIFY: dog  nothing was learned: It was not approved." in said
@@ -368,7 +381,7 @@ class TestPictures:
     ) -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO())
         folder = pictures(tmp_path / "mine", 4)
-        say("learn", "gizmo", "--pictures", str(folder), "--approve", "--thread", "t1")
+        say("learn", "gizmo", "--pictures", str(folder), "--confirm", "--thread", "t1")
         folder.rename(tmp_path / "elsewhere")
 
         assert "prompts kept" in say("resume", "t1", "--approve")
@@ -473,7 +486,7 @@ class TestLora:
         assert json.loads(say("threads", "--json")) == []
 
     def test_what_it_cannot_keep_is_refused(self, say: Say) -> None:
-        assert "stores nothing" in say("learn", "dog", "--method", "lora", "--approve", status=2)
+        assert "stores nothing" in say("learn", "dog", "--method", "lora", "--confirm", status=2)
         assert "no pictures of 'gizmo'" in say(
             "learn", "gizmo", "--tool", "CLASSIFY", "--method", "lora", "--json", status=1
         )

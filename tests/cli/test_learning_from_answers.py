@@ -18,7 +18,7 @@ import PIL.Image
 import pytest
 
 from snellen.cli import main
-from snellen.cli.run_display import RunDisplay
+from snellen.cli.ask_display import AskDisplay
 from snellen.collection import OwnPictures
 from snellen.learning.prompt_recall import PromptRecall
 from snellen.memory.prompts import PromptPool
@@ -138,7 +138,7 @@ def test_the_loop_is_shown_from_the_wrong_answer_to_the_right_one(
         "  LOC: dog  LOC finds 'dog' now: the answer is right with it",
         "answer  1",
         "judged  right, at attempt 2 (expected: 1)",
-        "`snellen memory list --concept dog` shows what tools know of it; forget in place of list forgets that",
+        "Undo: snellen memory forget --concept dog",
     ]
     assert [line for line in lines if line in story] == story
     assert any(line.startswith("  LOC: dog  3 prompts kept, 0 discarded, from small library") for line in lines)
@@ -224,7 +224,7 @@ class TestDoubt:
         assert asked.startswith("  ? LOC: dog: 3 to learn from")
         assert "doubtful that LOC was wrong (1% sure): step 1 gave nothing found" in asked
         assert "Is it really “expected: 1”?" in asked
-        assert "`snellen resume t1 --approve` lets it go on" in captured.err
+        assert "`snellen resume t1 --approve` or `--reject`" in captured.err
         assert (learned(home), len(Drafts(home))) == (0, 0)
         assert status(say) == ("waiting for approval", "wrong")
 
@@ -253,7 +253,7 @@ class TestDoubt:
         assert learned(home) == 3
 
     def test_asking_and_insisting_contradict_each_other(self, question: tuple[str, ...], say: Say) -> None:
-        assert "leave out one of them" in say(*question, "--approve", "--insist", status=2)
+        assert "leave out one of them" in say(*question, "--confirm", "--insist", status=2)
 
     def test_what_a_tool_was_never_taught_is_learned_without_a_question(
         self, question: tuple[str, ...], say: Say, home: Path, monkeypatch: pytest.MonkeyPatch
@@ -267,10 +267,10 @@ class TestApproval:
     def test_without_a_terminal_the_run_waits_and_tells_how_to_decide(
         self, question: tuple[str, ...], say: Say, home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        assert main.main((*question, "--approve")) == 0
+        assert main.main((*question, "--confirm")) == 0
         captured = capsys.readouterr()
         assert captured.out.splitlines()[-1].startswith("  ? LOC: dog: 3 to learn from, 2 to prove it on")
-        assert "`snellen resume t1 --approve` lets it go on, --reject does not" in captured.err
+        assert "`snellen resume t1 --approve` or `--reject`" in captured.err
         assert status(say) == ("waiting for approval", "wrong")
         assert "t1\t" in say("threads")
         assert "has not finished" in say("correct", "t1", "not that", status=2)
@@ -284,7 +284,7 @@ class TestApproval:
         _check_page((tmp_path / "run.html").read_text("utf-8"))
 
     def test_json_has_the_request(self, question: tuple[str, ...], say: Say) -> None:
-        said = json.loads(say(*question, "--approve", "--json"))
+        said = json.loads(say(*question, "--confirm", "--json"))
 
         assert (said["status"], said["verdict"], said["learned"]) == ("waiting", "wrong", [])
         (action,) = said["waiting"]["action_requests"]
@@ -293,7 +293,7 @@ class TestApproval:
     def test_what_is_rejected_is_not_learned_but_may_be_asked_for_again(
         self, question: tuple[str, ...], say: Say, home: Path
     ) -> None:
-        say(*question, "--approve")
+        say(*question, "--confirm")
 
         said = say("resume", "t1", "--reject")
 
@@ -310,7 +310,7 @@ class TestApproval:
         def stopped(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        say(*question, "--approve")
+        say(*question, "--confirm")
         with monkeypatch.context() as patch:
             patch.setattr(nodes, "tune", stopped)
             assert "`snellen resume t1` goes on" in say("resume", "t1", "--approve", status=130)
@@ -327,7 +327,7 @@ class TestApproval:
         monkeypatch.setattr(answers, "isatty", lambda: True)
         monkeypatch.setattr("sys.stdin", answers)
 
-        assert "judged  right" in say(*question, "--approve")
+        assert "judged  right" in say(*question, "--confirm")
         assert learned(home) == 3
 
 
@@ -391,7 +391,7 @@ class TestDisplay:
             Finished,
         }
         shown = io.StringIO()
-        display = RunDisplay(Console(file=shown, force_terminal=True, width=100, highlight=False, markup=False))
+        display = AskDisplay(Console(file=shown, force_terminal=True, width=100, highlight=False, markup=False))
         with display.watching():
             for event in events:
                 display.show(event)

@@ -6,13 +6,16 @@ import os
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import PIL.Image
 import pytest
 
-from snellen.cli import commands, main
+from snellen.cli import main
+from snellen.cli.ask import pictures_and_instruction
+from snellen.cli.options import Command
 from snellen.errors import BadInput, SnellenError
 
 _ROOT = Path(main.__file__).resolve().parents[2]
@@ -93,7 +96,9 @@ def test_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "said"),
     [
         (("aks",), "did you mean `snellen ask`?"),
-        (("zzz",), "`snellen --help` lists the commands"),
+        (("memory", "lst"), "did you mean `snellen memory list`?"),
+        (("prove",), "Name an action: `snellen prove build`"),
+        (("zzz",), "`snellen --help` lists them"),
         (("ask",), "Nothing was asked"),
         (("ask", "what is it?"), "No picture was named"),
         (("ask", "SCENE"), "The instruction is missing"),
@@ -133,19 +138,41 @@ def test_bad_input_is_told_in_one_sentence(
     assert status == 2
 
 
-def test_options_may_stand_between_pictures_and_instruction(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+def test_options_may_stand_between_pictures_and_instruction(scene: str) -> None:
+    _, options = main.parse(("ask", scene, "--answer", "3", scene, "how many?"))
+    assert options.answer == "3"
+    assert pictures_and_instruction(options.words) == ([scene, scene], "how many?")
 
-    def ask(options: object) -> int:
-        asked.append(options)
-        return 0
 
-    monkeypatch.setattr(commands, "ask", ask)
+def test_an_action_may_stand_after_its_options() -> None:
+    command, options = main.parse(("memory", "--json", "list"))
+    assert command.name == "memory list"
+    assert options.json
+    assert main.parse(("threads", "--json"))[0].name == "threads list"
 
-    assert main.main(("ask", scene, "--answer", "3", scene, "how many?")) == 0
-    (options,) = asked
-    assert vars(options)["pictures"] == [scene, scene]
-    assert vars(options)["instruction"] == "how many?"
+
+@pytest.mark.parametrize("name", ["ask", "correct", "learn", "investigate"])
+def test_asking_first_has_one_name_and_its_former_one_still_works(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for spelling in ("--confirm", "--approve"):
+        assert main.parse((name, "x", spelling))[1].confirm
+    assert main.main((name, "--help")) == 0
+    told = capsys.readouterr().out
+    assert "--confirm" in told
+    assert "--approve" not in told
+
+
+def test_an_option_means_the_same_everywhere() -> None:
+    """Where several commands take an option, it has one metavariable, one type and one kind of action."""
+    meanings: dict[str, set[tuple[object, ...]]] = {}
+    for command in main.all_commands():
+        for one in command.options:
+            settings = one.settings
+            meaning = (settings.get("metavar"), settings.get("type"))
+            meanings.setdefault(one.names[0], set()).add(meaning)
+    shared = {name: said for name, said in meanings.items() if name.startswith("-") and len(said) > 1}
+    assert shared == {}
 
 
 @pytest.mark.parametrize(
@@ -169,9 +196,11 @@ def test_errors_end_in_a_sentence_and_a_status(
     def fail(_options: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr(commands, "threads", fail)
+    tools = main.COMMANDS["tools"]
+    assert isinstance(tools, Command)
+    monkeypatch.setitem(main.COMMANDS, "tools", replace(tools, run=fail))
 
-    assert main.main(("threads",)) == status
+    assert main.main(("tools",)) == status
     assert said in _sentence(capsys)
 
 

@@ -15,7 +15,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import BlobResourceContents, CallToolResult, ImageContent, TextContent, TextResourceContents
 
-from snellen.cli.serve import server_app
+from snellen.cli.server_app import server_app
 from snellen.serving import ServerSettings, Tokens
 from snellen.serving.jobs import Jobs
 from tests.servers.chat_server import SCENE, data_url

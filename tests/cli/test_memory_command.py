@@ -138,7 +138,7 @@ def test_what_was_exported_is_imported_elsewhere(
 def test_verify_finds_mends_and_fails_where_something_is_lost(
     learned: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "everything is as it was stored" in run(capsys, "verify")
+    assert "Everything is as it was stored." in run(capsys, "verify")
     with sqlite3.connect(learned / DATABASE) as rows:
         rows.execute("UPDATE prompt_tensors SET feature = x'00'")
     rows.close()
@@ -165,22 +165,22 @@ def test_verify_finds_mends_and_fails_where_something_is_lost(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "required: ACTION"),
-        (("remember",), "invalid choice"),
-        (("forget",), "--all for everything"),
+        ((), "Name an action: `snellen memory stats`"),
+        (("remember",), "`snellen memory` has no action 'remember'"),
+        (("forget",), "--all for everything learned"),
         (("forget", "x", "--all"), "not by both"),
         (("forget", "--all", "--pool", "LOC"), "leave out"),
         (("forget", "--pool", "FOO"), "There is no pool 'FOO': choose among VQA, LOC, CLIP, SEG, REPLACE and demonstr"),
         (("list", "--pool", "boxes"), "There is no pool 'boxes'"),
         (("forget", "--pool", "demonstrations", "--concept", "dog"), "belong to no concept"),
         (("show",), "give ids"),
-        (("export",), "takes one file"),
-        (("import", "a", "b"), "takes one file"),
+        (("export",), "required: FILE"),
+        (("import", "a", "b"), "Unrecognized arguments: b"),
         (("import", "nowhere.zip"), "There is no archive"),
-        (("stats", "more"), "takes no 'more'"),
-        (("show", "x", "--pool", "LOC"), "are for list and forget"),
-        (("list", "--all"), "is for forget"),
-        (("forget", "--all", "--dry-run"), "is for verify"),
+        (("stats", "more"), "Unrecognized arguments: more (see `snellen memory stats --help`)"),
+        (("show", "x", "--pool", "LOC"), "Unrecognized arguments: --pool LOC"),
+        (("list", "--all"), "Unrecognized arguments: --all"),
+        (("forget", "--all", "--dry-run"), "Unrecognized arguments: --dry-run"),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from snellen.cli import main
-from snellen.cli.serve import limited, offered, server_app
+from snellen.cli.server_app import limited, offered, server_app
 from snellen.errors import BadInput
 from snellen.serving import ServerSettings, Tokens
 from snellen.serving.jobs import Jobs

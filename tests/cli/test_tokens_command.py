@@ -47,11 +47,11 @@ def test_nobody_needs_one_until_one_is_made(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("tokens",), "required: ACTION"),
-        (("tokens", "add"), "Whose token?"),
-        (("tokens", "add", "../ann"), "no user's name"),
+        (("tokens",), "Name an action: `snellen tokens add`"),
+        (("tokens", "add"), "required: NAME"),
+        (("tokens", "add", "../ann"), "is not a valid user name"),
         (("tokens", "revoke", "ann"), "has no token"),
-        (("tokens", "make", "ann"), "invalid choice"),
+        (("tokens", "make", "ann"), "`snellen tokens` has no action 'make'"),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(

@@ -90,7 +90,7 @@ _CRAMPED = """
 import resource, sys
 import torch, transformers, numpy, PIL.Image, faiss, scipy.special, sklearn.metrics, sentence_transformers
 from transformers import BlipForQuestionAnswering, CLIPModel, OwlViTForObjectDetection
-import snellen.cli.ask, snellen.cli.commands, snellen.threads.ask
+import snellen.cli.ask_display, snellen.threads.ask
 from snellen.cli.main import main
 import snellen.graphs.ask, snellen.runtime.resources
 

@@ -20,7 +20,8 @@ _ROOT = Path(running.__file__).parents[2]
 
 _LOADING = """
 import asyncio, signal, sys, time
-from snellen.cli import commands, main
+from dataclasses import replace
+from snellen.cli import main
 from snellen.runtime import running
 
 number, ctrl_c = sys.argv[1:]
@@ -31,7 +32,7 @@ async def load():
     signal.raise_signal(getattr(signal, number))
     await loading
 
-commands.campaign = lambda options: running.run(load())
+main.COMMANDS["campaign"] = replace(main.COMMANDS["campaign"], run=lambda options: running.run(load()))
 signal.signal(signal.SIGINT, signal.default_int_handler if ctrl_c == "heard" else signal.SIG_IGN)
 sys.argv[1:] = ["campaign", "my classes.toml"]
 main.main()

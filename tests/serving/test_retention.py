@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from snellen.cli.serve import server_app
+from snellen.cli.server_app import server_app
 from snellen.errors import SnellenError
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.home import using_home

@@ -244,7 +244,7 @@ def test_the_command_line_asks_before_it_deletes(
     home: Path, say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say("ask", str(painted(tmp_path, "red")), "What is one and two?", "--thread", "mine")
-    assert "say --yes" in say("threads", "delete", "mine", status=2)
+    assert "add --yes" in say("threads", "delete", "mine", status=2)
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -261,5 +261,5 @@ def test_the_command_line_asks_before_it_deletes(
 def test_the_command_line_refuses_what_it_would_ignore(home: Path, say: Say) -> None:
     assert "Say which threads" in say("threads", "delete", status=2)
     assert "but not both" in say("threads", "delete", "a", "--older-than", "1d", status=2)
-    assert "are for `snellen threads delete ID…`" in say("threads", "--yes", status=2)
+    assert "Unrecognized arguments: --yes (see `snellen threads list --help`)" in say("threads", "--yes", status=2)
     assert json.loads(say("threads", "delete", "--older-than", "1d", "--yes", "--json"))["threads"] == []

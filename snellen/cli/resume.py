@@ -1,0 +1,68 @@
+"""``snellen resume``."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from snellen.cli.options import OTHER_PROFILE, OUTPUTS, command, option
+from snellen.errors import BadInput
+from snellen.threads.thread import graph_of, waiting
+
+if TYPE_CHECKING:
+    from snellen.cli.following import ThreadDisplay
+
+
+@command(
+    "resume",
+    option("thread", metavar="THREAD", help="a run of `snellen threads`"),
+    option("--approve", action="store_true", exclusive=True, help="allow what the run asks for"),
+    option("--reject", action="store_true", exclusive=True, help="refuse it"),
+    OTHER_PROFILE,
+    *OUTPUTS,
+    examples="""
+        snellen threads
+        snellen resume THREAD --html run.html
+        snellen resume THREAD --approve    # a run that waits for your decision
+    """,
+)
+def resume(options: argparse.Namespace) -> int:
+    """Continue a run where it stopped."""
+    from snellen.cli.following import follow
+
+    graph = asyncio.run(graph_of(options.thread))
+    if graph == "chat" and (options.out or options.html):
+        msg = f"{options.thread!r} is a conversation: `snellen report {options.thread}` writes its investigation."
+        raise BadInput(msg)
+    decision = "approve" if options.approve else "reject" if options.reject else ""
+    if decision and asyncio.run(waiting(options.thread)) is None:
+        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
+        raise BadInput(msg)
+    display = _display(graph)
+    return follow(
+        display,
+        lambda decide: display.kind.resume(options.thread, profile=options.profile, decide=decide),
+        options,
+        decision=decision,
+    )
+
+
+def _display(graph: str) -> ThreadDisplay[Any]:
+    match graph:
+        case "ask":
+            from snellen.cli.ask_display import AskDisplay
+
+            return AskDisplay()
+        case "learn":
+            from snellen.cli.learning_display import LearningDisplay
+
+            return LearningDisplay()
+        case "investigate":
+            from snellen.cli.investigation_display import InvestigationDisplay
+
+            return InvestigationDisplay()
+        case _:
+            from snellen.cli.chat_display import ChatDisplay
+
+            return ChatDisplay()
