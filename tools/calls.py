@@ -26,7 +26,7 @@ _FORM = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class ToolCall(BaseModel):
-    """What a design says: which tool, with which arguments."""
+    """Call of a tool in a design: its name and arguments."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What a tool may use besides its arguments.
+    """Resources that a tool may use besides its arguments.
 
     Attributes:
         pictures: Where pictures are read from and written to.

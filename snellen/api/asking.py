@@ -125,7 +125,7 @@ class AskResult(Displayed):
 
     @property
     def error(self) -> str | None:
-        """Why there is no answer, in a sentence."""
+        """The reason why there is no answer, in a sentence."""
         return self.state.error
 
     @property
@@ -157,12 +157,12 @@ class AskResult(Displayed):
 
     @property
     def evidence(self) -> list[str]:
-        """What each step gave, in a line."""
+        """The result of each step, in a line."""
         return [str(one) for one in self.steps]
 
     @property
     def caveats(self) -> list[str]:
-        """What to know before trusting the answer."""
+        """Caveats to know before trusting the answer."""
         return notices_of(self.state)
 
     @property
@@ -172,7 +172,7 @@ class AskResult(Displayed):
 
     @property
     def learned(self) -> list[LearningOutcome]:
-        """What was learned from a wrong answer."""
+        """Results of learning from a wrong answer."""
         return [LearningOutcome.from_json(one) for one in self.state.learned]
 
     async def correct_async(self, says: str = "", **options: Unpack[CorrectOptions]) -> AskResult:

@@ -36,7 +36,7 @@ PAIRS_ORIGINALS = 34
 
 @dataclass(frozen=True, repr=False)
 class BenchmarkResult(Displayed):
-    """What models did in a benchmark.
+    """Results of models in a benchmark.
 
     Attributes:
         folder: The benchmark: pictures and questions or pairs, for later runs too.

@@ -34,7 +34,7 @@ from snellen.threads import investigate as threads
 
 @dataclass(frozen=True)
 class ClaimEvidence:
-    """What was measured about a claim.
+    """Measurements about a claim.
 
     Attributes:
         claim: In words: "clip is right in more than 75 % in telling vehicles from food".
@@ -62,7 +62,7 @@ class ClaimEvidence:
 
 @dataclass(frozen=True, repr=False)
 class InvestigateResult(Displayed):
-    """What experiments found out about models.
+    """Result of an investigation of models.
 
     Attributes:
         thread: The id of its thread: ``snellen.resume`` and ``snellen report`` know it.
@@ -106,7 +106,7 @@ class InvestigateResult(Displayed):
 
     @property
     def evidence(self) -> list[ClaimEvidence]:
-        """What was measured about each claim."""
+        """Measurements about each claim."""
         return [
             ClaimEvidence(
                 one.claim.stated(design), one.claim.model, one.verdict, one.mean, one.interval, one.n,
@@ -119,7 +119,7 @@ class InvestigateResult(Displayed):
 
     @property
     def caveats(self) -> list[str]:
-        """What to know before relying on it: what could not be examined, what remains open."""
+        """Caveats to know before relying on it: what could not be examined, what remains open."""
         return [*self._found.report.notes, *self._found.report.questions]
 
     @property

@@ -34,7 +34,7 @@ from snellen.threads import learn as threads
 
 @dataclass(frozen=True, repr=False)
 class LearnResult:
-    """What came of teaching tools a concept.
+    """Result of teaching tools a concept.
 
     Attributes:
         thread: The id of its thread.
@@ -55,17 +55,17 @@ class LearnResult:
 
     @property
     def answer(self) -> str:
-        """What was learned, in a sentence for each tool."""
+        """A sentence for each tool about what it learned."""
         return "\n".join(map(str, self.learned))
 
     @property
     def error(self) -> str | None:
-        """Why nothing was learned, in a sentence; None where something was."""
+        """The reason why nothing was learned, in a sentence; None where something was."""
         return threads.trouble(self.learned)
 
     @property
     def learned(self) -> list[LearningOutcome]:
-        """What came of it for each tool: prompts kept and discarded with the reasons, the source of the pictures."""
+        """The result for each tool: prompts kept and discarded with the reasons, the source of the pictures."""
         return threads.learned_of(self.state)
 
     @property
@@ -75,7 +75,7 @@ class LearnResult:
 
     @property
     def caveats(self) -> list[str]:
-        """Why prompts were discarded, and why nothing could be learned where that is so."""
+        """Reasons why prompts were discarded, or why nothing could be learned."""
         return [sentence for one in self.learned for sentence in (*one.reasons, one.trouble) if sentence]
 
     @property

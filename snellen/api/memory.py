@@ -34,7 +34,7 @@ DEMONSTRATIONS: Final = "demonstrations"
 
 @dataclass(frozen=True)
 class MemoryListing:
-    """What was learned.
+    """The learned prompts, adapters and demonstrations.
 
     Attributes:
         prompts: Soft prompts of tools.
@@ -49,7 +49,7 @@ class MemoryListing:
 
 @dataclass(frozen=True)
 class MemoryStats:
-    """How much was learned.
+    """Counts of what was learned.
 
     Attributes:
         home: The folder that it is kept in.
@@ -68,7 +68,7 @@ class MemoryStats:
 
 @dataclass(frozen=True)
 class Forgotten:
-    """How much was forgotten: everything is now as if it had never been learned."""
+    """Counts of what was forgotten: everything is now as if it had never been learned."""
 
     prompts: int
     demonstrations: int

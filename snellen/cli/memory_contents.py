@@ -25,7 +25,7 @@ DEMONSTRATIONS: Final = "demonstrations"
 
 @dataclass(frozen=True)
 class Contents:
-    """What was learned, as far as it was asked for."""
+    """Contents of the memory, as far as they were asked for."""
 
     prompts: list[Any]
     demonstrations: list[Demonstration]

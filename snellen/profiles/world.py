@@ -151,12 +151,12 @@ class OutcomeScore(Protocol):
 
     @property
     def correct(self) -> bool:
-        """Whether nothing at all is wrong with it."""
+        """True where nothing at all is wrong."""
         ...
 
     @property
     def reason(self) -> str:
-        """Where it is wrong, in a few words."""
+        """The mistake, in a few words."""
         ...
 
 

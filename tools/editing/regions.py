@@ -1,4 +1,4 @@
-"""What the editing tools share: where an object is in a picture, as pixels."""
+"""Masks of objects in a picture, which the editing tools share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a program, found before anything runs."""
+"""The check of a program: its problems, found before anything runs."""
 
 from __future__ import annotations
 

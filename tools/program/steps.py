@@ -1,4 +1,4 @@
-"""What a step of a program leaves: enough to show it, to judge it, and to go on after it."""
+"""Records of executed steps: enough to show them, to judge them, and to go on after them."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def takes_expression(tool: str, argument: str) -> bool:
 
 @dataclass(frozen=True)
 class ProgramLimits:
-    """What a program may use; beyond it, it is refused or stopped.
+    """Limits of a program; beyond them, it is refused or stopped.
 
     Attributes:
         steps: Steps executed, branches and iterations counted.
@@ -135,7 +135,7 @@ def walk(statements: Sequence[Statement]) -> Iterator[Statement]:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a program: the line (from 1), what it is, and what to write instead."""
+    """Problem of a program: the line (from 1), what it is, and what to write instead."""
 
     line: int
     message: str

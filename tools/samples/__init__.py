@@ -1,4 +1,4 @@
-"""Where the pictures of experiments come from."""
+"""Sources of the pictures of experiments."""
 
 from snellen.tools.samples.alignment import HIDING, Alignment
 from snellen.tools.samples.metaclasses import METACLASSES

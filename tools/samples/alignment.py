@@ -1,4 +1,4 @@
-"""Whether a picture shows what its label says: the check that APEX leaves to its generator."""
+"""Alignment of a picture with its label: the check that APEX leaves to its generator."""
 
 from __future__ import annotations
 

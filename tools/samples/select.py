@@ -52,7 +52,7 @@ class SampleSource(Protocol):
 
 @dataclass(frozen=True)
 class SampleSelection:
-    """What select tools work with.
+    """Resources of select tools.
 
     Attributes:
         seed: Chooses the picture.

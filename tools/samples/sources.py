@@ -43,7 +43,7 @@ class WorldSource:
 
 
 class WorldStudio:
-    """What a world can do with a picture that it drew.
+    """Studio of a world, which changes pictures that it drew.
 
     Args:
         world: As above.

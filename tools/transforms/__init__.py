@@ -1,4 +1,4 @@
-"""What experiments do to pictures: APEX's transform tools (appendix A) and PairBench's transforms."""
+"""Transforms of an experiment's pictures: APEX's transform tools (appendix A) and PairBench's transforms."""
 
 from snellen.tools.transforms import geometric, pixel, semantic
 from snellen.tools.transforms.transform import TRANSFORMS, OutOfReach, SourcePicture, Studio, apply

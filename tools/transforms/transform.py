@@ -1,4 +1,4 @@
-"""What transforms work on, and how a call is applied."""
+"""The transform protocol: the pictures that transforms work on, and how a call is applied."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OutOfReach(BadInput):
 
 
 class Studio(Protocol):
-    """Where samples come from; transforms that need more than the sample's pixels ask it."""
+    """Studio that samples come from; transforms that need more than the sample's pixels ask it."""
 
     def another(self, dice: np.random.Generator) -> Image.Image:
         """Return the picture of another sample, of any class and size."""

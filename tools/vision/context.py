@@ -1,4 +1,4 @@
-"""What the tools of this package take from the context of a program."""
+"""Access of the vision tools to the context of a program."""
 
 from __future__ import annotations
 

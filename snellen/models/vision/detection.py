@@ -48,7 +48,7 @@ class DetectionCall:
 
 @dataclass(frozen=True)
 class DetectorFeatures:
-    """What the detector sees before it is told what to look for: no prompt changes it.
+    """Features of pictures before it is told what to look for: no prompt changes it.
 
     Attributes:
         patches: ``(pictures, patches, width)``.

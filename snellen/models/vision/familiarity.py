@@ -31,14 +31,14 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class Familiarity:
-    """How far a picture is from the known world, and whether that is near enough."""
+    """Distance of a picture from the known world, and whether it is near enough."""
 
     distance: float
     threshold: float
 
     @property
     def familiar(self) -> bool:
-        """Whether the picture looks like the pictures that the models were trained on."""
+        """Return whether the picture looks like those that the models were trained on."""
         return self.distance <= self.threshold
 
     def warning(self, profile_name: str) -> str | None:
@@ -50,7 +50,7 @@ class Familiarity:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the known world looks like.
+    """Statistics of the known world's pictures.
 
     Attributes:
         mean: ``(d,)``.

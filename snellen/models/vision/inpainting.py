@@ -293,7 +293,7 @@ class Painter:
 
 
 def mentions(text: str, concepts: Iterable[str]) -> dict[str, list[tuple[int, int]]]:
-    """Where the words of each concept stand in a text; the longest name first, and no place belongs to two.
+    """Return the places of each concept's words in a text; the longest name first, and no place belongs to two.
 
     Returns:
         Spans ``(start, end)`` of characters by concept; only concepts that the text names.
@@ -340,7 +340,7 @@ def parts(mask: PIL.Image.Image) -> list[_Part]:
 
 
 def window(box: Box, size: tuple[int, int], *, margin: float) -> Box:
-    """What is shown around a box when it is painted by itself: the box in its middle, moved into the picture.
+    """Return the window around a box that is painted by itself: the box in its middle, moved into the picture.
 
     Each side has the share ``margin`` of the box's added at both ends, so that the box fills the same part of the
     canvas whatever its shape; but no side is less than half of the other, so that nothing is stretched beyond that.

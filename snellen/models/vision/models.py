@@ -161,7 +161,7 @@ class Models:
         return np.stack([each.appearance for each in self._picture_features(pictures)])
 
     def familiarity(self, picture: PIL.Image.Image) -> Familiarity | None:
-        """How well the profile's models know pictures like this one; None when the profile does not say."""
+        """Return how well the profile's models know pictures like this one; None when the profile does not say."""
         if self._statistics is None:
             return None
         appearance = self.appearances([picture])[0]
@@ -179,7 +179,7 @@ class Models:
         return None if familiarity is None else familiarity.warning(self.profile.name)
 
     def troubles(self) -> list[str]:
-        """What tools have learned and cannot use now, in sentences for the user."""
+        """Return sentences about what tools have learned and cannot use now."""
         return [] if self._prompts is None else self._prompts.troubles()
 
     def inpaint(
@@ -276,7 +276,7 @@ class Models:
     def glimpse(
         self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]], *, threshold: float
     ) -> list[list[Detection]]:
-        """What `detect` would give at another threshold in [0, 1): the faint boxes too, for who doubts a result."""
+        """Return what `detect` would give at another threshold in [0, 1): the faint boxes too, for doubtful results."""
         pairs = zip(pictures, names, strict=True)
         calls = [DetectionCall(picture, tuple(wanted), threshold) for picture, wanted in pairs]
         return self._batcher("loc", lambda *_: self.detector())(calls)

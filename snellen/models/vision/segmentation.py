@@ -220,7 +220,7 @@ class Segmenter:
         return [each for each in found if each is not None]
 
     def states(self, prompts: torch.Tensor, heard: Overheard, hidden: torch.Tensor | None = None) -> torch.Tensor:
-        """What becomes of prompts ``(n, vectors, width)`` as object queries of ``n`` pictures; the same shape."""
+        """Turn prompts ``(n, vectors, width)`` into object queries of ``n`` pictures; the same shape."""
         return extra_queries(self.checkpoint.model.model.transformer_module.decoder, prompts, heard, hidden)
 
     def something(self, states: torch.Tensor) -> torch.Tensor:

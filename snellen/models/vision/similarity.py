@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PictureFeatures:
-    """What CLIP sees in a picture, all float32.
+    """Features of a picture by CLIP, all float32.
 
     Attributes:
         embedding: ``(d,)`` of unit length, comparable with texts.
@@ -83,7 +83,7 @@ class ClipEncoder:
             return list(self.embed(patches, prompts).cpu().numpy())
 
     def patches(self, pictures: Sequence[PIL.Image.Image]) -> torch.Tensor:
-        """What the encoder's first layer is given ``(n, 1 + patches, width)``: no prompt changes it."""
+        """Return the input of the encoder's first layer ``(n, 1 + patches, width)``: no prompt changes it."""
         vision = self.checkpoint.model.vision_model
         patches: torch.Tensor = vision.pre_layrnorm(vision.embeddings(self.checkpoint.pixels(list(pictures))))
         return patches
