@@ -57,6 +57,35 @@ R=RESULT(var=J)
     """A=TAG(image=IMAGE,object=BOXES)
 B=EMOJI(image=A,object=BOX,emoji='red_heart')
 R=RESULT(var=B)""",
+    """BIG=FILTER(object=BOXES,where='area > 10 and label == {NAME}')
+S=SORT(object=BIG,by='-left',descending=True)
+F=FIRST(object=S,n=1)
+A=S[0].label + ' {F.label}'
+R=RESULT(var=A)""",
+    """G=GROUP(object=BOXES + BOX,by='width // 3')
+N=0
+for X in G:
+    Y=LAST(object=X,n=2)
+    N=N + len(unique(Y.label)) + Y[0].height
+R=RESULT(var=N)""",
+    """L=LEFT_OF(object=BOXES,of=BOX)
+M=BETWEEN(object=BOXES,of=BOX,other=L)
+N=NEAREST(object=BOXES,of=BOX,n=2)
+I=INSIDE(object=N + M,of=BOX)
+D=distance(BOX, BOXES) + overlap(BOXES, BOX)
+R=RESULT(var=D)""",
+    """T=AT(image=IMAGE,object=BOXES,place='top left corner')
+W=WIDEN(image=IMAGE,object=BOXES,by=0.5)
+O=ONLY_IN(object=W,other=T,by='area')
+P=PICTURE(object=BOX)
+S=SAME(object=BOX,other=BOXES,by='size')
+R=RESULT(var=[P.width, max(W.area), S])""",
+    """C=ROWS(object=BOXES)
+if C[0][0].x < IMAGE.width / 2 and count(BOXES.label, 'dog') > 0:
+    A=C[0]
+else:
+    A=SELECT(image=IMAGE,object=BOXES,query='dog')
+R=RESULT(var=A.score)""",
 ]
 FRAGMENTS = [
     "__import__('os').system('false')", "().__class__.__bases__[0].__subclasses__()", "{BOXES.__class__}", "eval('1')",
@@ -68,12 +97,15 @@ FRAGMENTS = [
     "IMAGE", "BOXES", "BOX", "LOC", "CROP", "RESULT", "EVAL", "expr=", "var=", "box=", "while True:", "import os\n",
     "def f():\n", "async ", "await ", "yield ", "global A\n", "del A\n", "@", ":=", "->", "*BOXES", "**BOXES", "-1",
     "1e999", "1j", "9" * 5000, "(" * 300, "[" * 300, "-" * 3000, "not " * 500, "A." * 500, "A+" * 2000, "'{T}{T}'",
+    ".label", ".area", "[0].x", "where=", "by=", "of=", "region", "{BOX.label}", "{BOXES[0].area}",
+    "'{BOX." + "label" * 40,
+    "{BOX[0][0][0][0].label}", "distance(", ".__class__", "BOXES.area", "sorted(BOXES.label)", "SORT(object=BOXES,by='",
     "if 1:\n" * 30, "for X in BOXES:\n ", "elif A:\n A=1\n" * 100, "None", "True", "sorted(BOXES)", "max(IMAGE, 1)",
 ]  # fmt: skip
 
 
 TOOLS = frozenset(catalogue().names())
-TOKEN = re.compile(r"[A-Za-z]\w*|\d+|'[^'\n]*'|[-+*/<>=^]+")
+TOKEN = re.compile(r"[A-Za-z]\w*|\d+|'[^'\n]*'|[-+*/<>=^]+|\.(?=[a-z])")
 TOKENS = sorted({token for seed in SEEDS for token in TOKEN.findall(seed)} | {"99", "-7", "''", "**", "%", "None"})
 
 
@@ -145,9 +177,9 @@ def outcome_of(text: str, context: ToolContext, inputs: Mapping[str, Value]) -> 
 
 def test_ten_thousand_mutated_programs_neither_crash_nor_escape() -> None:
     rng, shelf = random.Random(3), Shelf()
-    box = Region((2, 2, 8, 8), 0.9, "dog")
     image = shelf.put(PIL.Image.new("RGB", (16, 16), "red"))
-    inputs: dict[str, Value] = {"IMAGE": image, "BOXES": [box, box], "BOX": box, "COUNTED": 2}
+    box, far = Region((2, 2, 8, 8), 0.9, "dog", picture=image.id), Region((10, 9, 15, 16), 0.4, "cat")
+    inputs: dict[str, Value] = {"IMAGE": image, "BOXES": [box, box, far], "BOX": box, "COUNTED": 2, "NAME": "dog"}
     context, outcomes, slowest = context_of(shelf), Counter[str](), 0.0
     assert [outcome_of(text, context, inputs) for text in SEEDS] == ["ran"] * len(SEEDS)  # imports what they need
     with watched() as escapes:

@@ -1,4 +1,4 @@
-"""CAPTION, NAME and SAME: descriptions of pictures and of regions."""
+"""CAPTION, NAME, THINGS and SAME: descriptions of pictures and of regions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from snellen.tools.regions.sources import picture_of
 from snellen.tools.registry import ToolContext, tool
 from snellen.tools.vision.ask import normalised
 from snellen.tools.vision.context import crops, models_of, softmax, widened
+from snellen.tools.vision.segment import segment
 from snellen.values import Picture, Region, describe
 
 if TYPE_CHECKING:
@@ -56,6 +57,16 @@ def name_regions(context: ToolContext, image: Picture, object: list[Region]) -> 
         _named(region, dict(zip(names, softmax(row.tolist()), strict=True)), expansion)
         for region, row in zip(object, logits, strict=True)
     ]
+
+
+@tool("THINGS")
+def locate_things(context: ToolContext, image: Picture) -> list[Region]:
+    """Locate everything in the picture but the background, each with its mask and its name; best first.
+
+    These are the segments of SEG that are no ground, labelled by NAME.
+    """
+    things = [each for each in segment(context, image) if not each.ground]
+    return sorted(name_regions(context, image, things), key=lambda region: -region.score)
 
 
 def _named(region: Region, probabilities: Mapping[str, float], expansion: Expansion) -> Region:

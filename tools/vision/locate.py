@@ -1,11 +1,10 @@
-"""LOC, THINGS, FACEDET and KNOWS: boxes from OWL-ViT, and the names that it was taught."""
+"""LOC, FACEDET and KNOWS: boxes from OWL-ViT, and the names that it was taught."""
 
 from __future__ import annotations
 
 from snellen.profiles import LocModel
 from snellen.tools.registry import ToolContext, tool
 from snellen.tools.vision.context import models_of
-from snellen.tools.vision.segment import segment
 from snellen.values import Picture, Region, Untaught
 
 
@@ -27,15 +26,6 @@ def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
         return found
     context.warn(f"No tool was taught {named}: that it was not found says nothing.")
     return Untaught(", ".join(unknown))
-
-
-@tool("THINGS")
-def locate_things(context: ToolContext, image: Picture) -> list[Region]:
-    """Locate everything that the tools know, without the background; best first. Each label says what it is."""
-    names = models_of(context).expansion_of("LOC").all_names()
-    if names:
-        return _detect(context, image, names)
-    return [each for each in segment(context, image) if not each.ground]
 
 
 @tool("KNOWS")

@@ -123,3 +123,26 @@ def test_a_circle_of_groups_ends(tmp_path: Path) -> None:
     groups = {"a": {"parents": ["b"]}, "b": {"parents": ["a"]}}
     file.write_text(json.dumps({"groups": groups, "concepts": [{"name": "dog", "group": "a"}]}))
     assert Expansion.read(file).names("b") == ["dog"]
+
+
+@pytest.mark.parametrize(
+    ("words", "untaught"),
+    [
+        ("dogs", []),
+        ("red animals", []),
+        ("a big red dog", []),
+        ("fork and knife", []),
+        ("dog and unicorn", ["unicorn"]),
+        ("the unicorn", ["unicorn"]),
+        ("hot dog", ["hot dog"]),
+        ("wolf", ["wolf"]),
+    ],
+)
+def test_what_was_not_taught_is_told_from_what_was(tmp_path: Path, words: str, untaught: list[str]) -> None:
+    facts, split = tmp_path / "concepts.json", tmp_path / "split.json"
+    facts.write_text(json.dumps(TABLE))
+    split.write_text(json.dumps({"known": ["dog", "hen", "robin", "fork and knife"]}))
+    expansion = Expansion.read(facts, split=split)
+    assert expansion.untaught(words) == untaught
+    assert expansion.taught(["unicorn", "wolf", "hot dog"]).untaught(words) == []
+    assert Expansion().untaught(words) == []
