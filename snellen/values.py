@@ -108,7 +108,7 @@ class Untaught(list[Region]):
 
 Scalar: TypeAlias = str | int | float | bool | None
 Value: TypeAlias = Picture | Region | Scalar | Sequence[Picture | Region | Scalar | Sequence[Region]]
-"""What a program's variable may hold; sequences are lists of regions, groups of regions, texts or numbers."""
+"""A value that a program's variable may hold; sequences are lists of regions, groups of regions, texts or numbers."""
 
 Json: TypeAlias = Any
 """Plain JSON data: dicts with text keys, lists, texts, numbers, booleans, ``None``."""

@@ -78,7 +78,7 @@ def check(program: Program, inputs: Mapping[str, str], limits: ProgramLimits = N
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known at a place in a program: the variables set for certain, and whether RESULT was called."""
+    """The knowledge at a place in a program: the variables set for certain, and whether RESULT was called."""
 
     kinds: dict[str, str]
     has_result: bool = False

@@ -77,7 +77,7 @@ def run(
 
 @dataclass
 class _Outcome:
-    """What a step computes from what; the arguments stay when the tool fails."""
+    """The result of a step and its arguments, which stay when the tool fails."""
 
     arguments: dict[str, Any] = field(default_factory=dict)
     output: Any = None
@@ -254,6 +254,6 @@ def _call_of(tool: str, arguments: Mapping[str, values.Json]) -> str:
 
 
 def _can_be_known(record: StepRecord) -> bool:
-    """Whether another run's record says what its call gives: not of what was given, failed, or reads variables."""
+    """Tell whether a record holds for equal calls of other runs: it was computed from arguments alone, and well."""
     computes = any(takes_expression(record.tool, name) for name in record.arguments)
     return not record.given and record.error is None and record.tool not in {SET, IF, FOR} and not computes

@@ -24,7 +24,7 @@ Nearness: TypeAlias = Callable[[Region, Region], tuple[float, ...]]
 SAME_THING: Final = 0.5
 """The share of two boxes from which on they show one thing."""
 SIDE: Final = 0.4
-"""How far apart the middles of two things are, in means of their widths (or heights), where one is beside the other.
+"""The least distance of the middles of two things, in means of their widths (or heights), where one is beside.
 
 `python -m benchmarks.relations`: of the true relations between things that the detector found 99 % are kept (95 % at
 0.6), and 96 % of what is said is true (80 % at 0, and 79 % by a cut through the middle).

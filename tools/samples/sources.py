@@ -106,7 +106,7 @@ class FolderSource:
 
 
 class _FolderStudio:
-    """What a folder can do with one of its pictures: show others."""
+    """The changes that a folder can make to one of its pictures: it shows others."""
 
     def __init__(self, source: FolderSource) -> None:
         self._source = source
@@ -163,7 +163,7 @@ class PainterSource:
 
 
 class _PainterStudio:
-    """What a painter can do with one of its pictures: paint the like."""
+    """The changes that a painter can make to one of its pictures: it paints the like."""
 
     def __init__(self, source: PainterSource, class_name: str, number: int) -> None:
         self._source, self._class_name, self._number = source, class_name, number
