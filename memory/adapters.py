@@ -27,7 +27,7 @@ _DIGITS: Final = 8
 
 @dataclass(frozen=True)
 class Adapter:
-    """What corrects a model.
+    """A correction of a model: weights that are trained on what it got wrong.
 
     Attributes:
         id: The beginning of its weights' hash.
@@ -51,7 +51,7 @@ class Adapter:
 
     @property
     def name(self) -> str:
-        """What the model is called with it."""
+        """The name of the model with it."""
         return f"{self.model}+{self.id}"
 
 

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from snellen.memory.background_loop import blocking
 from snellen.memory.home import connect, home, home_to_read, is_read_only, storing, storing_rows
 from snellen.memory.postgres.server import chosen_server
 from snellen.memory.postgres.server import thread_heads as postgres_threads
@@ -86,7 +87,6 @@ def blocking_checkpoints(
         BadInput: as ``checkpoints``.
         MemoryTrouble: as ``checkpoints``.
     """
-    from snellen.memory.background_loop import blocking
     from snellen.memory.savers import BlockingSaver
 
     opened = checkpoints(folder, state_types=state_types)

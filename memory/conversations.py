@@ -34,7 +34,7 @@ def _transient(db: Database) -> None:
 
 @dataclass(frozen=True)
 class Turn:
-    """Where a conversation stood when it had been answered.
+    """The end of an answered turn of a conversation.
 
     Attributes:
         thread: Its thread.

@@ -39,7 +39,7 @@ _LONGEST: Final = 56
 
 @dataclass(frozen=True)
 class Deleted:
-    """What was deleted."""
+    """The threads that were deleted, and counts of what went with them."""
 
     threads: tuple[str, ...] = ()
     pictures: int = 0

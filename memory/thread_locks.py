@@ -46,7 +46,7 @@ class BeingRun(BadInput):
 
 @dataclass(frozen=True)
 class Holder:
-    """Who runs a thread.
+    """The process that runs a thread.
 
     Attributes:
         interface: What they run, such as ``snellen investigate``; empty where it is not known.

@@ -55,7 +55,7 @@ def _digests(db: Database) -> None:
 
 @dataclass(frozen=True)
 class TrialKey:
-    """What is asked of whom.
+    """A question put to a model about pictures.
 
     Attributes:
         model: Fingerprint of the model, and of how it is asked.
@@ -78,7 +78,7 @@ class TrialKey:
 
 @dataclass(frozen=True)
 class Trial:
-    """What was measured.
+    """The answer of a model to such a question, as it was measured.
 
     Attributes:
         key: What was asked.

@@ -74,7 +74,7 @@ _REMEDIES: Final = {
 
 @dataclass(frozen=True)
 class Server:
-    """Where checkpoints lie.
+    """The address of the database of checkpoints.
 
     Attributes:
         address: As libpq reads it, with the password: never to be shown.

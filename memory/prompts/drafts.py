@@ -30,7 +30,7 @@ _KEPT_SECONDS: Final = 30 * 24 * 3600.0
 
 @dataclass(frozen=True)
 class DraftKey:
-    """What makes a tuned prompt what it is: the same key, the same prompt.
+    """The inputs of a prompt's tuning: the same key, the same prompt.
 
     Attributes:
         fingerprint: Of the checkpoint.

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import sqlite3
-import threading
-import weakref
-from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -16,18 +11,17 @@ import numpy as np
 from sqlite_utils import Database
 
 from snellen.errors import BadInput
-from snellen.memory.demonstrations import DemonstrationPool
-from snellen.memory.home import MemoryTrouble, storing, trouble_with
+from snellen.memory.home import trouble_with
 from snellen.memory.prompts import rows as table
-from snellen.memory.prompts.blocks import OldBlocks, kind_of
+from snellen.memory.prompts.blocks import kind_of
+from snellen.memory.prompts.database import PromptDatabase, shrink
 from snellen.memory.prompts.index import FeatureIndex
 from snellen.memory.prompts.lookup import recalled, unit, whole
 from snellen.memory.prompts.records import LearnedPrompt, PromptRow, RecalledPrompts
-from snellen.memory.prompts.rows import DATABASE, PromptDamaged, PromptSelection, State
-from snellen.memory.tables import DatabaseTable
+from snellen.memory.prompts.rows import PromptDamaged, PromptSelection, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -37,18 +31,9 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 INDEXES: Final = "prompt-indexes"
-LOCK: Final = "prompts.lock"
 
 _COMPARED_ROWS: Final = 1024
 """Up to so many rows of a concept are compared one by one; that is exact, and faster than any index."""
-
-_PAGE_BYTES: Final = 16_384
-"""Of a new database: few features of 768 numbers fit a page of SQLite's own 4,096 bytes without waste."""
-_LOGGER = logging.getLogger(__name__)
-
-
-class PromptsGone(MemoryTrouble):
-    """There are files of prompts, and no database that knows them."""
 
 
 @dataclass(frozen=True)
@@ -66,35 +51,13 @@ class PoolStats:
     """Of tensors and features."""
 
 
-class PromptPool(DatabaseTable):
+class PromptPool(PromptDatabase):
     """The learned prompts of one home; safe for threads and for several processes at once."""
 
     def __init__(self, folder: Path, *, rebuilding: bool = False, tolerant: bool = False) -> None:
-        """Open the pools of a home and bring their database up to date.
-
-        Args:
-            folder: The memory's home.
-            rebuilding: Begin a new database although there are files of prompts that the old one knew.
-            tolerant: Be empty where the database is damaged or gone, and say so (``trouble``); only changes raise then.
-
-        Raises:
-            MemoryTrouble: the database is damaged, gone, locked or read-only, or the disk is full.
-        """
-        self.trouble: MemoryTrouble | None = None
-        self.old_blocks = OldBlocks(folder)
-        self._rebuilding = rebuilding
+        """Open the pools of a home; the arguments are those of ``PromptDatabase``."""
+        super().__init__(folder, rebuilding=rebuilding, tolerant=tolerant)
         self._indexes: dict[tuple[str, str], FeatureIndex] = {}
-        self._connection: sqlite3.Connection | None = None
-        self._opened_file = (0, 0, 0)
-        self._searching = threading.RLock()
-        try:
-            super().__init__(folder, DATABASE, table.migrations, lock=LOCK)
-            if not self.is_read_only:
-                self.deliver_demonstrations()
-        except MemoryTrouble as error:
-            if not (tolerant and _is_damage(error)):
-                raise
-            self.trouble = error
 
     def add(self, *prompts: LearnedPrompt) -> int:
         """Store prompts, all or none; those already there stay as they are.
@@ -234,7 +197,7 @@ class PromptPool(DatabaseTable):
             for owner in {(one.pool, one.fingerprint) for one in gone.values()}:
                 if not table.state_of(rows, *owner).last:
                     self.index_path(*owner).unlink(missing_ok=True)
-            _shrink(rows)
+            shrink(rows)
         return len(gone)
 
     def stats(self) -> list[PoolStats]:
@@ -262,109 +225,6 @@ class PromptPool(DatabaseTable):
         """
         with self._reading() as rows:
             self._index(rows, pool, fingerprint)
-
-    def deliver_demonstrations(self) -> None:
-        """Carry demonstrations that arrived with an import over to their pool; nothing happens where none wait.
-
-        Raises:
-            MemoryTrouble: their database cannot be written; they wait for the next opening.
-        """
-        with self.database() as rows:
-            waiting = table.arrived(rows)
-            if waiting:
-                DemonstrationPool(self.folder).add(*waiting)
-                table.delivered(rows, [one.id for one in waiting])
-
-    @contextmanager
-    def database(self) -> Iterator[Database]:
-        """Open the database for one operation."""
-        with self._rows() as rows:
-            yield rows
-
-    @contextmanager
-    def changing(self) -> Iterator[Database]:
-        """Open the database for a change, and keep all others from writing, in this process and elsewhere.
-
-        Raises:
-            MemoryTrouble: another process has been writing for a minute, or the folder is not writable.
-        """
-        if self.trouble is not None:
-            raise self.trouble
-        with self.writing(), self._rows() as rows:
-            rows.execute("PRAGMA secure_delete = ON")
-            yield rows
-
-    @contextmanager
-    def _reading(self) -> Iterator[Database]:
-        """Look at one state of the database, one thread at a time, through a connection that stays open.
-
-        SQLite tidies up whenever the last connection closes: too slow for each of many lookups.
-        """
-        if self.trouble is not None:
-            with self.database() as rows:
-                yield rows
-            return
-        with self._searching, storing(self.path):
-            file = self.path.stat()
-            opened = (os.getpid(), file.st_dev, file.st_ino)  # neither a child's nor that of a file that is gone
-            if self._connection is None or self._opened_file != opened:
-                self._connection, self._opened_file = self._connected(any_thread=True), opened
-                weakref.finalize(self, self._connection.close)
-            if self._connection.in_transaction:  # whoever is told of trouble looks, too
-                yield Database(self._connection)
-                return
-            self._connection.execute("BEGIN")
-            try:
-                yield Database(self._connection)
-            finally:
-                self._connection.rollback()
-
-    def _connected(self, *, any_thread: bool = False) -> sqlite3.Connection:
-        if self.trouble is not None:
-            empty = sqlite3.connect(":memory:")
-            self._prepare(empty)
-            table.migrations.apply(Database(empty))
-            return empty
-        if not (self.is_read_only or self.path.exists()):
-            self._begin()
-        connection = super()._connected(any_thread=any_thread)
-        self._prepare(connection)
-        return connection
-
-    def _begin(self) -> None:
-        if self.old_blocks.paths() and not self._rebuilding:
-            msg = (
-                f"The memory at {self.folder} has files of prompts, but {DATABASE} is gone: "
-                "run `snellen memory verify`, which reads it from these files again (nothing was changed)."
-            )
-            raise PromptsGone(msg)
-        with closing(sqlite3.connect(self.path)) as new:
-            new.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-            new.execute("PRAGMA journal_mode = WAL")
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Let SQL read the files of earlier versions."""
-        connection.create_function("block_feature", 2, self.old_blocks.feature)
-        connection.create_function("block_prompt", 2, self.old_blocks.prompt)
-
-    def _upgrade(self, rows: Database) -> None:
-        """Bring the database up to date, and delete the files of earlier versions that it took the tensors from."""
-        self._prepare(rows.conn)
-        if self.is_read_only:  # a copy in memory: tensors are read from where they are
-            table.migrations.apply(rows, stop_before=table.TENSORS)
-            rows.execute(f"CREATE TEMP VIEW prompt_tensors AS {table.FROM_BLOCKS}")
-            return
-        table.migrations.apply(rows)
-        moved = {row[0] for row in rows.execute("SELECT block FROM moved_blocks")} | self.old_blocks.unfinished()
-        if not moved:
-            return
-        try:
-            self.old_blocks.delete(moved)
-        except OSError as error:
-            _LOGGER.warning("A file of an earlier version was not deleted: %s", error)
-        else:
-            with rows.atomic():
-                rows.execute("DELETE FROM moved_blocks")
 
     def _nearest(self, rows: Database, selection: PromptSelection, asked: Vector, limit: int | None) -> list[int]:
         """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
@@ -410,19 +270,3 @@ def _refuse_other_kind(rows: Database, one: LearnedPrompt) -> None:
         f"{one.row.shape} cannot be mixed with them: forget them first (`snellen memory forget --pool {one.row.pool}`)."
     )
     raise BadInput(msg)
-
-
-def _shrink(rows: Database) -> None:
-    """Let what was forgotten leave the disk; where there is no room to do so, its pages stay, overwritten by zeros."""
-    free, pages = (rows.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
-    with suppress(sqlite3.OperationalError):
-        if 2 * free > pages:
-            rows.execute("VACUUM")
-        rows.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-
-def _is_damage(error: MemoryTrouble) -> bool:
-    cause = error.__cause__
-    # A database that is locked, read-only or out of room is trouble of another kind.
-    damaged = isinstance(cause, sqlite3.DatabaseError) and not isinstance(cause, sqlite3.OperationalError)
-    return damaged or isinstance(error, PromptsGone)

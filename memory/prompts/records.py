@@ -37,7 +37,7 @@ _DIMENSIONS: Final = (2, 3)
 
 @dataclass(frozen=True)
 class PromptOrigin:
-    """What a prompt was learned from, and how hard that was."""
+    """The question or picture that a prompt was learned from, and the effort it took."""
 
     question: str = ""
     answer: str = ""

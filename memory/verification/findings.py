@@ -51,12 +51,12 @@ class Verification:
 
     @property
     def clean(self) -> bool:
-        """Whether there was nothing to mend."""
+        """True if there was nothing to mend."""
         return not self.findings
 
     @property
     def lost(self) -> int:
-        """How many findings are losses."""
+        """The number of losses among the findings."""
         return sum(one.kind == "lost" for one in self.findings)
 
     def use(self, user: str, pictures: Iterable[str]) -> None:

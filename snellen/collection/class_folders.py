@@ -27,7 +27,7 @@ def concepts_in(folder: Path) -> list[str]:
 
 
 def is_picture(file: Path) -> bool:
-    """Whether a file is named like a picture."""
+    """Return whether a file is named like a picture."""
     return file.suffix.lower() in SUFFIXES and file.is_file()
 
 

@@ -38,7 +38,7 @@ class OwnPictures:
 
     @property
     def annotated(self) -> bool:
-        """Whether it is in COCO's or LVIS's format."""
+        """True if it is in COCO's or LVIS's format."""
         return is_coco(self.folder)
 
     def beside(self, open_picture: OpenPicture) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ _TRIES: Final = 4
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How an endpoint is asked and what may come back.
+    """The form of requests to an endpoint, and the limits of its answers.
 
     Attributes:
         url: Address with ``{query}`` and, if the endpoint wants it, ``{count}``.

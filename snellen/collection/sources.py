@@ -53,7 +53,7 @@ class SearchedPicture:
 
 
 class AnnotatedSource(Protocol):
-    """Where LOC and SEG learn from: open-vocabulary data with boxes and masks (CLOVA, section 3.4, second way)."""
+    """The data that LOC and SEG learn from: open vocabulary, with boxes and masks (CLOVA, section 3.4, second way)."""
 
     def annotated(self, concept: str, count: int, *, seed: int = 0) -> list[Annotated]:
         """Return at most ``count`` pictures of a concept; fewer, or none, where the source has no more."""
@@ -61,7 +61,7 @@ class AnnotatedSource(Protocol):
 
 
 class PictureSource(Protocol):
-    """Where SELECT, CLASSIFY and REPLACE learn from: a search for pictures (CLOVA, section 3.4, third way)."""
+    """The search for pictures that SELECT, CLASSIFY and REPLACE learn from (CLOVA, section 3.4, third way)."""
 
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[SearchedPicture]:
         """Return at most ``count`` pictures said to show a concept; fewer, or none, where there are no more."""

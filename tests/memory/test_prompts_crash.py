@@ -49,7 +49,7 @@ def dying(place, name, *, after=0, done=False):
     "second pool": lambda: dying(snellen.memory.prompts.rows, "insert", after=1, done=True),
     "before commit": lambda: dying(snellen.memory.prompts.rows, "arrive" if work != "forget" else "delete", done=True),
     "after commit": lambda: (
-        dying(snellen.memory.prompts.pool, "_shrink")
+        dying(snellen.memory.prompts.pool, "shrink")
         if work == "forget"
         else dying(PromptPool, "deliver_demonstrations")
     ),
