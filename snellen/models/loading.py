@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from snellen.errors import out_of_memory
 from snellen.profiles import SnellenError
-from snellen.profiles.hub_access import hub_address, is_downloaded, is_offline, only_cached
+from snellen.profiles.hub_access import is_downloaded, is_offline, only_cached, why_offline
 from snellen.profiles.profile import table
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def reading(profile: Profile, key: str, source: CheckpointSource) -> Iterator[No
     """Read one checkpoint at a time, and turn whatever goes wrong into one sentence for the user."""
     if not source.local and only_cached(source) and not is_downloaded(source):
         msg = (
-            f"{table(key)} in {profile.path} is {source.location}, which is not downloaded, and {_away()}: "
+            f"{table(key)} in {profile.path} is {source.location}, which is not downloaded, and {why_offline()}: "
             f"{_remedy(source, key)} (see docs/profiles.md)."
         )
         raise SnellenError(msg)
@@ -272,10 +272,6 @@ def _remedy(source: CheckpointSource, key: str) -> str:
     if is_offline():
         return f"unset HF_HUB_OFFLINE to download it, or set {table(key)}.folder to a folder that holds it"
     return f"check the network and the id, or set {table(key)}.folder to a folder that holds it"
-
-
-def _away() -> str:
-    return "HF_HUB_OFFLINE is set" if is_offline() else f"{hub_address()} cannot be reached"
 
 
 def _refuse_random_weights(model: torch.nn.Module, report: dict[str, Any], class_name: str) -> None:

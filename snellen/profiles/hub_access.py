@@ -40,6 +40,11 @@ def hub_address() -> str:
     return os.environ.get("HF_ENDPOINT", "").rstrip("/") or HUB
 
 
+def why_offline() -> str:
+    """Say why nothing can be downloaded."""
+    return "HF_HUB_OFFLINE is set" if is_offline() else f"{hub_address()} cannot be reached"
+
+
 def can_download() -> bool:
     """Tell whether the hub may be asked and takes a connection; within three seconds."""
     if is_offline():
@@ -78,10 +83,9 @@ def check_reachable(profile: Profile) -> None:
     sources = [profile.source(key) for key in keys if getattr(profile.models, key) is not None]
     if not sources or any(one.local for one in sources) or can_download() or any(map(is_downloaded, sources)):
         return
-    why = "HF_HUB_OFFLINE is set" if is_offline() else f"{hub_address()} cannot be reached"
     msg = (
-        f"No model of the profile {profile.name!r} is downloaded, and {why}: connect this machine to the network once, "
-        "or use --profile embedded (docs/profiles.md tells how to prepare a machine without a network)."
+        f"No model of the profile {profile.name!r} is downloaded, and {why_offline()}: connect this machine to the "
+        "network once, or use --profile embedded (docs/profiles.md tells how to prepare a machine without a network)."
     )
     raise SnellenError(msg)
 

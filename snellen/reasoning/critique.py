@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from snellen.reasoning.task import Examples, Task
-from snellen.values import Region, Value, from_json, to_json
+from snellen.values import Region, Value, from_json
 
 if TYPE_CHECKING:
     from snellen.tools.program import StepRecord
@@ -225,11 +225,6 @@ class Replay(Protocol):
     def __call__(self, overrides: Mapping[str, Value], program: str | None = None) -> Awaitable[ReplayOutcome]:
         """Return what comes of it; what a tool cannot do is an outcome without an answer, never an error."""
         ...
-
-
-def region_to_json(region: Region | None) -> Any:  # noqa: ANN401 - JSON
-    """Write a region that may be missing."""
-    return None if region is None else to_json(region)
 
 
 def region_from_json(data: Any) -> Region | None:  # noqa: ANN401 - JSON

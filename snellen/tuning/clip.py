@@ -75,22 +75,13 @@ class ClipTuner:
         self.module = encoder.checkpoint.model
         self.device = encoder.checkpoint.device
         self._vision = self.module.config.vision_config
-        self.shape = (min(self.settings.layers, self._vision.num_hidden_layers), self.settings.vectors, self._width)
-
-    @property
-    def _width(self) -> int:
-        return int(self._vision.hidden_size)
+        layers = min(self.settings.layers, self._vision.num_hidden_layers)
+        self.shape = (layers, self.settings.vectors, int(self._vision.hidden_size))
 
     def size(self, instance: Instance) -> int:
         """One run of the encoder for each picture."""
         tokens = 1 + (self._vision.image_size // self._vision.patch_size) ** 2 + self.settings.vectors
-        return (1 + len(instance.negatives)) * transformer_bytes(
-            tokens=tokens,
-            width=self._width,
-            inner=self._vision.intermediate_size,
-            layers=self._vision.num_hidden_layers,
-            heads=self._vision.num_attention_heads,
-        )
+        return len(instance.examples) * transformer_bytes(self._vision, tokens)
 
     def features(self, examples: Sequence[TuningExample]) -> list[NDArray[np.float32]]:
         """The unprompted embedding ``(d,)`` of each picture."""
@@ -98,8 +89,8 @@ class ClipTuner:
 
     def prepare(self, instances: Sequence[Instance]) -> ClipBatch:
         """Embed patches, texts, and how every picture fits the other names."""
-        most = 1 + max(len(each.negatives) for each in instances)
-        shown = [[each.example, *each.negatives] for each in instances]
+        shown = [each.examples for each in instances]
+        most = max(map(len, shown))
         flat = [example for examples in shown for example in examples]
         patches = self._encoder.patches([example.picture for example in flat])
         features = torch.from_numpy(np.stack(self.features(flat))).to(self.device)

@@ -66,10 +66,15 @@ class Instance:
         """The concept that the prompt will be stored under."""
         return self.example.concept
 
+    @property
+    def examples(self) -> tuple[TuningExample, ...]:
+        """The example, then the negatives."""
+        return (self.example, *self.negatives)
+
     @cached_property
     def id(self) -> str:
         """A hash of everything that it says: the same instance has the same name, wherever it stands."""
-        parts = [self.example.digest(), *(each.digest() for each in self.negatives), repr(self.names)]
+        parts = [*(each.digest() for each in self.examples), repr(self.names)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 

@@ -104,14 +104,8 @@ class LocTuner:
     def size(self, instance: Instance) -> int:
         """One run of the text encoder, and the patches of all pictures."""
         vision = self.module.config.vision_config
-        patches = (1 + len(instance.negatives)) * (vision.image_size // vision.patch_size) ** 2
-        text = transformer_bytes(
-            tokens=self.settings.vectors + self._text.max_position_embeddings,
-            width=self._text.hidden_size,
-            inner=self._text.intermediate_size,
-            layers=self._text.num_hidden_layers,
-            heads=self._text.num_attention_heads,
-        )
+        patches = len(instance.examples) * (vision.image_size // vision.patch_size) ** 2
+        text = transformer_bytes(self._text, self.settings.vectors + self._text.max_position_embeddings)
         return int(text + 4 * patches * (self._text.hidden_size + vision.hidden_size + 16))
 
     def features(self, examples: Sequence[TuningExample]) -> list[NDArray[np.float32]]:
@@ -121,13 +115,13 @@ class LocTuner:
 
     def prepare(self, instances: Sequence[Instance]) -> LocBatch:
         """Encode pictures and other names, and say which patch shall answer to the concept."""
-        most = 1 + max(len(each.negatives) for each in instances)
-        pictures = {id(each.picture): each.picture for row in instances for each in (row.example, *row.negatives)}
+        most = max(len(each.examples) for each in instances)
+        pictures = {id(each.picture): each.picture for instance in instances for each in instance.examples}
         encoded = self._detector.look(list(pictures.values()))
         places = {name: index for index, name in enumerate(pictures)}
         rows = []
         for each in instances:
-            chosen = [places[id(example.picture)] for example in (each.example, *each.negatives)]
+            chosen = [places[id(example.picture)] for example in each.examples]
             rows.append(self._row(each, DetectorFeatures(encoded.patches[chosen], encoded.boxes[chosen]), most))
         tokens = self._detector.tokens([each.concept for each in instances])
         return LocBatch(
@@ -136,7 +130,6 @@ class LocTuner:
 
     def _row(self, instance: Instance, sight: DetectorFeatures, most: int) -> tuple[torch.Tensor, ...]:
         """The fields of :class:`LocBatch` after the first for one instance, padded to as many pictures."""
-        examples = [instance.example, *instance.negatives]
         head = self.module.class_head
         classes = head.dense0(sight.patches).float()
         classes = classes / (classes.norm(dim=-1, keepdim=True) + 1e-6)
@@ -144,13 +137,12 @@ class LocTuner:
         names = [name for name in instance.names if name != instance.concept]
         rivals = torch.full(classes.shape[:2], -1e4, device=self.device)
         if names:
-            rivals = self._detector.logits(sight.patches, self._detector.queries(self._detector.tokens(names))).amax(
-                dim=-1
-            )
-        wanted, counted = self._targets(examples, sight)
+            queries = self._detector.queries(self._detector.tokens(names))
+            rivals = self._detector.logits(sight.patches, queries).amax(dim=-1)
+        wanted, counted = self._targets(instance.examples, sight)
         shifts = head.logit_shift(sight.patches).float()
         fields = (classes, shifts[..., 0], scales[..., 0], wanted, counted, rivals)
-        missing = most - len(examples)
+        missing = most - len(instance.examples)
         return tuple(functional.pad(each, [0, 0] * (each.ndim - 1) + [0, missing]).flatten(0, 1) for each in fields)
 
     def _targets(self, examples: Sequence[TuningExample], sight: DetectorFeatures) -> tuple[torch.Tensor, torch.Tensor]:
@@ -191,16 +183,15 @@ class LocTuner:
         """
         prompt = None if tuned is None else torch.from_numpy(tuned.prompt)[None].to(self.device)
         with torch.no_grad():
-            scores = self._detector.logits(
-                seen.sight.patches, self._detector.queries(self._detector.tokens([concept]), prompt)
-            ).sigmoid()
+            query = self._detector.queries(self._detector.tokens([concept]), prompt)
+            scores = self._detector.logits(seen.sight.patches, query).sigmoid()
         return [
             self._agrees(example, concept, scores[row].cpu(), seen.sight.boxes[row].cpu())
             for row, example in enumerate(seen.examples)
         ]
 
     def _agrees(self, example: TuningExample, concept: str, scores: torch.Tensor, boxes: torch.Tensor) -> bool:
-        found = self._detector.detections(DetectionCall(example.picture, (concept,)), scores, boxes)
+        detections = self._detector.detections(DetectionCall(example.picture, (concept,)), scores, boxes)
         if not example.boxes:
-            return not found
-        return all(any(iou(each.box, box) >= FOUND for each in found) for box in example.boxes)
+            return not detections
+        return all(any(iou(each.box, box) >= FOUND for each in detections) for box in example.boxes)

@@ -268,7 +268,12 @@ def _resting(module: torch.nn.Module) -> Iterator[None]:
             parameter.requires_grad = True
 
 
-def transformer_bytes(*, tokens: int, width: int, inner: int, layers: int, heads: int) -> int:
-    """An estimate of what a transformer keeps in float32 to send gradients back through one sequence."""
-    each_token = 12 * width + 3 * inner
-    return 4 * layers * tokens * (each_token + 2 * heads * tokens)
+def transformer_bytes(config: Any, tokens: int) -> int:  # noqa: ANN401 - any configuration of transformers
+    """Estimate what a transformer keeps in float32 to send gradients back through one sequence."""
+    width, inner = config.hidden_size, config.intermediate_size
+    return layer_bytes(tokens, width, inner, heads=config.num_attention_heads) * int(config.num_hidden_layers)
+
+
+def layer_bytes(tokens: int, width: int, inner: int, *, heads: int) -> int:
+    """Estimate the same of one layer, whose feed-forward part is ``inner`` numbers wide."""
+    return 4 * tokens * (12 * width + 3 * inner + 2 * heads * tokens)

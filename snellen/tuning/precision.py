@@ -7,6 +7,7 @@ tells, so a short one decides.
 from __future__ import annotations
 
 import time
+import timeit
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
@@ -89,10 +90,4 @@ def _seconds(size: int, precision: Chosen) -> float:
         torch.autograd.grad(loss, given)
 
     step()  # what is compiled at first is not counted
-    return min(_timed(step) for _ in range(_RUNS))
-
-
-def _timed(work: Callable[[], None]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+    return min(timeit.repeat(step, number=1, repeat=_RUNS))

@@ -16,7 +16,7 @@ from snellen.models.soft_prompts import cosines
 from snellen.models.vision.segmentation import Segment, Segmenter, SegmenterFeatures, layered
 from snellen.profiles import BadInput
 from snellen.scoring import best_overlaps
-from snellen.tuning.loop import PromptScores, TuningBatch, transformer_bytes
+from snellen.tuning.loop import PromptScores, TuningBatch, layer_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,21 +133,16 @@ class SegTuner:
 
     def size(self, instance: Instance) -> int:
         """One run of the decoder for each picture with what it looks up, and the masks of the first picture."""
-        layers, width = self._decoder.decoder_layers, self._decoder.hidden_size
+        decoder = self._decoder
+        layers, heads, vectors = decoder.decoder_layers, decoder.decoder_attention_heads, self.settings.vectors
         stride = 2 ** (1 + len(self.module.model.pixel_level_module.encoder.channels))
         total = 0
-        for example in (instance.example, *instance.negatives):
-            looked_up = self._decoder.num_queries + self._prepared_pixels(example) // stride**2
-            total += 8 * layers * looked_up * (width + self._decoder.decoder_attention_heads * self.settings.vectors)
-            total += transformer_bytes(
-                tokens=self.settings.vectors,
-                width=width,
-                inner=self._decoder.decoder_ffn_dim,
-                layers=layers,
-                heads=self._decoder.decoder_attention_heads,
-            )
+        for example in instance.examples:
+            looked_up = decoder.num_queries + self._prepared_pixels(example) // stride**2
+            total += 8 * layers * looked_up * (decoder.hidden_size + heads * vectors)
+            total += layers * layer_bytes(vectors, decoder.hidden_size, decoder.decoder_ffn_dim, heads=heads)
         places = self._prepared_pixels(instance.example) // 16
-        return int(total + 4 * places * (self.module.config.mask_feature_size + 10 * self.settings.vectors))
+        return int(total + 4 * places * (self.module.config.mask_feature_size + 10 * vectors))
 
     def _prepared_pixels(self, example: TuningExample) -> int:
         wanted, (width, height) = self._segmenter.checkpoint.processor.size, example.picture.size
@@ -165,8 +160,8 @@ class SegTuner:
 
     def prepare(self, instances: Sequence[Instance]) -> SegBatch:
         """Run the model once on every picture, and say what each query of each instance shall draw."""
-        most = 1 + max(len(each.negatives) for each in instances)
-        shown = [[each.example, *each.negatives] for each in instances]
+        shown = [each.examples for each in instances]
+        most = max(map(len, shown))
         pictures = {id(each.picture): each for row in shown for each in row}
         places = {name: index for index, name in enumerate(pictures)}
         views = [view for _, view in self._views(list(pictures.values()))]

@@ -42,8 +42,8 @@ def validate(
     new, old = tuner.look(held_out, every), (tuner.look(others, every) if others else None)
 
     def measured(tuned: TunedPrompt | None) -> tuple[Tally, list[bool]]:
-        found = tuner.right(new, tuned, concept)
-        return Tally(sum(found), len(found)), [] if old is None else tuner.right(old, tuned, concept)
+        right = tuner.right(new, tuned, concept)
+        return Tally(sum(right), len(right)), [] if old is None else tuner.right(old, tuned, concept)
 
     before, right_before = measured(None)
     verdicts = []

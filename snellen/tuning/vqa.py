@@ -75,15 +75,10 @@ class VqaTuner:
 
     def size(self, instance: Instance) -> int:
         """One run of the decoder for each question."""
-        decoder = transformer_bytes(
-            tokens=self._answerer.settings.max_new_tokens + self.settings.vectors,
-            width=self._text.hidden_size,
-            inner=self._text.intermediate_size,
-            layers=2 * self._text.num_hidden_layers,  # each attends to its own words and to the question
-            heads=self._text.num_attention_heads,
-        )
-        logits = 8 * self._text.vocab_size * self._answerer.settings.max_new_tokens
-        return int((1 + len(instance.negatives)) * (decoder + logits))
+        words = self._answerer.settings.max_new_tokens
+        # Twice: each layer attends to its own words and to the question.
+        decoder = 2 * transformer_bytes(self._text, words + self.settings.vectors)
+        return int(len(instance.examples) * (decoder + 8 * self._text.vocab_size * words))
 
     def features(self, examples: Sequence[TuningExample]) -> list[NDArray[np.float32]]:
         """The picture's mean patch beside the question's mean word ``(2 width,)``."""
@@ -91,7 +86,7 @@ class VqaTuner:
 
     def prepare(self, instances: Sequence[Instance]) -> VqaBatch:
         """Read every question with its picture, and spell the answers."""
-        shown = [[each.example, *each.negatives] for each in instances]
+        shown = [each.examples for each in instances]
         flat = [example for examples in shown for example in examples]
         seen = self.look(flat, ())
         rows = iter(range(len(flat)))

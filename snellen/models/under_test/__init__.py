@@ -2,12 +2,10 @@
 
 from snellen.models.under_test.blip import AnswererModel
 from snellen.models.under_test.choice_ranking import rank, rank_plainly
-from snellen.models.under_test.contrastive import ContrastiveModel
-from snellen.models.under_test.encoder import EncoderModel
+from snellen.models.under_test.encoders import ContrastiveModel, EncoderModel
 from snellen.models.under_test.endpoint import EndpointModel, EndpointSettings
 from snellen.models.under_test.executor import SHARD, Executor, InProcess
-from snellen.models.under_test.interleaved import InterleavedModel
-from snellen.models.under_test.local import LocalModel
+from snellen.models.under_test.local import InterleavedModel, LocalModel
 from snellen.models.under_test.lora_adapters import (
     AdapterExample,
     AdapterExamples,

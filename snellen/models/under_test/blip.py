@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from snellen.errors import BadInput
-from snellen.models.under_test.model import Card, Question, Ranking
+from snellen.models.under_test.model import Card, Question, Ranking, check_question
 
 if TYPE_CHECKING:
     import torch
@@ -28,17 +27,12 @@ class AnswererModel:
     """
 
     def __init__(self, checkpoint: Checkpoint, card: Card, *, batch: int = 16) -> None:
-        self._checkpoint, self._card, self._batch = checkpoint, card, batch
-
-    @property
-    def card(self) -> Card:
-        """The model's card."""
-        return self._card
+        self.card, self._checkpoint, self._batch = card, checkpoint, batch
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:
         """Rank by the log-probability of each token of a choice, as the decoder would write it."""
         for question in questions:
-            self._check(question, ranked=True)
+            check_question(self.card.name, question, ranked=True)
         groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         for place, question in enumerate(questions):
             groups.setdefault((question.text, question.choices), []).append(place)
@@ -53,7 +47,7 @@ class AnswererModel:
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
         """Answer greedily, so that the same question gets the same answer."""
         for question in questions:
-            self._check(question, ranked=False)
+            check_question(self.card.name, question, ranked=False)
         said = []
         with self._checkpoint.inference():
             for question in questions:
@@ -104,11 +98,3 @@ class AnswererModel:
         )[0]
         found: torch.Tensor = read
         return found
-
-    def _check(self, question: Question, *, ranked: bool) -> None:
-        if len(question.pictures) != 1:
-            msg = f"{self._card.name} reads one picture at once, not {len(question.pictures)}."
-            raise BadInput(msg)
-        if ranked and not (question.choices and all(choice.strip() for choice in question.choices)):
-            msg = f"There is nothing to rank: {question.text[:80]!r} has no choices, or an empty one."
-            raise BadInput(msg)

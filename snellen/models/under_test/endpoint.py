@@ -30,7 +30,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from snellen.errors import BadInput, SnellenError
 from snellen.models.picture_encoding import PictureForm, encoded_once
-from snellen.models.under_test.model import Card, Question, Ranking
+from snellen.models.under_test.model import Card, Question, Ranking, check_question
 
 if TYPE_CHECKING:
     import PIL.Image
@@ -197,15 +197,10 @@ class EndpointModel:
         return []
 
     def _check(self, question: Question, *, ranked: bool) -> None:
-        if not 1 <= len(question.pictures) <= self._settings.pictures:
-            most = self._settings.pictures
-            msg = f"{self._card.name} reads 1 to {most} pictures at once, not {len(question.pictures)}."
-            raise BadInput(msg)
-        if ranked and not 1 <= len(question.choices) <= len(string.ascii_uppercase):
-            msg = f"There is nothing to rank, or too much: {question.text[:80]!r} has {len(question.choices)} choices."
-            raise BadInput(msg)
-        if ranked and not all(choice.strip() for choice in question.choices):
-            msg = "An empty text is no choice."
+        check_question(self._card.name, question, ranked=ranked, most=self._settings.pictures)
+        most = len(string.ascii_uppercase)
+        if ranked and len(question.choices) > most:
+            msg = f"{self._card.name} ranks at most {most} choices: {question.text[:80]!r} has {len(question.choices)}."
             raise BadInput(msg)
 
 

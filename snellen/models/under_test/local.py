@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.errors import BadInput
 from snellen.models.under_test.choice_ranking import rank
-from snellen.models.under_test.model import Card, Question, Ranking
+from snellen.models.under_test.model import Card, Question, Ranking, check_question
 
 if TYPE_CHECKING:
     import torch
 
 PLAIN = "Question: {question} Answer:"
 """The prompt of models without a chat template, BLIP-2's own (Li et al. 2023, section 4.1)."""
+_ASKED = "User: {question}"
+_ENDED = "<end_of_utterance>\nAssistant:"
+_PICTURE = "<fake_token_around_image><image>"
 
 
 @dataclass(frozen=True)
@@ -43,29 +46,13 @@ class LocalModel:
     """
 
     def __init__(self, model: Any, processor: Any, card: Card, *, batch: int = 8) -> None:  # noqa: ANN401 - any class
-        self._model, self._processor, self._batch = model, processor, batch
-        self._card = card
-
-    @property
-    def card(self) -> Card:
-        """The model's card."""
-        return self._card
-
-    @property
-    def module(self) -> Any:  # noqa: ANN401 - as above
-        """The model itself, for who adapts it."""
-        return self._model
-
-    @property
-    def processor(self) -> Any:  # noqa: ANN401 - as above
-        """The processor that prepares the model's inputs."""
-        return self._processor
+        self.module, self.processor, self.card, self._batch = model, processor, card, batch
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:
         """Rank each question's choices; see `snellen.models.under_test.choice_ranking`."""
         found: dict[int, Ranking] = {}
         for batch in self._batches(questions, ranked=True):
-            scores = rank(self._model, batch.inputs, batch.choices)
+            scores = rank(self.module, batch.inputs, batch.choices)
             found.update(
                 (place, Ranking(tuple(map(tuple, rows)))) for place, rows in zip(batch.places, scores, strict=True)
             )
@@ -105,9 +92,9 @@ class LocalModel:
         found: dict[int, str] = {}
         for batch in self._batches(questions, ranked=False):
             with torch.inference_mode():
-                written = self._model.generate(**batch.inputs, max_new_tokens=tokens, do_sample=False, num_beams=1)
+                written = self.module.generate(**batch.inputs, max_new_tokens=tokens, do_sample=False, num_beams=1)
             said = written[:, batch.inputs["input_ids"].shape[1] :]
-            texts = self._processor.batch_decode(said, skip_special_tokens=True)
+            texts = self.processor.batch_decode(said, skip_special_tokens=True)
             found.update((place, text.strip()) for place, text in zip(batch.places, texts, strict=True))
         return [found[place] for place in range(len(questions))]
 
@@ -117,18 +104,14 @@ class LocalModel:
         Raises:
             BadInput: There are no pictures, or more than it reads.
         """
-        most = self._card.pictures
-        if not 1 <= len(question.pictures) <= most:
-            many = f"1 to {most} pictures" if most > 1 else "one picture"
-            msg = f"{self._card.name} reads {many} at once, not {len(question.pictures)}."
-            raise BadInput(msg)
+        check_question(self.card.name, question, ranked=False, most=self.card.pictures)
         return self._prompt(question)
 
     def _prompt(self, question: Question) -> str:
-        if not getattr(self._processor, "chat_template", None):
+        if not getattr(self.processor, "chat_template", None):
             return PLAIN.format(question=question.text)
         content = [*({"type": "image"} for _ in question.pictures), {"type": "text", "text": question.text}]
-        told: str = self._processor.apply_chat_template(
+        told: str = self.processor.apply_chat_template(
             [{"role": "user", "content": content}], add_generation_prompt=True
         )
         return told
@@ -142,7 +125,7 @@ class LocalModel:
         Raises:
             BadInput: A choice is empty.
         """
-        tokenizer = self._processor.tokenizer
+        tokenizer = self.processor.tokenizer
         gap = "" if prompt[-1:].isspace() else " "
         before: list[int] = tokenizer(prompt, add_special_tokens=False)["input_ids"]
         read = []
@@ -159,9 +142,7 @@ class LocalModel:
     def _batches(self, questions: Sequence[Question], *, ranked: bool) -> Iterator[QuestionBatch]:
         groups: dict[tuple[object, ...], list[int]] = {}
         for place, question in enumerate(questions):
-            if ranked and not question.choices:
-                msg = f"There is nothing to rank: {question.text[:80]!r} has no choices."
-                raise BadInput(msg)
+            check_question(self.card.name, question, ranked=ranked, most=self.card.pictures)
             groups.setdefault((question.text, question.choices, _sizes(question)), []).append(place)
         for places in groups.values():
             first = questions[places[0]]
@@ -173,13 +154,33 @@ class LocalModel:
 
     def _inputs(self, questions: Sequence[Question], prompt: str) -> dict[str, torch.Tensor]:
         pictures = [[picture.convert("RGB") for picture in question.pictures] for question in questions]
-        return self._moved(self._processor(images=pictures, text=[prompt] * len(questions), return_tensors="pt"))
+        return self._moved(self.processor(images=pictures, text=[prompt] * len(questions), return_tensors="pt"))
 
     def _moved(self, made: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401 - what processors return
-        device = next(self._model.parameters()).device
+        device = next(self.module.parameters()).device
         inputs = {name: value.to(device) for name, value in made.items() if name != "token_type_ids"}
-        inputs["pixel_values"] = inputs["pixel_values"].to(self._model.dtype)
+        inputs["pixel_values"] = inputs["pixel_values"].to(self.module.dtype)
         return inputs
+
+
+class InterleavedModel(LocalModel):
+    """A checkpoint of `IdeficsForVisionText2Text`, which looks at pictures from wherever they stand in its prompt.
+
+    Its processor knows no chat template: it takes texts and pictures in turns (Laurençon et al. 2023, OBELICS).
+    """
+
+    def _prompt(self, question: Question) -> str:
+        """Return what its processor writes, as its instructed checkpoints were taught."""
+        seen = _PICTURE * len(question.pictures) + "<fake_token_around_image>"
+        return _ASKED.format(question=question.text) + seen + _ENDED
+
+    def _inputs(self, questions: Sequence[Question], prompt: str) -> dict[str, torch.Tensor]:  # noqa: ARG002 - as written
+        # A text that is an address would be fetched by the processor; with the words before it, no question is one.
+        turns = [
+            [_ASKED.format(question=one.text), *(picture.convert("RGB") for picture in one.pictures), _ENDED]
+            for one in questions
+        ]
+        return self._moved(self.processor(text=turns, return_tensors="pt"))
 
 
 def _sizes(question: Question) -> tuple[tuple[int, int], ...]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
+from snellen.errors import BadInput
+
 if TYPE_CHECKING:
     import PIL.Image
 
@@ -128,6 +130,21 @@ class EncoderUnderTest(Protocol):
             BadInput: It cannot compare these.
         """
         ...
+
+
+def check_question(name: str, question: Question, *, ranked: bool, most: int = 1) -> None:
+    """Refuse a question that a model cannot take.
+
+    Raises:
+        BadInput: It has no picture or more than the model reads; or it is to be ranked and lacks a choice.
+    """
+    if not 1 <= len(question.pictures) <= most:
+        many = f"1 to {most} pictures" if most > 1 else "one picture"
+        msg = f"{name} reads {many} at once, not {len(question.pictures)}."
+        raise BadInput(msg)
+    if ranked and not (question.choices and all(choice.strip() for choice in question.choices)):
+        msg = f"There is nothing to rank: {question.text[:80]!r} has no choices, or an empty one."
+        raise BadInput(msg)
 
 
 RATINGS = tuple(str(rating) for rating in range(1, 11))

@@ -15,11 +15,9 @@ from snellen.errors import BadInput
 from snellen.models.loading import fingerprint, load_checkpoint, load_whole
 from snellen.models.picture_encoding import PictureForm
 from snellen.models.under_test.blip import AnswererModel
-from snellen.models.under_test.contrastive import ContrastiveModel
-from snellen.models.under_test.encoder import EncoderModel
+from snellen.models.under_test.encoders import ContrastiveModel, EncoderModel
 from snellen.models.under_test.endpoint import EndpointModel, EndpointSettings
-from snellen.models.under_test.interleaved import InterleavedModel
-from snellen.models.under_test.local import LocalModel
+from snellen.models.under_test.local import InterleavedModel, LocalModel
 from snellen.models.under_test.lora_adapters import adapted
 from snellen.models.under_test.model import Card, ModelUnderTest
 from snellen.profiles import CheckpointUnderTest, EndpointUnderTest, Profile, SnellenError

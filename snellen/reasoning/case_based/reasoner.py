@@ -56,6 +56,8 @@ class CaseReasoner:
 
     examples_wanted: int = 16
     """How many demonstrations of each part the recall node should hand over: clauses are solved one by one."""
+    usage = ReasonerUsage()
+    """Nothing: no one is called."""
 
     def __init__(self, profile: Profile) -> None:
         """Read the profile's nouns; the embedding model is loaded when first needed.
@@ -67,11 +69,6 @@ class CaseReasoner:
         self._lexicon = lexicon_of(profile)
         self._likeness = Likeness(profile)
         self._limits = ProgramLimits.of(profile)
-
-    @property
-    def usage(self) -> ReasonerUsage:
-        """Nothing: no one is called."""
-        return ReasonerUsage()
 
     async def plan(self, task: Task, examples: Examples) -> Plan:
         """Decompose the instruction into sentences that say what its program does.
@@ -171,7 +168,8 @@ class CaseReasoner:
     def _solved(self, task: Task, examples: Examples, plan: Plan | None = None) -> ProgramBlock:
         """Solve a task; where its plan was wrong before, or is already made, another way is taken if there is one."""
         self._check_given(task)
-        wrong_plans = [one.plan for one in examples.plans_incorrect if _equal_words(one.instruction, task.instruction)]
+        same = plain_words(task.instruction).lower()
+        wrong_plans = [one.plan for one in examples.plans_incorrect if plain_words(one.instruction).lower() == same]
         block = self._solve(task, examples)
         if plan is not None or _sentences(block) not in wrong_plans:
             return block
@@ -210,19 +208,16 @@ class CaseReasoner:
             block = Composer(known, list(task.inputs)).solve(task.instruction)
         except OutOfDepth as unsolved:
             if len(task.inputs) > _MOST_PICTURES:
-                given = len(task.inputs)
-                msg = f"This reasoner answers about one picture, or compares two; {given} were given. {ABILITIES}"
+                count = len(task.inputs)
+                msg = f"This reasoner answers about one picture, or compares two; {count} were given. {ABILITIES}"
                 raise TaskRefused(msg) from unsolved
             raise TaskRefused(_out_of_depth(task.instruction, unsolved.part)) from unsolved
-        self._check(block, task)
-        return block
-
-    def _check(self, block: ProgramBlock, task: Task) -> None:
         try:
             load(written(block), task.inputs, self._limits)
         except ProgramError as error:
             msg = f"No valid program was found for this instruction ({error.problems[0]}). {ABILITIES}"
             raise TaskRefused(msg) from error
+        return block
 
 
 def _out_of_depth(instruction: str, part: str) -> str:
@@ -241,10 +236,6 @@ def _sentences(block: ProgramBlock) -> list[str]:
 
 def _words_of(step: str) -> str:
     return " ".join(step.casefold().split()).rstrip(" .")
-
-
-def _equal_words(one: str, other: str) -> bool:
-    return plain_words(one).lower() == plain_words(other).lower()
 
 
 @cache

@@ -93,9 +93,9 @@ def read_correction(text: str) -> WordedCorrection:
     """
     words = plain_words(text[:MAX_CORRECTION]).casefold()
     for sentence in re.split(r"[.!?;\n]+", words):
-        found = _read_sentence(sentence.strip(" ,"))
-        if found:
-            return found
+        correction = _read_sentence(sentence.strip(" ,"))
+        if correction:
+            return correction
     return WordedCorrection()
 
 

@@ -55,13 +55,10 @@ _REWORDINGS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 def reworded(low: str) -> list[str]:
     """Return a question, in lower case and without its mark, in other words; nothing where none are known."""
     for pattern, wordings in _REWORDINGS:
-        found = re.fullmatch(pattern, low)
-        if found:
-            return [
-                wording.format(**found.groupdict())
-                for wording in wordings
-                if wording.format(**found.groupdict()) != f"{low}?"
-            ]
+        match = re.fullmatch(pattern, low)
+        if match:
+            rewordings = (wording.format(**match.groupdict()) for wording in wordings)
+            return [rewording for rewording in rewordings if rewording != f"{low}?"]
     return []
 
 

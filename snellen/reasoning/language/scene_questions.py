@@ -41,10 +41,8 @@ Maker = Callable[["_Scene"], QuestionDraft | None]
 class Quiz:
     """Writes questions about scenes; the same scene and seed give the same ones."""
 
-    @property
-    def usage(self) -> ReasonerUsage | None:
-        """Nothing is consumed."""
-        return None
+    usage: ReasonerUsage | None = None
+    """Nothing is consumed."""
 
     async def write(self, scene: Pictured, seed: int) -> list[QuestionDraft]:
         """Write questions; see `snellen.datasets.prove.building.Writer`."""

@@ -27,7 +27,7 @@ from snellen.reasoning.llm.structured_model import UnusableError
 from snellen.tools.program import ProgramError, ProgramLimits, load
 
 if TYPE_CHECKING:
-    from snellen.reasoning.critique import StepEvidence
+    from snellen.reasoning.task import Task
 
 MAX_SHOWN_STEPS: Final = 40
 """Steps of a case that a chat model is shown, the first and last ones of many."""
@@ -130,7 +130,7 @@ def accept_critique(reply: CritiqueReply, case: FailedCase, limits: ProgramLimit
         raise UnusableError(msg)
     faults = tuple(_accepted(one, case) for one in reply.faults)
     of_program = any(fault.place != "tool" for fault in faults)
-    program = _accepted_program(reply.program, case, limits) if of_program and reply.program.strip() else ""
+    program = accept_program(reply.program, case.task, limits) if of_program and reply.program.strip() else ""
     return Critique(faults, _accepted_certainty(reply.certainty), "global", program)
 
 
@@ -143,13 +143,7 @@ def accept_check(reply: CheckReply, step: DescribedStep, case: FailedCase) -> St
     certainty = _accepted_certainty(reply.certainty)
     if reply.right:
         return StepCheck(step.address, right=True, certainty=certainty)
-    fault = FaultReply(
-        place=reply.place,
-        step=step.address,
-        concept=reply.concept,
-        reason=reply.reason,
-        right_output=reply.right_output,
-    )
+    fault = FaultReply(step=step.address, **reply.model_dump(exclude={"right", "certainty"}))
     return StepCheck(step.address, right=False, fault=_accepted(fault, case), certainty=certainty)
 
 
@@ -193,10 +187,16 @@ def _accepted_certainty(certainty: float) -> float:
     return certainty
 
 
-def _accepted_program(program: str, case: FailedCase, limits: ProgramLimits) -> str:
+def accept_program(program: str, task: Task, limits: ProgramLimits) -> str:
+    """Return a program that parses and checks.
+
+    Raises:
+        UnusableError: It does not.
+    """
+    # JSON can carry half a character, which no text may hold on its way to a file or the endpoint.
     text = program.encode(errors="replace").decode().strip()
     try:
-        load(text, case.task.inputs, limits)
+        load(text, task.inputs, limits)
     except ProgramError as error:
         raise UnusableError("\n".join(map(str, error.problems))) from error
     return text
@@ -218,11 +218,11 @@ def _setting(case: FailedCase) -> Mapping[str, str]:
 
 
 def _feedback(feedback: Feedback) -> str:
-    said = [f"The right answer is: {_cut(feedback.expected)}"] if feedback.expected else []
-    said += [f"The user says: {_cut(feedback.correction)}"] if feedback.correction else []
+    lines = [f"The right answer is: {_cut(feedback.expected)}"] if feedback.expected else []
+    lines += [f"The user says: {_cut(feedback.correction)}"] if feedback.correction else []
     if feedback.region is not None:
-        said.append(f"The user shows the place {list(feedback.region.box)} {_cut(feedback.region.label)}".rstrip())
-    return "\n".join(said) or "The answer is wrong; nothing else is known."
+        lines.append(f"The user shows the place {list(feedback.region.box)} {_cut(feedback.region.label)}".rstrip())
+    return "\n".join(lines) or "The answer is wrong; nothing else is known."
 
 
 def _steps(steps: Sequence[DescribedStep]) -> str:
@@ -236,16 +236,9 @@ def _steps(steps: Sequence[DescribedStep]) -> str:
 def _step(step: DescribedStep) -> str:
     lines = [f"Statement: {_cut(step.source)}", f"Result: {_cut(step.output)}"]
     lines += [f"Description of the result: {_cut(step.caption)}"] if step.caption else []
-    lines += [_evidence(one) for one in _strongest(step.evidence)]
+    strongest = sorted(step.evidence, key=lambda one: -abs(one.support))[:MAX_SHOWN_EVIDENCE]
+    lines += [f"Support {one.support:+.2f} by {_cut(one.says)}: {_cut(one.value)}" for one in strongest]
     return f"Step {step.address}\n{fenced(chr(10).join(lines))}"
-
-
-def _strongest(evidence: Sequence[StepEvidence]) -> list[StepEvidence]:
-    return sorted(evidence, key=lambda one: -abs(one.support))[:MAX_SHOWN_EVIDENCE]
-
-
-def _evidence(one: StepEvidence) -> str:
-    return f"Support {one.support:+.2f} by {_cut(one.says)}: {_cut(one.value)}"
 
 
 def _cut(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -10,6 +9,7 @@ from snellen.reasoning.llm.prompt_files import plain
 
 MAX_DETAIL = 200
 """Characters of an endpoint's own words that a message repeats."""
+_MAX_CAUSES = 8
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,8 @@ class Endpoint:
 
     def __str__(self) -> str:
         """Name the model and its host, never a user name or password that the address may carry."""
-        return f"the chat model {self.model!r} at {shown_address(self.base_url)}" if self.base_url else self.model_alone
-
-    @property
-    def model_alone(self) -> str:
-        """The model without an address, for an endpoint that has its own."""
-        return f"the chat model {self.model!r}"
+        address = f" at {shown_address(self.base_url)}" if self.base_url else ""
+        return f"the chat model {self.model!r}{address}"
 
 
 def shown_address(url: str) -> str:
@@ -134,12 +130,7 @@ def _tries(endpoint: Endpoint) -> str:
 
 def _kinds(error: Exception) -> set[str]:
     # By name, so that every provider's client is understood without importing it.
-    return {kind.__name__ for each in _chain(error) for kind in type(each).__mro__}
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    for _ in range(8):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__
+    chain: list[BaseException] = [error]
+    while chain[-1].__cause__ is not None and len(chain) < _MAX_CAUSES:
+        chain.append(chain[-1].__cause__)
+    return {kind.__name__ for each in chain for kind in type(each).__mro__}

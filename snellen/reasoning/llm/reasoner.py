@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from snellen.reasoning.llm.critic import (
     accept_answer,
     accept_check,
     accept_critique,
+    accept_program,
     checker_prompt,
     critic_prompt,
     inferrer_prompt,
@@ -37,7 +38,7 @@ from snellen.reasoning.llm.structured_model import Prices, StructuredModel, Unus
 from snellen.reasoning.reasoner import MAX_EXAMPLES, MAX_PLAN_STEPS, MAX_STEP_LENGTH, ReasonerUsage, Route
 from snellen.reasoning.task import Examples, Plan, Task
 from snellen.tools.knowledge.scope import catalogue_for
-from snellen.tools.program import ProgramError, ProgramLimits, load
+from snellen.tools.program import ProgramLimits
 from snellen.tools.registry import catalogue
 
 if TYPE_CHECKING:
@@ -99,19 +100,14 @@ class ChatReasoner:
         catalogue: str | None = None,
     ) -> None:
         named = str(getattr(model, "model_name", "") or type(model).__name__)
-        self._model = StructuredModel(model, endpoint=endpoint or Endpoint(named), prices=prices)
+        self.model = StructuredModel(model, endpoint=endpoint or Endpoint(named), prices=prices)
         self._limits = limits or ProgramLimits()
         self._catalogue = catalogue
 
     @property
-    def model(self) -> StructuredModel:
-        """The chat model."""
-        return self._model
-
-    @property
     def usage(self) -> ReasonerUsage:
         """Calls, tokens and cost so far, failed attempts included."""
-        return self._model.usage
+        return self.model.usage
 
     async def plan(self, task: Task, examples: Examples) -> Plan:
         """Decompose the instruction into 1 to 20 steps.
@@ -122,7 +118,7 @@ class ChatReasoner:
         """
         self._check_instruction(task)
         prompt = planner_prompt(task, examples, self._tools())
-        return await converse(self._model, prompt, PlanReply, accept=_accept_plan, wanted="a plan")
+        return await converse(self.model, prompt, PlanReply, accept=_accept_plan, wanted="a plan")
 
     async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
         """Write the program of a plan: text that parses and passes `tools.program.check` with the task's inputs.
@@ -135,9 +131,9 @@ class ChatReasoner:
         prompt = programmer_prompt(task, plan, examples, self._tools())
 
         def accept(reply: ProgramReply) -> str:
-            return _accept_program(reply, inputs=task.inputs, limits=self._limits)
+            return accept_program(reply.program, task, self._limits)
 
-        return await converse(self._model, prompt, ProgramReply, accept=accept, wanted="a program")
+        return await converse(self.model, prompt, ProgramReply, accept=accept, wanted="a program")
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
         """Name at most `limit` things that fit the query, only of `candidates` where any are given.
@@ -154,7 +150,7 @@ class ChatReasoner:
         def accept(reply: ListReply) -> list[str]:
             return _accept_names(reply, limit=limit, candidates=candidates)
 
-        return await converse(self._model, prompt, ListReply, accept=accept, wanted="a list")
+        return await converse(self.model, prompt, ListReply, accept=accept, wanted="a list")
 
     async def route(self, message: str) -> Route:
         """Say which part of Snellen a message is for; an empty one is "unclear", without a call.
@@ -164,10 +160,8 @@ class ChatReasoner:
         """
         if not message.strip():
             return "unclear"
-        reply = await converse(
-            self._model, router_prompt(message), RouteReply, accept=lambda reply: reply, wanted="a route"
-        )
-        return reply.route
+        prompt = router_prompt(message)
+        return await converse(self.model, prompt, RouteReply, accept=lambda reply: reply.route, wanted="a route")
 
     async def reflect(self, case: FailedCase, replay: Replay) -> Critique:
         """Find at one go what made the answer wrong (CLOVA, section 3.3 and figure 14).
@@ -181,7 +175,7 @@ class ChatReasoner:
         def accept(reply: CritiqueReply) -> Critique:
             return accept_critique(reply, case, self._limits)
 
-        critique = await converse(self._model, critic_prompt(case), CritiqueReply, accept=accept, wanted="a critique")
+        critique = await converse(self.model, critic_prompt(case), CritiqueReply, accept=accept, wanted="a critique")
         if not critique.program or (await replay({}, critique.program)).agrees:
             return critique
         return replace(critique, program="", certainty=critique.certainty / 2)
@@ -205,7 +199,7 @@ class ChatReasoner:
             return accept_check(reply, step, case)
 
         prompt = checker_prompt(case, step, checked)
-        return await converse(self._model, prompt, CheckReply, accept=accept, wanted="a judgement")
+        return await converse(self.model, prompt, CheckReply, accept=accept, wanted="a judgement")
 
     async def infer_answer(self, case: FailedCase, address: str, replay: Replay) -> str:
         """Infer what a VQA step should have answered (CLOVA, section 3.4 and figure 16).
@@ -219,7 +213,7 @@ class ChatReasoner:
         step, tried, answer = _step_at(case, address), list[str](), ""
         for _ in range(MAX_INFERENCES):
             prompt = inferrer_prompt(case, step, tried)
-            answer = await converse(self._model, prompt, StepAnswerReply, accept=accept_answer, wanted="an answer")
+            answer = await converse(self.model, prompt, StepAnswerReply, accept=accept_answer, wanted="an answer")
             outcome = await replay({address: answer})
             if outcome.agrees:
                 break
@@ -326,16 +320,6 @@ def _accept_plan(reply: PlanReply) -> Plan:
             msg = f"Step {number} has {len(step)} characters; at most {MAX_STEP_LENGTH} are allowed."
             raise UnusableError(msg)
     return Plan(steps)
-
-
-def _accept_program(reply: ProgramReply, *, inputs: Mapping[str, str], limits: ProgramLimits) -> str:
-    # JSON can carry half a character, which no text may hold on its way to a file or the endpoint.
-    text = reply.program.encode(errors="replace").decode().strip()
-    try:
-        load(text, inputs, limits)
-    except ProgramError as error:
-        raise UnusableError("\n".join(map(str, error.problems))) from error
-    return text
 
 
 def _accept_names(reply: ListReply, *, limit: int, candidates: Sequence[str]) -> list[str]:

@@ -124,7 +124,7 @@ def test_pairs_are_rated_by_models_that_read_two_pictures() -> None:
 def test_a_choice_is_read_as_it_follows_the_prompt() -> None:
     model = local("llava")
     (alone,) = model.choices("Assistant:", ["a red dog"])
-    assert model._processor.tokenizer.decode(alone) == "a red dog"
+    assert model.processor.tokenizer.decode(alone) == "a red dog"
     assert model.choices("Assistant: ", ["a red dog"]) == (alone,)
 
     class Merging:
@@ -141,7 +141,7 @@ def test_a_choice_is_read_as_it_follows_the_prompt() -> None:
                 text = text.removeprefix(piece)
             return {"input_ids": tokens}
 
-    merging = LocalModel(model._model, Merging(), model.card)
+    merging = LocalModel(model.module, Merging(), model.card)
     assert merging.choices(":", ["no", "yes"]) == ((7,), (5,))
 
 

@@ -30,13 +30,13 @@ def _saved(name: str, folder: Path) -> str:
 @pytest.mark.parametrize("name", architectures.ARCHITECTURES)
 def test_a_checkpoint_ranks_as_the_model_that_was_saved(name: str, tmp_path: Path) -> None:
     adapter = architectures.local(name)
-    adapter._model.save_pretrained(tmp_path / name)
-    adapter._processor.save_pretrained(tmp_path / name)
+    adapter.module.save_pretrained(tmp_path / name)
+    adapter.processor.save_pretrained(tmp_path / name)
     profile = _profile(tmp_path, f'[tested.it]\nclass = "AutoModelForImageTextToText"\nfolder = "{name}"\n')
     found = model_under_test(profile, "it")
     assert found.card.name == "it"
     assert found.card.architecture == adapter.card.architecture
-    assert found.card.parameters == sum(weight.numel() for weight in adapter._model.parameters())
+    assert found.card.parameters == sum(weight.numel() for weight in adapter.module.parameters())
     for mine, theirs in zip(found.rank([QUESTION])[0].scores, adapter.rank([QUESTION])[0].scores, strict=True):
         assert mine == pytest.approx(theirs, abs=1e-5)
 
