@@ -9,6 +9,7 @@ run, and nothing is learned. A threshold is chosen on the tasks of one seed and 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -87,7 +88,7 @@ async def reflected(profile: str, folder: Path, *, count: int, seed: int, split:
         if not any(wanted.values()):
             break
         right = expected_text(task)
-        state = await _answered(task, context)
+        state = await attempted(task, context)
         if state is None or not right:
             continue
         verdict = _is_right(replace(state, expected=right))
@@ -122,8 +123,8 @@ def expected_text(task: WorldTask) -> str:
     return ""
 
 
-async def _answered(task: WorldTask, context: Context) -> AskState | None:
-    """Do a task; None where no program could be written."""
+async def attempted(task: WorldTask, context: Context) -> AskState | None:
+    """Do a task; None where no program could be written, or it failed."""
     stored = [context.pictures.put(picture) for picture in task.pictures()]
     asked = Asked(task.instruction, inputs_for(len(stored)), task.family)
     try:
@@ -135,11 +136,12 @@ async def _answered(task: WorldTask, context: Context) -> AskState | None:
         instruction=task.instruction, pictures=[to_json(one) for one in stored], family=task.family, plan=plan.steps,
         program=program,
     )  # fmt: skip
-    state = replace(state, **await run(state, _runtime(context)))
+    state = replace(state, **await run(state, runtime_of(context)))
     return None if state.error else state
 
 
-def _runtime(context: Context) -> Any:  # noqa: ANN401 - stands in for a graph's runtime
+def runtime_of(context: Context) -> Any:  # noqa: ANN401 - stands in for a graph's runtime
+    """Return what nodes are given."""
     return SimpleNamespace(context=context, stream_writer=lambda _: None)
 
 
@@ -170,7 +172,7 @@ def _falsely(right: str, dice: Random) -> str | None:
 
 async def _would_learn(state: AskState, context: Context) -> tuple[float, list[Need]]:
     """Reflect as a run does, until a tool would learn or nothing is left to try."""
-    runtime = _runtime(context)
+    runtime = runtime_of(context)
     state = replace(state, verdict="wrong", attempts=attempts_with(state))
     certainty = 0.0
     for _ in range(1 + MAX_LOCAL):
@@ -201,15 +203,14 @@ def reported(found: Sequence[Reflected], threshold: float | None = None) -> dict
     learning = [one for one in found if one.tools]
     chosen = _best(learning) if threshold is None else threshold
     rows = {f"{each:.2f}": _row(learning, each) for each in sorted({*THRESHOLDS, chosen})}
-    counted = {
-        kind: {"corrections": len(each), "with something to learn": sum(bool(one.tools) for one in each)}
-        for kind, each in (
-            ("true", [one for one in found if one.true]),
-            ("false", [one for one in found if not one.true]),
-        )
-    }
     return {
-        "counts": counted,
+        "counts": {
+            kind: {
+                "corrections": sum(one.true is true for one in found),
+                "with something to learn": sum(one.true is true for one in learning),
+            }
+            for kind, true in (("true", True), ("false", False))
+        },
         "threshold": chosen,
         "learned at once": rows,
         "by family": {family: _row([one for one in learning if one.family == family], chosen) for family in FAMILIES},
@@ -232,19 +233,18 @@ def _best(learning: Sequence[Reflected]) -> float:
 
 
 def _row(learning: Sequence[Reflected], threshold: float) -> dict[str, Any]:
-    def share(*, true: bool, novel: bool) -> dict[str, Any]:
-        of = [one for one in learning if (one.true, one.new) == (true, novel)]
-        passing = sum(one.exempt or one.certainty >= threshold for one in of)
-        interval = wilson_interval(passing, len(of))
-        return {
-            "of": len(of),
-            "share": round(passing / len(of), 3) if of else None,
-            "interval": [round(interval.low, 3), round(interval.high, 3)],
-        }
+    row = {}
+    for true, new in itertools.product((True, False), (False, True)):
+        passing = [one.exempt or one.certainty >= threshold for one in learning if (one.true, one.new) == (true, new)]
+        name = f"{'true' if true else 'false'}, {'never taught' if new else 'taught'}"
+        row[name] = {"of": len(passing), **share(passing, digits=3)}
+    return row
 
+
+def share(right: Sequence[bool], *, digits: int) -> dict[str, Any]:
+    """Return the share of what is right, with its interval."""
+    interval = wilson_interval(sum(right), len(right))
     return {
-        "true, taught": share(true=True, novel=False),
-        "true, never taught": share(true=True, novel=True),
-        "false, taught": share(true=False, novel=False),
-        "false, never taught": share(true=False, novel=True),
+        "share": round(sum(right) / len(right), digits) if right else None,
+        "interval": [round(interval.low, digits), round(interval.high, digits)],
     }

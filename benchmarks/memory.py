@@ -34,8 +34,9 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from timeit import timeit
 from typing import Any
 
 import faiss
@@ -145,8 +146,8 @@ def _added(seconds: float, count: int) -> dict[str, float]:
 
 def _size(folder: Path, draw: _Features, questions: Vector, rows: int, options: argparse.Namespace) -> dict[str, Any]:
     bare, exact = _bare(draw, questions, rows, options)
-    build = _seconds(lambda: _look_up(PromptPool(folder), questions[0], options.neighbours))
-    start = _seconds(lambda: _look_up(PromptPool(folder), questions[0], options.neighbours))
+    build = timeit(lambda: _look_up(PromptPool(folder), questions[0], options.neighbours), number=1)
+    start = timeit(lambda: _look_up(PromptPool(folder), questions[0], options.neighbours), number=1)
     pool = PromptPool(folder)
     _look_up(pool, questions[0], options.neighbours)
     bare.search(questions[:1], options.neighbours)
@@ -196,12 +197,6 @@ def _look_up(pool: PromptPool, asked: Vector, count: int) -> list[int]:
 def _recall(found: list[list[int]], exact: list[list[int]]) -> float:
     shares = [len(set(one) & set(other)) / len(other) for one, other in zip(found, exact, strict=True)]
     return round(statistics.mean(shares), 4)
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _table(report: dict[str, Any]) -> str:

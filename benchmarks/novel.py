@@ -86,8 +86,7 @@ def main() -> None:
     parser.add_argument("--profile", default="embedded")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    novel = [concept.name for concept in vocabulary().share("novel")]
-    concepts = novel[:: max(1, len(novel) // options.concepts)][: options.concepts]
+    concepts = novel_names(options.concepts)
     report = {
         pool: (measure_questions if pool == "VQA" else partial(measure, pool))(
             concepts, profile=options.profile, instances=options.instances, tests=options.tests
@@ -133,10 +132,21 @@ def measure(pool: str, concepts: Sequence[str], *, profile: str, instances: int,
     }
 
 
+def known_names() -> list[str]:
+    """Return the names of the concepts that models were taught."""
+    return [concept.name for concept in vocabulary().share("known")]
+
+
+def novel_names(count: int) -> list[str]:
+    """Return so many names of concepts that models were not taught, evenly chosen."""
+    novel = [concept.name for concept in vocabulary().share("novel")]
+    return novel[:: max(1, len(novel) // count)][:count]
+
+
 def related(name: str, count: int, purpose: str) -> list[str]:
     """Known names, half of them of the same group as far as there are so many."""
     dice, words = Dice("related", name, purpose), vocabulary()
-    known = [each.name for each in words.share("known") if each.name != name]
+    known = [each for each in known_names() if each != name]
     same = [each for each in known if words.concept(each).group == words.concept(name).group]
     chosen: list[str] = []
     while len(chosen) < count:
@@ -178,13 +188,14 @@ def _asked(scene: Scene, name: str) -> TuningExample:
     return TuningExample(draw(scene), name, tuple(truth.box for truth in truths(scene) if truth.concept == name))
 
 
-def _crop(scene: Scene, name: str) -> TuningExample:
+def crop(scene: Scene, name: str) -> TuningExample:
+    """Cut one thing of a concept out of a scene."""
     placed = _placed(scene, name)
     return TuningExample(placed.picture.crop(placed.boxes[0]), name)
 
 
-def _masked(scene: Scene, name: str) -> TuningExample:
-    """A scene with the outlines of what it has of a concept."""
+def outlined(scene: Scene, name: str) -> TuningExample:
+    """Return a scene with the boxes and outlines of what it has of a concept."""
     shown = (truth.mask for truth in truths(scene) if truth.concept == name)
     return replace(_asked(scene, name), masks=tuple(PIL.Image.fromarray(mask.astype(np.uint8) * 255) for mask in shown))
 
@@ -198,21 +209,21 @@ def _placed(scene: Scene, name: str) -> TuningExample:
 def _canvas(name: str, index: int) -> TuningExample:
     """A scene in which a known thing shall become this one."""
     (other,) = related(name, 1, f"canvas {index}")
-    known = [each.name for each in vocabulary().share("known") if each.name != name]
+    known = [each for each in known_names() if each != name]
     return _placed(sample_scene(f"canvas/{name}/{index}", recipe(known, required=(other,), counts=(2, 4))), other)
 
 
 _MADE: dict[str, Callable[[Scene, str], TuningExample]] = {
-    "CLIP": _crop,
+    "CLIP": crop,
     "LOC": _asked,
-    "SEG": _masked,
+    "SEG": outlined,
     "REPLACE": _placed,
 }
 
 
 def named_crops(models: Models, asked: Sequence[str], learned: Sequence[str], tests: int) -> dict[str, float]:
     """Share of crops whose name wins among 16 related ones, and among all known and learned ones."""
-    every = [*(each.name for each in vocabulary().share("known")), *learned]
+    every = [*known_names(), *learned]
     few: list[bool] = []
     all_: list[bool] = []
     for name in asked:
@@ -303,7 +314,7 @@ def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, 
     source = KeptPrompts()
     models, plain = Models(load_profile(profile), source, window=0), Models(load_profile(profile), window=0)
     tuner, start = tuner_of(models, "VQA"), time.perf_counter()
-    known = [each.name for each in vocabulary().share("known")]
+    known = known_names()
     right, _ = sorted_out(tuner, questions(known, 5 * instances, "train"))
     nothing, wrong = sorted_out(tuner, [each for name in concepts for each in questions([name], instances, "train")])
     negatives = models.profile.tuning.vqa.negatives
@@ -331,7 +342,7 @@ def measure_questions(concepts: Sequence[str], *, profile: str, instances: int, 
 
 def questions(names: Sequence[str], count: int, purpose: str) -> list[TuningExample]:
     """Questions about things of these names: what a cut-out shows, and what a whole picture has, and how many."""
-    known = [each.name for each in vocabulary().share("known")]
+    known = known_names()
     made: list[TuningExample] = []
     for index in range(10 * count):
         dice = Dice("questions", *names[:3], purpose, index)

@@ -90,8 +90,9 @@ class Scenario:
     images: int = Budget().images
 
 
-def _single(name: str, collection: str, asked: SimulatedClaim, **more: Any) -> Scenario:  # noqa: ANN401 - fields of it
-    return Scenario(name, ((collection, (asked,)),), **more)
+def _single(name: str, collection: str, *claims: SimulatedClaim, **more: Any) -> Scenario:  # noqa: ANN401 - fields of it
+    """Return a report of one experiment."""
+    return Scenario(name, ((collection, claims),), **more)
 
 
 def _judges(*, clear: bool = False) -> tuple[SimulatedClaim, ...]:
@@ -117,8 +118,8 @@ SCENARIOS: Final = (
         _single(f"choice: {one} better than {other}", "rotation", SimulatedClaim("better", one, other))
         for one, other in combinations(_MODELS, 2)
     ),
-    Scenario("choice: plain and drop of three models", (("rotation", (*_PLAIN, *_DROPS)),)),
-    Scenario("choice: drop of three models, and clear ones", (("rotation", (*_CLEAR, *_DROPS)),)),
+    _single("choice: plain and drop of three models", "rotation", *_PLAIN, *_DROPS),
+    _single("choice: drop of three models, and clear ones", "rotation", *_CLEAR, *_DROPS),
     Scenario(
         "choice: two experiments",
         (("birds", tuple(SimulatedClaim("ability", one) for one in _MODELS)), ("rotation", _DROPS)),
@@ -133,25 +134,21 @@ SCENARIOS: Final = (
         "freeform",
         SimulatedClaim("better", "blip", _MODELS[0], "truth"),
     ),
-    Scenario(
-        "freeform: truth of four models",
-        (("freeform", tuple(SimulatedClaim("ability", one, "", "truth") for one in _FREE)),),
+    _single(
+        "freeform: truth of four models", "freeform", *(SimulatedClaim("ability", one, "", "truth") for one in _FREE)
     ),
-    Scenario(
+    _single(
         "freeform: all comparisons of four models",
-        (("freeform", tuple(SimulatedClaim("better", one, other, "truth") for one, other in combinations(_FREE, 2))),),
+        "freeform",
+        *(SimulatedClaim("better", one, other, "truth") for one, other in combinations(_FREE, 2)),
     ),
-    Scenario(
+    _single(
         "freeform: truth of four models, and clear ones",
-        (
-            (
-                "freeform",
-                tuple(
-                    SimulatedClaim("ability", one, "", measure, clear=measure == "help")
-                    for one in _FREE
-                    for measure in _OF_ANSWERS
-                ),
-            ),
+        "freeform",
+        *(
+            SimulatedClaim("ability", one, "", measure, clear=measure == "help")
+            for one in _FREE
+            for measure in _OF_ANSWERS
         ),
     ),
     *(
@@ -163,8 +160,8 @@ SCENARIOS: Final = (
         _single(f"pairs: better in {measure}", "pairs", SimulatedClaim("better", *_JUDGES, measure))
         for measure in _OF_PAIRS
     ),
-    Scenario("pairs: three claims about two judges", (("pairs", _judges()),)),
-    Scenario("pairs: claims about two judges, and clear ones", (("pairs", _judges(clear=True)),)),
+    _single("pairs: three claims about two judges", "pairs", *_judges()),
+    _single("pairs: claims about two judges, and clear ones", "pairs", *_judges(clear=True)),
     *(
         _single(
             f"each split counted: {measure}, {one}",
@@ -175,7 +172,7 @@ SCENARIOS: Final = (
         for one in _JUDGES
         for measure in _OF_PAIRS
     ),
-    Scenario("each split counted: three claims about two judges", (("pairs", _judges()),), splits=True),
+    _single("each split counted: three claims about two judges", "pairs", *_judges(), splits=True),
 )
 
 

@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageChops, ImageDraw
+from PIL import Image, ImageChops
 
 from snellen.microworld.concepts import plural, vocabulary
 from snellen.microworld.drawing import draw, truths
@@ -60,7 +61,7 @@ class Oracle:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self.profile = load_profile("embedded")
-        self.expansion = _expansion()
+        self.expansion = Expansion.read(self.profile.facts_path())
         self.pictures: dict[str, Image.Image] = {}
         self.views: dict[str, View] = {}
         self.inputs: dict[str, Picture] = {}
@@ -124,11 +125,12 @@ class Oracle:
 
     def _tools(self) -> dict[str, Callable[..., Any]]:
         return {
-            "LOC": self._locate, "VQA": self._answer, "CLASSIFY": self._classify, "SELECT": self._select,
+            "LOC": self._locate, "CLASSIFY": self._classify, "SELECT": self._select,
             "FACEDET": lambda context, image: self._locate(context, image, "face"),
             "SEG": lambda context, image: self._locate(context, image, "object"), "REPLACE": self._replaced,
             "THINGS": lambda context, image: self._locate(context, image, "object"), "NAME": self._named,
             "CAPTION": self._captioned, "BACKGROUND": self._background, "SAME": self._same, "MASK": self._masked,
+            "VQA": lambda _, image, question: answer(self.views[image.id], question),
             "KNOWS": lambda _, name: not self.expansion.untaught(name),
         }  # fmt: skip
 
@@ -210,13 +212,9 @@ class Oracle:
             noise = np.random.default_rng(number).integers(0, 255, (*picture.size, 3), dtype=np.uint8)
             x0, y0, x1, y1 = region.box
             picture.paste(Image.fromarray(noise).crop((0, 0, x1 - x0, y1 - y0)), (x0, y0))
-        ImageDraw.Draw(picture)
         changed = self.put(picture)
         self.views[changed.id] = self.views[image.id]
         return changed
-
-    def _answer(self, _: ToolContext, image: Picture, question: str) -> str:
-        return answer(self.views[image.id], question)
 
 
 def answer(view: View, question: str) -> str:
@@ -261,15 +259,7 @@ def _is_under_group(item: SceneObject, low: str) -> bool:
     return bool(re.search(r"\b(object|thing)\b", low)) or any(groups[name].singular in low for name in own)
 
 
-def _expansion() -> Expansion:
-    return Expansion.read(load_profile("embedded").facts_path())
-
-
-_EXPANDED: dict[str, frozenset[str]] = {}
-
-
+@cache
 def _expanded(name: str) -> frozenset[str]:
-    if name not in _EXPANDED:
-        known = {concept.name for concept in vocabulary().concepts}
-        _EXPANDED[name] = frozenset(_expansion().names(name)) & known
-    return _EXPANDED[name]
+    expansion = Expansion.read(load_profile("embedded").facts_path())
+    return frozenset(expansion.names(name)) & {concept.name for concept in vocabulary().concepts}

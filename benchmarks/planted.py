@@ -237,14 +237,12 @@ class PlantedBench:
 
     def truth(self, query: PlantedQuery) -> Verdict:
         """Return the answer that all the pictures of the truth give; "open" where they give none."""
-
-        def weigh(claim: Claim, seen: Sequence[float], _: int) -> Verdict:
-            return _beyond(claim, seen, SETTLED)
-
-        def rounds(design: Design) -> int:
-            return int(self.options.truth // len(design.arms))
-
-        return self._climbed(query, weigh, rounds, seed=TRUTH_SEED, most=EXPERIMENTS).says
+        return self._climbed(
+            query,
+            lambda claim, seen, _: _beyond(claim, seen, SETTLED),
+            lambda design: int(self.options.truth // len(design.arms)),
+            seed=TRUTH_SEED,
+        ).says
 
     async def ours(self, query: PlantedQuery) -> PlantedOutcome:
         """Let Snellen investigate."""
@@ -276,25 +274,23 @@ class PlantedBench:
             pictures: int = math.ceil(variance * (sure / options.margin) ** 2)
             return -(-pictures // len(design.arms))
 
-        return self._climbed(query, weigh, rounds, seed=options.seed + 1_000, most=EXPERIMENTS)
+        return self._climbed(query, weigh, rounds, seed=options.seed + 1_000)
 
     async def apex(self, query: PlantedQuery) -> PlantedOutcome:
         """Take 20 pictures a class in each of five experiments, and believe the means."""
-
-        def weigh(claim: Claim, seen: Sequence[float], _: int) -> Verdict:
-            return "yes" if sum(seen) / len(seen) > claim.threshold else "no"
-
-        def rounds(design: Design) -> int:
-            return max(PER_CLASS * len(design.classes) // len(design.arms), 1)
-
-        return self._climbed(query, weigh, rounds, seed=self.options.seed + 2_000, most=EXPERIMENTS)
+        return self._climbed(
+            query,
+            lambda claim, seen, _: "yes" if sum(seen) / len(seen) > claim.threshold else "no",
+            lambda design: PER_CLASS * len(design.classes) // len(design.arms),
+            seed=self.options.seed + 2_000,
+        )
 
     def _climbed(
-        self, query: PlantedQuery, weigh: Weigh, rounds: Callable[[Design], int], *, seed: int, most: int
+        self, query: PlantedQuery, weigh: Weigh, rounds: Callable[[Design], int], *, seed: int
     ) -> PlantedOutcome:
         """Go through the experiments of a query as Snellen does, with another way of sampling and deciding."""
         report = Report(query=query.text, models=list(query.models), alpha=self.options.alpha, seed=seed)
-        while len(report.experiments) < most:
+        while len(report.experiments) < EXPERIMENTS:
             design = self.examiner.next_design(report)
             if design is None:
                 break

@@ -23,8 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import time
-from collections.abc import Callable
+from timeit import timeit
 from typing import Any
 
 import torch
@@ -101,8 +100,8 @@ def _measured(model: Any, inputs: dict[str, torch.Tensor], count: int, rounds: i
     shared, plain = rank(model, inputs, choices), rank_plainly(model, inputs, choices)
     times: dict[str, list[float]] = {"shared": [], "plain": []}
     for _ in range(rounds):
-        times["shared"].append(_seconds(lambda: rank(model, inputs, choices)))
-        times["plain"].append(_seconds(lambda: rank_plainly(model, inputs, choices)))
+        times["shared"].append(timeit(lambda: rank(model, inputs, choices), number=1))
+        times["plain"].append(timeit(lambda: rank_plainly(model, inputs, choices), number=1))
     seconds = {way: statistics.median(found) for way, found in times.items()}
     pictures = len(inputs["input_ids"])
     needed = {way: pictures * each / 1e9 for way, each in _operations(model, choices).items()}
@@ -143,14 +142,8 @@ def _peak() -> float:
     """Measure billions of operations a second of a large product in float32."""
     size = 1536
     one, other = torch.randn(size, size), torch.randn(size, size)
-    best = min(_seconds(lambda: one @ other) for _ in range(5))
+    best = min(timeit(lambda: one @ other, number=1) for _ in range(5))
     return 2 * size**3 / best / 1e9
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":

@@ -21,10 +21,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any, Final
 
-from benchmarks.corrections import expected_text, reflected, reported
+from benchmarks.corrections import attempted, expected_text, reflected, reported, runtime_of, share
 from benchmarks.planting import KINDS, Planted, PlantedModels, RightRun, plants
 from snellen.graphs.states import AskState
 from snellen.learning.feedback import agreement
@@ -37,14 +36,11 @@ from snellen.nodes.ask.reflection import description, reflect_globally, reflect_
 from snellen.profiles import load_profile
 from snellen.reasoning import make_reasoner
 from snellen.reasoning.critique import Critique, Feedback
-from snellen.reasoning.reasoner import ReasoningFailed
-from snellen.reasoning.task import Examples
-from snellen.reasoning.task import Task as Asked
 from snellen.runtime.context import Context
-from snellen.scoring import mean, wilson_interval
-from snellen.tools.program import StepRecord, inputs_for
+from snellen.scoring import mean
+from snellen.tools.program import StepRecord
 from snellen.tools.vision import Models
-from snellen.values import from_json, to_json
+from snellen.values import from_json
 
 FAMILIES: Final[tuple[Family, ...]] = ("vqa", "statement", "tag")
 DRAWN: Final = 40
@@ -77,7 +73,7 @@ class Laboratory:
 
     def runtime(self, models: Any) -> Any:  # noqa: ANN401 - stands in for a graph's runtime
         """Return what nodes are given, with these models."""
-        return SimpleNamespace(context=replace(self.context, models=models), stream_writer=lambda _: None)
+        return runtime_of(replace(self.context, models=models))
 
 
 def main() -> None:
@@ -173,28 +169,11 @@ def _tasks(options: argparse.Namespace) -> Iterator[WorldTask]:
 
 async def _right(task: WorldTask, laboratory: Laboratory) -> AskState | None:
     """Solve a task; None where the answer is not right."""
-    expected = expected_text(task)
-    stored = [laboratory.context.pictures.put(picture) for picture in task.pictures()]
-    asked = Asked(task.instruction, inputs_for(len(stored)), task.family)
-    try:
-        plan = await laboratory.context.reasoner.plan(asked, Examples())
-        program = await laboratory.context.reasoner.write_program(asked, plan, Examples())
-    except ReasoningFailed:
+    state = await attempted(task, laboratory.context)
+    if state is None:
         return None
-    state = AskState(
-        instruction=task.instruction,
-        pictures=[to_json(one) for one in stored],
-        family=task.family,
-        expected=expected,
-        plan=plan.steps,
-        program=program,
-    )
-    state = await _run(state, laboratory, laboratory.models)
+    state = replace(state, expected=expected_text(task))
     return state if _is_right(state) else None
-
-
-async def _run(state: AskState, laboratory: Laboratory, models: Any) -> AskState:  # noqa: ANN401 - planted or not
-    return replace(state, **await run_node(state, laboratory.runtime(models)))
 
 
 def _is_right(state: AskState) -> bool:
@@ -212,7 +191,8 @@ async def _planted(
     for kind in sorted(kinds, key=lambda one: (wanted[one], dice.random())):
         for planted in list(plants(kind, right, dice))[:TRIED]:
             models = PlantedModels(laboratory.models, planted.error)
-            wrong = await _run(replace(state, program=planted.program), laboratory, models)
+            begun = replace(state, program=planted.program)
+            wrong = replace(begun, **await run_node(begun, laboratory.runtime(models)))
             if not wrong.error and not _is_right(wrong):
                 return planted, wrong
     return None
@@ -263,9 +243,7 @@ def _report(found: Sequence[ReflectionOutcome], options: argparse.Namespace) -> 
     kinds = [kind for kind in KINDS if any(one.kind == kind for one in found)]
     families = dict.fromkeys(one.family for one in found)
     return {
-        "n": len(found),
-        "global": _share([one.globally for one in found]),
-        "global_and_local": _share([one.locally for one in found]),
+        **_both(found),
         "by_kind": {kind: _both([one for one in found if one.kind == kind]) for kind in kinds},
         "by_family": {family: _both([one for one in found if one.family == family]) for family in families},
         "calibration": _calibration(found),
@@ -281,16 +259,8 @@ def _report(found: Sequence[ReflectionOutcome], options: argparse.Namespace) -> 
 def _both(found: Sequence[ReflectionOutcome]) -> dict[str, Any]:
     return {
         "n": len(found),
-        "global": _share([one.globally for one in found]),
-        "global_and_local": _share([one.locally for one in found]),
-    }
-
-
-def _share(right: Sequence[bool]) -> dict[str, Any]:
-    interval = wilson_interval(sum(right), len(right))
-    return {
-        "share": round(sum(right) / len(right), 4) if right else None,
-        "interval": [round(interval.low, 4), round(interval.high, 4)],
+        "global": share([one.globally for one in found], digits=4),
+        "global_and_local": share([one.locally for one in found], digits=4),
     }
 
 

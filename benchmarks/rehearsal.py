@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.novel import KeptPrompts, found_things, named_crops, questions, sorted_out
+from benchmarks.novel import KeptPrompts, found_things, known_names, named_crops, novel_names, questions, sorted_out
 from snellen.learning.example_collection import gather_for
 from snellen.learning.records import Collected, Need, StoredExample
 from snellen.learning.tuning_bench import TuningBench
-from snellen.microworld.concepts import vocabulary
 from snellen.profiles import Profile, load_profile
 from snellen.runtime.resources import make_context
 from snellen.tools.vision import Models
@@ -93,8 +92,7 @@ def rehearse(
         seed: Chooses the pictures.
     """
     rehearsed = rehearsal_of(profile, load_profile(stand_in), scenes=scenes)
-    novel = [concept.name for concept in vocabulary().share("novel")]
-    chosen = novel[:: max(1, len(novel) // concepts)][:concepts]
+    chosen = novel_names(concepts)
     found = {}
     for tool in tools:
         with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
@@ -131,8 +129,7 @@ def _taught(tuner: Tuner[Any, Any], collected: Collected, bench: TuningBench) ->
 
 def _taught_questions(tuner: Tuner[Any, Any], concepts: Sequence[str], count: int) -> list[Verdict]:
     """Teach what was answered wrongly; questions that were answered rightly must stay so."""
-    known = [each.name for each in vocabulary().share("known")]
-    right, _ = sorted_out(tuner, questions(known, 5 * count, "train"))
+    right, _ = sorted_out(tuner, questions(known_names(), 5 * count, "train"))
     asked = [each for name in concepts for each in questions([name], 4 * count, "train")]
     wrong = sorted_out(tuner, asked)[1][: count * len(concepts)]
     taught = [Instance(one, tuple(right[::2][: tuner.settings.negatives])) for one in wrong]

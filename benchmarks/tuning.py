@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from PIL import Image
 from torch.nn import functional
 
+from benchmarks.novel import crop, known_names, outlined
 from snellen.microworld.concepts import vocabulary
-from snellen.microworld.drawing import draw, truths
+from snellen.microworld.drawing import draw
 from snellen.microworld.questions import ask
 from snellen.microworld.scenes import Dice, Scene, recipe, sample_scene
 from snellen.models.injection import answer_prompts, deep_prompts, query_prompts
@@ -291,12 +291,8 @@ def instance(pool: str, index: int) -> Instance:
     """An instance as the learn graph collects them, from scenes of the microworld; the concept differs each time."""
     concept = vocabulary().concepts[index % len(vocabulary().concepts)].name
     dice = Dice("benchmark", pool, index)
-    names = tuple(dice.choice([name for name in _known() if name != concept]) for _ in range(NAMES))
+    names = tuple(dice.choice([name for name in known_names() if name != concept]) for _ in range(NAMES))
     return INSTANCES[pool](concept, names, index)
-
-
-def _known() -> list[str]:
-    return [concept.name for concept in vocabulary().share("known")]
 
 
 def _crop_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
@@ -306,7 +302,7 @@ def _crop_instance(concept: str, names: tuple[str, ...], index: int) -> Instance
 
 def _crop(name: str, index: int) -> TuningExample:
     scene = sample_scene(f"benchmark/{name}/{index}", recipe([name], counts=(1, 1)))
-    return TuningExample(draw(scene).crop(truths(scene)[0].box), name)
+    return crop(scene, name)
 
 
 def _scene_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
@@ -314,16 +310,10 @@ def _scene_instance(concept: str, names: tuple[str, ...], index: int) -> Instanc
     return Instance(_shown(concept, names, index), tuple(TuningExample(draw(each), concept) for each in scenes), names)
 
 
-def _painted_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
-    return Instance(_shown(concept, names, index))
-
-
 def _shown(concept: str, names: tuple[str, ...], index: int) -> TuningExample:
     """A scene with the concept, its boxes and its outlines."""
     scene = sample_scene(f"benchmark/{concept}/{index}", recipe(names, required=(concept,), counts=(2, 5)))
-    own = [truth for truth in truths(scene) if truth.concept == concept]
-    masks = tuple(Image.fromarray(truth.mask.astype(np.uint8) * 255) for truth in own)
-    return TuningExample(draw(scene), concept, tuple(truth.box for truth in own), masks=masks)
+    return outlined(scene, concept)
 
 
 def _question_instance(concept: str, names: tuple[str, ...], index: int) -> Instance:
@@ -337,15 +327,15 @@ def _question(scene: Scene, index: int, number: int) -> TuningExample:
         scene,
         Dice("benchmark", index, number),
         kinds=[("exists", "background", "weather")[number % 3]],
-        distractors=_known(),
+        distractors=known_names(),
     )
     text, answer = (asked.text, asked.answer) if asked else ("what is the weather?", scene.weather)
     return TuningExample(draw(scene), question=text.casefold(), answer=answer)
 
 
-INSTANCES = {
+INSTANCES: dict[str, Callable[[str, tuple[str, ...], int], Instance]] = {
     "CLIP": _crop_instance, "LOC": _scene_instance, "SEG": _scene_instance, "VQA": _question_instance,
-    "REPLACE": _painted_instance,
+    "REPLACE": lambda concept, names, index: Instance(_shown(concept, names, index)),
 }  # fmt: skip
 
 
