@@ -29,7 +29,7 @@ MAX_INSTRUCTION_BYTES: Final = 4096
     ANSWER,
     CONFIRM,
     INSIST,
-    option("--no-learn", action="store_true", help="only judge the answer by --answer; learn nothing"),
+    option("--no-learn", action="store_true", help="only judge the answer against --answer; learn nothing"),
     THREAD_NAME,
     PROFILE,
     *OUTPUTS,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         "file", nargs="?", metavar="FILE", help="a TOML file, or the name of a shipped campaign (default: list them)"
     ),
     MODELS.but(help="examine this model; repeat for more (default: the campaign's)"),
-    option("--images", type=int, metavar="N", help="use at most N pictures a cell (default: the campaign's)"),
+    option("--images", type=int, metavar="N", help="use at most N pictures for each cell (default: the campaign's)"),
     SEED.but(default=None, help="choose other pictures, for each cell its own (default: the campaign's)"),
     option(
         "--alpha-over",
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         help="bound the error rate in each cell, or in the whole table, which takes more pictures (default: the "
         "campaign's)",
     ),
-    PROFILE.but(default=None, help="checkpoints and limits (default: the campaign's)"),
+    PROFILE.but(default=None, help="checkpoints, Reasoner and limits (default: the campaign's)"),
     OUT.but(help="write campaign.html (heat maps), campaign.md and campaign.json into this folder"),
     HTML,
     JSON,

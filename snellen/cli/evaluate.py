@@ -15,7 +15,7 @@ from snellen.runtime.running import run
 if TYPE_CHECKING:
     from snellen.evaluation.learning import LearningRequest
 
-_FAMILY: Final = option("--family", required=True, metavar="F", help="vqa, statement, edit or tag")
+_FAMILY: Final = option("--family", required=True, metavar="F", help="the kind of tasks: vqa, statement, edit or tag")
 _CONCEPTS: Final = option("--concepts", choices=("known", "novel", "mixed"))
 _TASK_SEED: Final = SEED.but(help="choose other tasks (default: 0)")
 
@@ -24,10 +24,11 @@ _TASK_SEED: Final = SEED.but(help="choose other tasks (default: 0)")
     "evaluate tasks",
     _FAMILY,
     option(
-        "--split", choices=("train", "val", "test"), default="test", help="take tasks of this split (default: test)"
+        "--split", choices=("train", "val", "test"), default="test", help="take tasks from this split (default: test)"
     ),
     _CONCEPTS.but(
-        default="known", help="show concepts that the checkpoints were trained on (default), others, or both"
+        default="known",
+        help="ask about concepts that the checkpoints were trained on (known, default), others, or both",
     ),
     COUNT.but(default=100, help="how many tasks (default: 100)"),
     _TASK_SEED,
@@ -80,16 +81,18 @@ def tasks(options: argparse.Namespace) -> int:
         help="offline (default): learn on the train split, then test; online: answer a stream and learn from it",
     ),
     _CONCEPTS.but(
-        default="novel", help="show concepts that the checkpoints were trained on, others (default), or both"
+        default="novel",
+        help="ask about concepts that the checkpoints were trained on, others (novel, default), or both",
     ),
-    COUNT.but(help="test on so many tasks (default: 200)"),
-    option("--train", type=int, metavar="N", help="offline: learn from so many tasks (default: 100)"),
-    option("--known", type=int, metavar="N", help="test so many tasks about known concepts too (default: 200)"),
+    COUNT.but(help="how many tasks to test on (default: 200)"),
+    option("--train", type=int, metavar="N", help="offline: how many tasks to learn from (default: 100)"),
+    option("--known", type=int, metavar="N", help="how many tasks about known concepts to test on, too (default: 200)"),
     option(
         "--without",
         action="append",
         metavar="PART",
-        help="leave out a part, to measure its worth: local, global, results, plan, validation, correct or incorrect",
+        help="leave out a part, to measure what it adds: local, global, results, plan, validation, correct or "
+        "incorrect; repeat for more",
     ),
     _TASK_SEED,
     PROFILE,

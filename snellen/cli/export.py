@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         choices=("inspect", "parquet", "datasets"),
         help="logs for `inspect view`, tables beside a folder of pictures, or a folder for `load_dataset`",
     ),
-    OUT.but(help="make this folder (default: ID and the form's name, here)"),
-    BENCH.but(help="results of a benchmark: the folder that it was built in"),
-    option("--no-pictures", action="store_true", help="leave pictures out: much smaller"),
-    option("--force", action="store_true", help="replace an export that is there"),
+    OUT.but(help="write the export into this new folder (default: ID-FORM in the current one, such as ID-inspect)"),
+    BENCH.but(help="for results of a benchmark: the folder that the benchmark was built in"),
+    option("--no-pictures", action="store_true", help="leave pictures out, for a much smaller export"),
+    option("--force", action="store_true", help="replace an existing export"),
     JSON,
     examples="""
         snellen export ID --to inspect --out logs    # then: inspect view --log-dir logs

@@ -25,8 +25,8 @@ from snellen.errors import BadInput
         "--budget",
         action="append",
         metavar="NAME=N",
-        help="use at most: experiments (5), images (2000), each (images of one experiment), trials (40000), "
-        "seconds (3600), tokens (200000)",
+        help="set a limit, such as images=500; repeat for more. Limits and defaults: experiments (5), images (2000), "
+        "each (images of one experiment), trials (40000), seconds (3600), tokens (200000)",
     ),
     SEED.but(default=None, help="choose other pictures (default: the query's own, which no other query saw)"),
     CONFIRM.but(help="ask before each experiment; without a terminal, stop and wait"),

@@ -87,7 +87,7 @@ Snellen answers visual tasks: it plans, writes a small program, runs it with rea
 vision models step by step, and shows each step. And it examines such models: a
 question about them becomes experiments, run until the evidence suffices.
 
-begin here
+start here
   snellen ask street.png "How many dogs are there?"
   snellen ask left.png right.png "There are more cats in the left picture. True or false?"
   snellen ask garden.png "Tag the pets in the picture" --out tagged

@@ -1,4 +1,4 @@
-"""``snellen memory``: see, check, undo and carry elsewhere what was learned."""
+"""``snellen memory``: list, check, forget, export and import what was learned."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def copy_threads(options: argparse.Namespace) -> int:
 
 MEMORY: Final = Group(
     "memory",
-    "Show, check, undo and carry elsewhere what was learned",
+    "List, check, forget, export and import what was learned",
     (stats, list_, show, forget, export, import_, verify, copy_threads),
 )
 

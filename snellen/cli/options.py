@@ -182,13 +182,18 @@ HTML: Final = option("--html", metavar="FILE", help="write one self-contained pa
 OUT: Final = option("--out", metavar="DIR", help="write the results into this folder")
 OUTPUTS: Final = (OUT, HTML, JSON)
 PROFILE: Final = option(
-    "--profile", metavar="P", default="embedded", help="checkpoints and limits: embedded (default), hub, or a TOML file"
+    "--profile",
+    metavar="P",
+    default="embedded",
+    help="checkpoints, Reasoner and limits: embedded (default), hub, or a TOML file",
 )
 OTHER_PROFILE: Final = PROFILE.but(default=None, help="go on with this profile instead of the one it began with")
 OFFERED_PROFILES: Final = PROFILE.but(
     default=[], action="append", help="offer this profile, a name or a TOML file; repeat for more (default: embedded)"
 )
-THREAD_NAME: Final = option("--thread", metavar="ID", help="name the run, to resume it by (default: a new name)")
+THREAD_NAME: Final = option(
+    "--thread", metavar="ID", help="give the run this name, to resume it by (default: a new one)"
+)
 SEED: Final = option("--seed", type=int, default=0, metavar="S", help="choose other pictures (default: 0)")
 COUNT: Final = option("-n", type=int, metavar="N")
 MODELS: Final = option(
@@ -204,10 +209,12 @@ CONFIRM: Final = option(
     help="ask before anything is learned; without a terminal, stop and wait",
 )
 INSIST: Final = option(
-    "--insist", action="store_true", help="learn from your correction even if the answer looks right (default: ask)"
+    "--insist", action="store_true", help="learn from your correction even if it looks wrong (default: ask first)"
 )
 ANSWER: Final = option(
-    "--answer", metavar="EXPECTED", help="the right answer; a wrong one is explained, learned from, retried"
+    "--answer",
+    metavar="EXPECTED",
+    help="the right answer; a wrong one is explained and learned from, and the task retried",
 )
 HOST: Final = option(
     "--host",

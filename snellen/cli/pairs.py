@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         "--kind",
         choices=("pictures", "positions", "captions"),
         default="pictures",
-        help="pair changed pictures (default), things that change places, or these with texts",
+        help="what pairs differ in: changes to the picture (default), or places of things, shown (positions) or "
+        "described (captions)",
     ),
     COUNT.but(default=34, help="use N original pictures (default: 34, which make 510 pairs; the paper has 500)"),
     OUT.but(required=True, help="the folder of the benchmark"),
@@ -71,7 +72,7 @@ def build(options: argparse.Namespace) -> int:
     BENCH.but(required=True),
     MODELS,
     option("--compat", action="store_true", help="count two invalid answers as symmetric, as the paper's release does"),
-    option("--table", metavar="FILE", help="correlate with the models' scores elsewhere: a CSV file, models first"),
+    option("--table", metavar="FILE", help="correlate with other benchmarks: a CSV file with one model a row"),
     PROFILE,
     OUT.but(help="write page, tables, plots and every score into this folder"),
     HTML,
@@ -82,7 +83,7 @@ def build(options: argparse.Namespace) -> int:
     """,
 )
 def judge(options: argparse.Namespace) -> int:
-    """Let models score how alike the pairs are; measure how far they can be trusted as judges."""
+    """Have models score how alike the pairs are; measure how far they can be trusted as judges."""
     from snellen.datasets.pairs import read_benchmark
     from snellen.evaluation import resources
     from snellen.evaluation.pairs import correlations, examine

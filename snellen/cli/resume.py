@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @command(
     "resume",
     option("thread", metavar="THREAD", help="a run of `snellen threads`"),
-    option("--approve", action="store_true", exclusive=True, help="allow what the run asks for"),
+    option("--approve", action="store_true", exclusive=True, help="allow what the run waits to do"),
     option("--reject", action="store_true", exclusive=True, help="refuse it"),
     OTHER_PROFILE,
     *OUTPUTS,

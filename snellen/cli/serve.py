@@ -73,7 +73,7 @@ def needs_serving(what: str = "server") -> Iterator[None]:
         action="append",
         default=[],
         metavar="NAME=N",
-        help="set a limit of docs/serving.md: requests_each=8, body_bytes=1000000, jobs_running=2, …",
+        help="set a limit of docs/serving.md, such as requests_each=8 or jobs_running=2; repeat for more",
     ),
     examples="""
         snellen serve    # open to this machine alone; prints the addresses

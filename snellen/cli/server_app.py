@@ -181,11 +181,18 @@ def _limit(text: str) -> tuple[str, float]:
 
 def _typed(limits: Mapping[str, float], usual: ServerSettings | JobLimits, *, lead: str = "") -> dict[str, Any]:
     """Return limits as numbers of the kind that the usual ones are."""
-    known = {one.name: getattr(usual, one.name) for one in fields(usual)}
-    numbers = {name: value for name, value in known.items() if isinstance(value, int | float) and name != "port"}
+    numbers = _numbers(usual)
     for name, value in limits.items():
-        if name not in numbers or not value > 0:
-            names = ", ".join(lead + one for one in numbers)
-            msg = f"--limit {lead}{name[:40]}={value:g} is none: give a number above zero for one of {names}."
+        if name not in numbers:
+            names = ", ".join((*_numbers(ServerSettings()), *(_JOBS + one for one in _numbers(JobLimits()))))
+            msg = f"There is no limit {lead}{name[:40]}: choose one of {names}."
+            raise BadInput(msg)
+        if not value > 0:
+            msg = f"--limit {lead}{name}={value:g} lets nothing through: give a number above zero."
             raise BadInput(msg)
     return {name: type(numbers[name])(value) for name, value in limits.items()}
+
+
+def _numbers(limits: ServerSettings | JobLimits) -> dict[str, float]:
+    known = {one.name: getattr(limits, one.name) for one in fields(limits)}
+    return {name: value for name, value in known.items() if isinstance(value, int | float) and name != "port"}

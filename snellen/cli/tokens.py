@@ -57,7 +57,7 @@ def list_(options: argparse.Namespace) -> int:
     return 0
 
 
-@command("tokens revoke", _NAME, JSON, examples="snellen tokens revoke ann")
+@command("tokens revoke", _NAME.but(help="the user whose token is revoked"), JSON, examples="snellen tokens revoke ann")
 def revoke(options: argparse.Namespace) -> int:
     """Revoke the token of a user."""
     from snellen.memory.home import home
