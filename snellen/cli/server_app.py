@@ -188,7 +188,7 @@ def _typed(limits: Mapping[str, float], usual: ServerSettings | JobLimits, *, le
             msg = f"There is no limit {lead}{name[:40]}: choose one of {names}."
             raise BadInput(msg)
         if not value > 0:
-            msg = f"--limit {lead}{name}={value:g} lets nothing through: give a number above zero."
+            msg = f"--limit {lead}{name}={value:g} is too small: give a number above zero."
             raise BadInput(msg)
     return {name: type(numbers[name])(value) for name, value in limits.items()}
 
