@@ -204,14 +204,14 @@ def stored_picture(block: Block, name: str, store: ArtifactStore, notices: list[
     if notices is None:
         return store.put(read_picture(content, name))
     known = notices
-    return store.put(read_picture(content, name, notice=lambda said: known.append(said[:1].upper() + said[1:])))
+    return store.put(read_picture(content, name, notice=lambda notice: known.append(notice[:1].upper() + notice[1:])))
 
 
 def _told_before(block: Block) -> list[str]:
     """Return the notices that whoever stored a picture put into its block, which clients may have changed."""
     extras = block.get("extras")
-    told = extras.get("notices") if isinstance(extras, dict) else None
-    sentences = [" ".join(one.split()) for one in told if isinstance(one, str)] if isinstance(told, list) else []
+    notices = extras.get("notices") if isinstance(extras, dict) else None
+    sentences = [" ".join(one.split()) for one in notices if isinstance(one, str)] if isinstance(notices, list) else []
     return [one[:_NOTICE] for one in sentences[:_NOTICES] if one]
 
 

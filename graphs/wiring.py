@@ -145,14 +145,14 @@ class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
     def _takes(self) -> type[Any]:
         return cast("Wiring[State]", self.builder).takes
 
-    def _ready(self, given: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller or a graph around gives
+    def _ready(self, value: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller or a graph around gives
         """Return an input, or a command, with its fields checked and its pictures stored."""
-        if not isinstance(given, Command):
-            return self._checked(given, context)
-        if given == Command():
+        if not isinstance(value, Command):
+            return self._checked(value, context)
+        if value == Command():
             msg = "The command says nothing: resume with an answer, or give what is to be changed."
             raise BadInput(msg)
-        return replace(given, update=self._checked_update(given.update, context))
+        return replace(value, update=self._checked_update(value.update, context))
 
     def _ready_updates(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
@@ -169,25 +169,25 @@ class Wired(CompiledStateGraph[State, Any, Any, Any], Generic[State]):
             return update
         return [pair for name, value in update for pair in self._checked({name: value}, context).items()]
 
-    def _checked(self, given: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller or a graph around gives
+    def _checked(self, values: Any, context: Any) -> Any:  # noqa: ANN401 - whatever a caller or a graph around gives
         """Return fields of a state, checked and with the pictures stored.
 
         A graph around this one may give a state of its own: what it has beside is left alone.
         """
-        mapped = isinstance(given, Mapping)
+        mapped = isinstance(values, Mapping)
         if mapped:
-            _check(given, cast("Wiring[State]", self.builder).checks)
+            _check(values, cast("Wiring[State]", self.builder).checks)
         for one in fields(self._takes):
-            _check_text(one.name, given.get(one.name) if mapped else getattr(given, one.name, None))
-        pictures = given.get("pictures") if mapped else getattr(given, "pictures", None)
+            _check_text(one.name, values.get(one.name) if mapped else getattr(values, one.name, None))
+        pictures = values.get("pictures") if mapped else getattr(values, "pictures", None)
         if not _is_taken(self._takes, "pictures") or not pictures or are_stored(pictures):
-            return given
+            return values
         stored = stored_pictures(pictures, context)
         if mapped:
-            return {**given, "pictures": stored}
-        if isinstance(given, self.builder.state_schema) and is_dataclass(given):
-            return replace(cast("Any", given), pictures=stored)
-        known = {name: getattr(given, name) for name in self.builder.channels if hasattr(given, name)}
+            return {**values, "pictures": stored}
+        if isinstance(values, self.builder.state_schema) and is_dataclass(values):
+            return replace(cast("Any", values), pictures=stored)
+        known = {name: getattr(values, name) for name in self.builder.channels if hasattr(values, name)}
         return known | {"pictures": stored}
 
 
@@ -207,14 +207,14 @@ def _checks(takes: type[Any]) -> dict[str, TypeAdapter[Any]]:
     return {one.name: TypeAdapter(hints[one.name]) for one in fields(takes) if one.name != "messages"}
 
 
-def _check(given: Mapping[str, Any], checks: Mapping[str, TypeAdapter[Any]]) -> None:
-    if "messages" in given:
-        _check_messages(given["messages"])
+def _check(values: Mapping[str, Any], checks: Mapping[str, TypeAdapter[Any]]) -> None:
+    if "messages" in values:
+        _check_messages(values["messages"])
     for name, adapter in checks.items():
-        if name not in given:
+        if name not in values:
             continue
         try:
-            adapter.validate_python(given[name])
+            adapter.validate_python(values[name])
         except ValidationError as error:
             wrong = error.errors(include_url=False, include_input=False)[0]
             place = ".".join([name, *map(str, wrong["loc"])])
@@ -223,9 +223,9 @@ def _check(given: Mapping[str, Any], checks: Mapping[str, TypeAdapter[Any]]) -> 
 
 
 def _check_messages(messages: Any) -> None:  # noqa: ANN401 - whatever a caller gives
-    said = messages.value if isinstance(messages, Overwrite) else messages
+    value = messages.value if isinstance(messages, Overwrite) else messages
     try:
-        convert_to_messages(said if isinstance(said, list) else [said])
+        convert_to_messages(value if isinstance(value, list) else [value])
     except (NotImplementedError, ValueError, TypeError, KeyError, AttributeError) as error:
         msg = (
             "The field 'messages' cannot be set so: give messages of LangChain, or objects such as "

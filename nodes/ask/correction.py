@@ -59,19 +59,19 @@ async def correct(
     context = await context_of(runtime, state)
     critique = Critique.from_json(state.critiques[-1])
     # What tools have learned so far is looked up in the memory.
-    found = await asyncio.to_thread(_needs, critique, state, context)
-    vain = [one for one in found if _was_in_vain(one, critique, state)]
-    fresh = [one for one in found if one not in vain]
+    candidates = await asyncio.to_thread(_needs, critique, state, context)
+    vain = [one for one in candidates if _was_in_vain(one, critique, state)]
+    fresh = [one for one in candidates if one not in vain]
     doubts = await asyncio.to_thread(lambda: [_doubt(one, critique, state, context) for one in fresh])
     needs = [replace(one, retried=True, doubt=doubt) for one, doubt in zip(fresh, doubts, strict=True)]
     of_program = [fault for fault in critique.faults if fault.place != "tool"]
     seen: Json = {"attempts": _with_faulty(critique, state)}
     if vain:
-        said = [
+        notes = [
             f"{one} was learned in this run and changed nothing about the step at fault: it is not learned alike again."
             for one in vain
         ]
-        seen["notes"] = fitted_sentences([*state.notes, *said])
+        seen["notes"] = fitted_sentences([*state.notes, *notes])
     if not needs and not of_program:
         return Command(update=seen, goto="remember" if next_reflection(state, context) is None else "describe")
     update: Json = {**seen, "needs": [need.to_json() for need in needs], "seed": state.seed + len(state.learned)}
@@ -105,8 +105,8 @@ def _with_faulty(critique: Critique, state: AskState) -> list[Json]:
         return state.attempts
     *earlier, last = state.attempts
     known = {step["address"]: step for step in last.get("faulty", [])}
-    found = {step["address"]: step for step in state.steps}
-    known |= {fault.address: found[fault.address] for fault in critique.faults if fault.address in found}
+    steps = {step["address"]: step for step in state.steps}
+    known |= {fault.address: steps[fault.address] for fault in critique.faults if fault.address in steps}
     return [*earlier, last | {"faulty": fitted_steps(list(known.values()), limit=MAX_FAULTY_BYTES).value}]
 
 
@@ -132,14 +132,14 @@ def _needs(critique: Critique, state: AskState, context: Context) -> list[Need]:
     if context.learning is None:
         return []
     hopeless = {_key(one.need) for one in map(LearningOutcome.from_json, state.learned) if one.trouble}
-    found: dict[tuple[str, ...], Need] = {}
+    needs: dict[tuple[str, ...], Need] = {}
     for fault in critique.faults:
         if fault.tool == "VQA" and critique.certainty < SURE and not feedback_of(state).expected:
             continue
         if fault.place == "tool" and fault.tool in POOL_OF_TOOL:
             for need in _needs_of(fault, state, context):
-                found.setdefault(_key(need), need)
-    return [need for key, need in found.items() if key not in hopeless and not _taught(need, context)][:MAX_NEEDS]
+                needs.setdefault(_key(need), need)
+    return [need for key, need in needs.items() if key not in hopeless and not _taught(need, context)][:MAX_NEEDS]
 
 
 def _taught(need: Need, context: Context) -> bool:
@@ -193,8 +193,8 @@ def _doubt(need: Need, critique: Critique, state: AskState, context: Context) ->
     gave = [f"step {one.address} gave {outcome(one)}" for one in steps_of(state) if one.address in addresses]
     evidence = [each for one in state.described if one["address"] in addresses for each in one["evidence"]]
     strongest = sorted(evidence, key=lambda one: -abs(one["support"]))[:_SHOWN_EVIDENCE]
-    said = [f"{one['says']}: {one['value']} ({'for' if one['support'] > 0 else 'against'} it)" for one in strongest]
-    shown = "; ".join([*gave[:1], *said])
+    reasons = [f"{one['says']}: {one['value']} ({'for' if one['support'] > 0 else 'against'} it)" for one in strongest]
+    shown = "; ".join([*gave[:1], *reasons])
     sure = f"{critique.certainty:.0%}" if critique.certainty >= SURE_AT_ALL else "less than 1%"
     return (
         f"It is doubtful that {need.tool} was wrong ({sure} sure){f': {shown}' if shown else ''}. Is it really "

@@ -147,7 +147,7 @@ def _doubts(state: AskState, context: Context) -> list[str]:
     references = [from_json(picture) for picture in state.pictures]
     shown = [context.pictures.get(one.id) for one in references if isinstance(one, Picture)]
     grey = [_GREY] if any(map(is_grey, shown)) else []
-    unfamiliar = [said for picture in shown if (said := context.models.warning(picture))]
+    unfamiliar = [warning for picture in shown if (warning := context.models.warning(picture))]
     return [*grey, *unfamiliar, *context.models.troubles()]
 
 
@@ -159,13 +159,13 @@ def _outcome(state: AskState, records: list[StepRecord]) -> Json:
         error = _sentence(failure)
     steps = fitted_steps([record.to_json() for record in records])
     answer = fitted_answer(value)
-    said = [warning for record in records for warning in record.warnings]
+    warnings = [warning for record in records for warning in record.warnings]
     return {
         "steps": steps.value,
         "answer": answer.value,
         "caveat": programs.caveat_of(records) if error is None else None,
         "error": error,
-        "warnings": _with(state.warnings, *said, steps.notice, answer.notice),
+        "warnings": _with(state.warnings, *warnings, steps.notice, answer.notice),
     }
 
 

@@ -60,10 +60,10 @@ def _helped(state: AskState, ruling: Ruling) -> Json:
     waiting = [one.need.retried and one.is_new and one.helped is None for one in learned]
     if ruling == "unjudged" or not any(waiting):
         return {}
-    told = [
+    outcomes = [
         replace(one, helped=ruling == "right") if waits else one for one, waits in zip(learned, waiting, strict=True)
     ]
-    return {"learned": [one.to_json() for one in told]}
+    return {"learned": [one.to_json() for one in outcomes]}
 
 
 def _incomparable(state: AskState) -> bool:
@@ -73,8 +73,8 @@ def _incomparable(state: AskState) -> bool:
 
 
 def _troubles(state: AskState) -> list[str]:
-    said = contradiction(feedback_of(state))
-    contradicted = [f"The feedback contradicts itself, so nothing is judged by it. {said}"] if said else []
+    conflict = contradiction(feedback_of(state))
+    contradicted = [f"The feedback contradicts itself, so nothing is judged by it. {conflict}"] if conflict else []
     if state.error:
         return [*contradicted, state.error]
     noticed = [*contradicted, *implausible_results(state.steps)]

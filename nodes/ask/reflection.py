@@ -192,14 +192,14 @@ def _captions(state: AskState, steps: Sequence[StepRecord], context: Context) ->
     if context.models is None:
         return {}
     whole = [picture.id for picture in inputs_of(state).values()]
-    given = [step.value.id for step in steps if isinstance(step.value, Picture)]
-    ids = list(dict.fromkeys([*whole, *dict.fromkeys(one for one in given if one not in whole)]))
+    produced = [step.value.id for step in steps if isinstance(step.value, Picture)]
+    ids = list(dict.fromkeys([*whole, *dict.fromkeys(one for one in produced if one not in whole)]))
     ids = ids[: len(whole) + MAX_CAPTIONS]
     try:
-        said = context.models.caption([context.pictures.get(one) for one in ids])
+        captions = context.models.caption([context.pictures.get(one) for one in ids])
     except SnellenError:
         return {}
-    return {one: " ".join(caption.split())[:MAX_CAPTION] for one, caption in zip(ids, said, strict=True)}
+    return {one: " ".join(caption.split())[:MAX_CAPTION] for one, caption in zip(ids, captions, strict=True)}
 
 
 def _caption_of(step: StepRecord, captions: Mapping[str, str]) -> str:

@@ -139,7 +139,8 @@ def _zero_prompts(answered: list[tuple[Picture, str, str]], context: Context) ->
     except SnellenError:
         return []
     examples = [
-        TuningExample(context.pictures.get(one.id), question=asked, answer=said) for one, asked, said in answered
+        TuningExample(context.pictures.get(one.id), question=question, answer=answer)
+        for one, question, answer in answered
     ]
     return [
         learned_prompt(
@@ -149,7 +150,7 @@ def _zero_prompts(answered: list[tuple[Picture, str, str]], context: Context) ->
             prompt=np.zeros(tuner.shape, dtype=np.float32),
             feature=feature,
             source="answer",
-            lesson=PromptOrigin(question=asked, answer=said, picture=picture.id, steps=0, loss=0.0),
+            lesson=PromptOrigin(question=question, answer=answer, picture=picture.id, steps=0, loss=0.0),
         )
-        for (picture, asked, said), feature in zip(answered, tuner.features(examples), strict=True)
+        for (picture, question, answer), feature in zip(answered, tuner.features(examples), strict=True)
     ]

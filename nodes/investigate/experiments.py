@@ -163,7 +163,7 @@ async def measure(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     context = await context_of(runtime, state)
     report = report_of(state)
     number = report.number
-    began, asked, examination = time.monotonic(), 0, context.examiner()
+    began, trials, examination = time.monotonic(), 0, context.examiner()
     samples = await asyncio.to_thread(examination.samples.of, sample_set_of(state), number)
     experiment = report.experiments[number]
     for name in asked_now(experiment):
@@ -172,16 +172,16 @@ async def measure(state: InvestigateState, runtime: Runtime[Given]) -> Json:
             shards = await asyncio.to_thread(unmeasured, protocol, examination, experiment.design, samples, name)
             for shard in shards:
                 await asyncio.to_thread(examination.runner.ask, name, shard)
-                asked += len(shard)
-                told = {"phase": "measure", "model": name, "done": len(shard), "of": sum(map(len, shards))}
-                runtime.stream_writer({"investigating": told})
+                trials += len(shard)
+                progress = {"phase": "measure", "model": name, "done": len(shard), "of": sum(map(len, shards))}
+                runtime.stream_writer({"investigating": progress})
         except MemoryTrouble:
             raise
         except SnellenError as error:
             experiment = _troubled(experiment, name, _sentence(error))
     report = replaced(report, number, experiment)
     report = await asyncio.to_thread(weighed, report, number, samples, examination)
-    spent = {"trials": report.trials + asked, "seconds": report.seconds + time.monotonic() - began}
+    spent = {"trials": report.trials + trials, "seconds": report.seconds + time.monotonic() - began}
     return written(state, report.model_copy(update=spent))
 
 
@@ -198,9 +198,9 @@ async def discuss(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     report = report_of(state)
     number = report.number
     experiment = report.experiments[number]
-    said = await investigator.discuss(report, experiment)
+    discussion = await investigator.discuss(report, experiment)
     experiment = experiment.model_copy(
-        update={"recap": said.recap, "interpretation": said.interpretation, "stopped": why_stopped(report)}
+        update={"recap": discussion.recap, "interpretation": discussion.interpretation, "stopped": why_stopped(report)}
     )
     return written(state, replaced(report, number, experiment)) | {
         "usage": usage_with(state.usage, before, investigator.usage)
@@ -242,8 +242,8 @@ def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None,
     if decision["type"] == "approve":
         return made, ""
     if decision["type"] == "reject":
-        said = " ".join(str(decision.get("message") or "").split())[:300]
-        return None, f"A person refused it: {said or 'no reason was given'}"
+        reason = " ".join(str(decision.get("message") or "").split())[:300]
+        return None, f"A person refused it: {reason or 'no reason was given'}"
     edited = decision.get("edited_action")
     arguments = edited.get("args") if isinstance(edited, dict) else None
     if not isinstance(arguments, dict):
@@ -265,6 +265,6 @@ def _troubled(experiment: Experiment, name: str, trouble: str) -> Experiment:
 def _sentence(error: Exception) -> str:
     """Put an error on one line, short enough for a checkpoint and for a language model."""
     if isinstance(error, ValidationError):
-        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
-        return "; ".join(told)[:600]
+        problems = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+        return "; ".join(problems)[:600]
     return " ".join(str(error).split())[:600]

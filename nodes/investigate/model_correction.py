@@ -61,23 +61,25 @@ async def teach(state: InvestigateState, runtime: Runtime[Given]) -> Command[Lit
     """Have each model learn what it was found to be weak in; measure those that did."""
     context = await context_of(runtime, state)
     before, examination = report_of(state), context.examiner()
-    found = [
+    pending = [
         ModelCorrection(
-            model=model, experiments=sorted(said), weaknesses=[one for each in said.values() for one in each]
+            model=model,
+            experiments=sorted(by_experiment),
+            weaknesses=[one for each in by_experiment.values() for one in each],
         )
-        for model, said in weaknesses(before).items()
+        for model, by_experiment in weaknesses(before).items()
     ]
     proposals = [
         (
             f"Teach {one.model} what it is weak in: {'; '.join(one.weaknesses)}",
             {"model": one.model, "weaknesses": one.weaknesses},
         )
-        for one in found
+        for one in pending
     ]
-    rejected = ask_for_approval(approval_request(ACTION, proposals)) if state.approve else [None for _ in found]
+    rejected = ask_for_approval(approval_request(ACTION, proposals)) if state.approve else [None for _ in pending]
     battery = await asyncio.to_thread(_battery, before, examination)
     corrections = []
-    for correction, rejection in zip(found, rejected, strict=True):
+    for correction, rejection in zip(pending, rejected, strict=True):
         if rejection is not None:
             corrections.append(correction.model_copy(update={"trouble": rejection}))
             continue
@@ -111,15 +113,15 @@ async def compare(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         await asyncio.to_thread(_evaluated, sample_set_of(state), number, report, examination)
         for number in range(len(report.experiments))
     ]
-    told = [_compared(one, report.experiments, evaluated, report.alpha) for one in corrections]
-    return {"corrections": [one.model_dump(mode="json") for one in told]}
+    compared = [_compared(one, report.experiments, evaluated, report.alpha) for one in corrections]
+    return {"corrections": [one.model_dump(mode="json") for one in compared]}
 
 
 def _battery(before: Report, examination: Examination) -> list[Design]:
     """Return the experiments of the battery that this profile can make pictures for, and that nobody was weak in."""
-    weak = {number for found in weaknesses(before).values() for number in found}
+    weak = {number for numbers in weaknesses(before).values() for number in numbers}
     known = [(before.experiments[number].design.question, before.experiments[number].design.choices) for number in weak]
-    found = []
+    designs = []
     for design in _teaching(examination).battery():
         if (design.question, design.choices) in known:
             continue
@@ -127,8 +129,8 @@ def _battery(before: Report, examination: Examination) -> list[Design]:
             tried(design, before, examination)
         except SnellenError:
             continue
-        found.append(design)
-    return found
+        designs.append(design)
+    return designs
 
 
 def _teaching(examination: Examination) -> Teaching:
@@ -159,17 +161,17 @@ def _corrected(
                 return correction.model_copy(update={"trouble": msg})
             lessons = _lessons(correction, before, examination, battery, tell)
             draft = teaching.adapters.draft(investigation, fingerprint)
-            told = {"phase": "teach", "model": correction.model}
-            found = adapt(
+            status = {"phase": "teach", "model": correction.model}
+            outcome = adapt(
                 model, lessons, draft, teaching.settings,
-                progress=lambda step, of: tell({**told, "done": step, "of": of}), should_stop=stop.is_set,
+                progress=lambda step, of: tell({**status, "done": step, "of": of}), should_stop=stop.is_set,
             )  # fmt: skip
-            if found is None:  # the node was cancelled: nobody reads what it returns
+            if outcome is None:  # the node was cancelled: nobody reads what it returns
                 return correction
-            proof: dict[str, Any] = asdict(found) | {"taught": len(lessons.wanted)}
-            if found.trouble:
+            proof: dict[str, Any] = asdict(outcome) | {"taught": len(lessons.wanted)}
+            if outcome.trouble:
                 teaching.adapters.discard(draft)
-                return _with_proof(correction, proof, trouble=found.trouble)
+                return _with_proof(correction, proof, trouble=outcome.trouble)
             made = teaching.adapters.keep(
                 draft, model=correction.model, fingerprint=fingerprint, about="; ".join(correction.weaknesses),
                 origin=investigation, proof=proof,
@@ -202,11 +204,11 @@ def _lessons(
     others = [*(plain(design) for design in weak if design.paired), *battery]
 
     def made(kind: str, designs: Sequence[Design], count: int) -> list[AdapterExample]:
-        found = []
+        examples = []
         for place, design in enumerate(designs):
             tell({"phase": "lessons", "model": correction.model, "done": place, "of": len(designs)})
-            found += _pictures(design, f"{before.seed}/{kind}/{place}", -(-count // len(designs)), examination)
-        return found
+            examples += _pictures(design, f"{before.seed}/{kind}/{place}", -(-count // len(designs)), examination)
+        return examples
 
     return AdapterExamples(
         wanted=made("learn", weak, settings.lessons * len(weak)),
@@ -218,12 +220,12 @@ def _lessons(
 
 def _pictures(design: Design, seed: str, count: int, examination: Examination) -> list[AdapterExample]:
     """Make so many pictures of the arms in turns, with what is asked about them."""
-    found = []
+    examples = []
     for number in range(count):
         arm = design.arms[number % len(design.arms)]
         picture = examination.draw(arm, f"{seed}/{number}", named=design.about_things).picture
-        found.append(AdapterExample(Question((picture,), design.asked(arm), tuple(design.choices)), arm.answer))
-    return found
+        examples.append(AdapterExample(Question((picture,), design.asked(arm), tuple(design.choices)), arm.answer))
+    return examples
 
 
 def _evaluated(name: str, number: int, report: Report, examination: Examination) -> EvaluatedChoices:
@@ -238,11 +240,11 @@ def _compared(
         return correction
     gains: list[Observations] = []
     elsewhere: list[Observations] = []
-    for experiment, found in zip(experiments, evaluated, strict=True):
+    for experiment, choices in zip(experiments, evaluated, strict=True):
         for claim in (one.claim for one in experiment.findings):
             if claim.kind != "better" or correction.called not in {claim.model, claim.other}:
                 continue
-            seen = found.observations(claim)
+            seen = choices.observations(claim)
             if claim.of_gain:
                 gains.append(seen)
             else:

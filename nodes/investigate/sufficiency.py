@@ -55,10 +55,10 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     before = investigator.usage
     report = await asyncio.to_thread(_weighed_together, report_of(state), sample_set_of(state), context)
     if not report.experiments:
-        said = " ".join(report.notes) or "No experiment could be designed."
-        return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {said}"[:2_000]}))
-    found = await investigator.conclude(report)
-    report = report.model_copy(update={"answers": found.answers, "conclusion": found.conclusion})
+        reason = " ".join(report.notes) or "No experiment could be designed."
+        return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {reason}"[:2_000]}))
+    conclusion = await investigator.conclude(report)
+    report = report.model_copy(update={"answers": conclusion.answers, "conclusion": conclusion.conclusion})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
 
 

@@ -78,13 +78,13 @@ async def validate_prompts(state: LearnState, runtime: Runtime[Given]) -> Json:
             judged.append(_NOTHING | {"seconds": state.seconds.get(str(index), 0.0)})
             continue
         started = time.monotonic()
-        told = {"need": str(collected.need), "phase": "validate"}
-        runtime.stream_writer({"learning": told})
-        found = await asyncio.to_thread(_validate, collected, context)
+        progress = {"need": str(collected.need), "phase": "validate"}
+        runtime.stream_writer({"learning": progress})
+        judgement = await asyncio.to_thread(_validate, collected, context)
         seconds = state.seconds.get(str(index), 0.0) + time.monotonic() - started
-        judged.append(found | {"seconds": seconds})
-        of = len(found["kept"]) + len(found["reasons"])
-        runtime.stream_writer({"learning": told | {"kept": len(found["kept"]), "of": of}})
+        judged.append(judgement | {"seconds": seconds})
+        of = len(judgement["kept"]) + len(judgement["reasons"])
+        runtime.stream_writer({"learning": progress | {"kept": len(judgement["kept"]), "of": of}})
     return {"judged": judged}
 
 

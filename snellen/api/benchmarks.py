@@ -98,7 +98,7 @@ async def prove_async(  # noqa: PLR0913 - one for each thing that a caller may s
     """
     place, tell = user_path(folder, "folder"), _stage(progress)
     bench = await asyncio.to_thread(resources.opened, str(profile))
-    asked = [] if models is not None and not models else examined(bench.profile, models or ())
+    tested = [] if models is not None and not models else examined(bench.profile, models or ())
     if not (place / HEAD).is_file():
         check_folder(place)
         scenes = resources.scenes_of(bench.profile, str(data))
@@ -107,12 +107,12 @@ async def prove_async(  # noqa: PLR0913 - one for each thing that a caller may s
             done = partial(_done, tell, "questions about pictures", count)
             await build(scenes, place, workshop, count=count, seed=seed, progress=done)
     benchmark = await asyncio.to_thread(prove_data.read_benchmark, place)
-    if not asked:
+    if not tested:
         (page, *_) = await asyncio.to_thread(prove_reports.write_sample, benchmark)
         return _built(place, page, benchmark.left_out, f"{len(benchmark.items)} questions: {benchmark.source}")
     judge = bench.entails(lambda done, of: tell("entailment", done, of)) if entailment else None
     outcome = await prove_runs.examine(
-        benchmark, bench.runner, asked, reader=bench.reader, embed=bench.embed, entails=judge, metric=metric,
+        benchmark, bench.runner, tested, reader=bench.reader, embed=bench.embed, entails=judge, metric=metric,
         progress=tell,
     )  # fmt: skip
     text = await asyncio.to_thread(_page_of, partial(prove_reports.write_results, outcome))
@@ -155,7 +155,7 @@ async def pairs_async(  # noqa: PLR0913 - as above
     """
     place, tell = user_path(folder, "folder"), _stage(progress)
     chosen = await asyncio.to_thread(load_profile, str(profile))
-    asked = [] if models is not None and not models else examined(chosen, models or (), judges=True)
+    tested = [] if models is not None and not models else examined(chosen, models or (), judges=True)
     if not (place / HEAD).is_file():
         check_folder(place)
         originals = resources.originals_of(chosen, str(data), kind)
@@ -163,11 +163,11 @@ async def pairs_async(  # noqa: PLR0913 - as above
         make = partial(pair_data.build, originals, place, kind=kind, count=count, seed=seed, progress=done)
         await asyncio.to_thread(make)
     benchmark = await asyncio.to_thread(pair_data.read_benchmark, place)
-    if not asked:
+    if not tested:
         page = await asyncio.to_thread(pair_reports.write_sample, benchmark)
         return _built(place, page, benchmark.left_out, f"{len(benchmark.pairs)} pairs: {benchmark.source}")
     bench = await asyncio.to_thread(resources.opened, str(profile))
-    outcome = await pair_runs.examine(benchmark, bench.runner, asked, compatible=compatible, progress=tell)
+    outcome = await pair_runs.examine(benchmark, bench.runner, tested, compatible=compatible, progress=tell)
     text = await asyncio.to_thread(_page_of, partial(pair_reports.write_results, outcome, {}))
     figures = pair_reports.to_json(outcome, {})
     return _ran(place, figures, outcome, text, pair_reports.markdown(outcome, {}))
@@ -176,8 +176,8 @@ async def pairs_async(  # noqa: PLR0913 - as above
 pairs = synchronous(pairs_async)
 
 
-def _built(folder: Path, page: Path, left_out: Sequence[str], told: str) -> BenchmarkResult:
-    return BenchmarkResult(folder, {}, None, [*left_out], page.read_text("utf-8"), told)
+def _built(folder: Path, page: Path, left_out: Sequence[str], summary: str) -> BenchmarkResult:
+    return BenchmarkResult(folder, {}, None, [*left_out], page.read_text("utf-8"), summary)
 
 
 def _ran(

@@ -78,11 +78,11 @@ class InvestigateResult(Displayed):
 
     @property
     def _found(self) -> threads.InvestigationResult:
-        found = threads.found_in(self.state)
-        if found is None:
+        result = threads.found_in(self.state)
+        if result is None:
             msg = f"The investigation {self.thread!r} has measured nothing yet: resume it."
             raise SnellenError(msg)
-        return found
+        return result
 
     @property
     def status(self) -> Status:

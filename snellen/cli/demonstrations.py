@@ -21,13 +21,13 @@ def demonstrations(options: argparse.Namespace) -> int:
     from snellen.memory.home import home
     from snellen.threads.ask import make_context
 
-    found = [one for one in make_context(options.profile, home()).pool.all() if options.kind in {None, one.kind}]
+    records = [one for one in make_context(options.profile, home()).pool.all() if options.kind in {None, one.kind}]
     if options.json:
-        print_json([dataclasses.asdict(one) for one in found])
+        print_json([dataclasses.asdict(one) for one in records])
         return 0
     rows = [
         (one.id, one.kind, "correct" if one.correct else "incorrect", one.family, one.source, one_line(one.instruction))
-        for one in found
+        for one in records
     ]
     print_table(("id", "kind", "part", "family", "source", "instruction"), rows)
     return 0

@@ -59,14 +59,16 @@ def tasks(options: argparse.Namespace) -> int:
         profile=options.profile,
     )
     with progress(options.n, f"{options.family} tasks") as advance:
-        found = run(evaluate(request, progress=lambda now: advance(now.done)))
-    written = write_results(partial(evaluations.write_tasks, found), options)
+        results = run(evaluate(request, progress=lambda now: advance(now.done)))
+    written = write_results(partial(evaluations.write_tasks, results), options)
     if options.json:
-        print_json(found.to_json())
+        print_json(results.to_json())
     else:
-        print_table(evaluations.task_columns(found), evaluations.task_rows(found), title=evaluations.task_title(found))
-        if found.failures:
-            print_table(evaluations.FAILURE_COLUMNS, list(found.failures.items()))
+        print_table(
+            evaluations.task_columns(results), evaluations.task_rows(results), title=evaluations.task_title(results)
+        )
+        if results.failures:
+            print_table(evaluations.FAILURE_COLUMNS, list(results.failures.items()))
         print_written(written)
     return 0
 
@@ -112,19 +114,19 @@ def learning(options: argparse.Namespace) -> int:
 
     request = _request(options)
     with stages() as show:
-        found = run(evaluate_learning(request, progress=lambda now: show(now.name, now.done, now.total, now.note)))
-    written = write_results(partial(evaluations.write_results, found), options)
+        results = run(evaluate_learning(request, progress=lambda now: show(now.name, now.done, now.total, now.note)))
+    written = write_results(partial(evaluations.write_results, results), options)
     if options.json:
-        print_json(found.to_json())
+        print_json(results.to_json())
     else:
         print_table(
-            evaluations.LEARNING_COLUMNS, evaluations.learning_rows(found), title=evaluations.learning_title(found)
+            evaluations.LEARNING_COLUMNS, evaluations.learning_rows(results), title=evaluations.learning_title(results)
         )
-        kept, discarded = (sum(getattr(one, name) for one in found.lessons) for name in ("kept", "discarded"))
+        kept, discarded = (sum(getattr(one, name) for one in results.lessons) for name in ("kept", "discarded"))
         print_table(("prompts", "number"), [("kept", kept), ("discarded", discarded)])
-        if found.reasons:
-            print_table(("why not", "times"), list(found.reasons.items()))
-        console().print(f"memory  {found.memory}", style="dim")
+        if results.reasons:
+            print_table(("why not", "times"), list(results.reasons.items()))
+        console().print(f"memory  {results.memory}", style="dim")
         print_written(written)
     return 0
 

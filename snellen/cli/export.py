@@ -99,12 +99,12 @@ async def _investigation(name: str) -> ExportSource:
         raise BadInput(msg)
     folder = home()
     async with thread.reading("investigate", folder) as graph:
-        found = found_in(await INVESTIGATE.state_of(graph, name))
+        result = found_in(await INVESTIGATE.state_of(graph, name))
         ended = thread.has_ended(await graph.aget_state(INVESTIGATE.address(name)))
-    if found is None:
+    if result is None:
         msg = f"The investigation {name!r} has measured nothing yet: `snellen resume {name}` continues it."
         raise BadInput(msg)
-    return await asyncio.to_thread(partial(investigation, found, folder, ended=ended))
+    return await asyncio.to_thread(partial(investigation, result, folder, ended=ended))
 
 
 def _paced(sign: running.SignOfLife) -> Progress:

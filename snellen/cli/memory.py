@@ -70,23 +70,26 @@ def list_(options: argparse.Namespace) -> int:
     """List what was learned."""
     from snellen.cli.memory_contents import adapter_json, selected
 
-    found = selected(options.pool, options.concept)
+    selection = selected(options.pool, options.concept)
     if options.json:
         print_json(
             {
-                "prompts": [dataclasses.asdict(one) for one in found.prompts],
-                "demonstrations": [dataclasses.asdict(one) for one in found.demonstrations],
-                "adapters": [adapter_json(one) for one in found.adapters],
+                "prompts": [dataclasses.asdict(one) for one in selection.prompts],
+                "demonstrations": [dataclasses.asdict(one) for one in selection.demonstrations],
+                "adapters": [adapter_json(one) for one in selection.adapters],
             }
         )
         return 0
     rows = [
-        *((one.id, one.pool, one.concept, one.source, one.created, one.question) for one in found.prompts[:_LISTED]),
+        *(
+            (one.id, one.pool, one.concept, one.source, one.created, one.question)
+            for one in selection.prompts[:_LISTED]
+        ),
         *(
             (one.id, f"{_PART[one.correct]} {one.kind}", "", one.source, one.created, one.instruction)
-            for one in found.demonstrations[:_LISTED]
+            for one in selection.demonstrations[:_LISTED]
         ),
-        *((one.name, "adapter", "", one.origin, one.created, one.about) for one in found.adapters[:_LISTED]),
+        *((one.name, "adapter", "", one.origin, one.created, one.about) for one in selection.adapters[:_LISTED]),
     ]
     print_table(
         ("id", "pool", "concept", "source", "learned (UTC)", "question or instruction"),
@@ -94,7 +97,7 @@ def list_(options: argparse.Namespace) -> int:
     )
     if not rows:
         print_hint("Nothing of that kind has been learned yet. Teach tools a concept: snellen learn CONCEPT")
-    left = len(found.prompts) + len(found.demonstrations) + len(found.adapters) - len(rows)
+    left = len(selection.prompts) + len(selection.demonstrations) + len(selection.adapters) - len(rows)
     if left:
         console().print(f"… and {left} more: narrow them down with --pool or --concept, or use --json.", style="dim")
     return 0

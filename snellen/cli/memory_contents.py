@@ -91,10 +91,10 @@ def record(name: str) -> dict[str, Any]:
     adapter = AdapterStore(home_to_read()).find(name)
     if adapter is not None:
         return adapter_json(adapter)
-    found = DemonstrationPool(home_to_read()).get([name])
-    if not found:
+    matches = DemonstrationPool(home_to_read()).get([name])
+    if not matches:
         raise BadInput(_unknown([name]))
-    return {"what": "demonstration"} | dataclasses.asdict(found[0])
+    return {"what": "demonstration"} | dataclasses.asdict(matches[0])
 
 
 def adapter_json(adapter: Adapter) -> dict[str, Any]:

@@ -19,8 +19,8 @@ def check_outputs(options: argparse.Namespace) -> None:
         BadInput: A folder is a file or a file a folder, or nothing can be written there.
     """
     for name in ("out", "html", "markdown", "trials"):
-        if given := getattr(options, name, None):
-            path = Path(given)
+        if value := getattr(options, name, None):
+            path = Path(value)
             if name == "out" and path.is_file():
                 msg = f"--out {path} is a file: name a folder for the results."
                 raise BadInput(msg)

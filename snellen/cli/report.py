@@ -17,17 +17,17 @@ def reports(options: argparse.Namespace) -> int:
     """List the investigations so far."""
     from snellen.threads.directory import list_threads
 
-    found = [one for one in asyncio.run(list_threads()) if one.graph == "investigate"]
+    investigations = [one for one in asyncio.run(list_threads()) if one.graph == "investigate"]
     if options.json:
         keys = ("id", "query", "status", "updated", "conclusion")
-        rows = [(one.thread, one.instruction, one.status, one.updated, one.outcome) for one in found]
+        rows = [(one.thread, one.instruction, one.status, one.updated, one.outcome) for one in investigations]
         print_json([dict(zip(keys, row, strict=True)) for row in rows])
         return 0
     print_table(
         ("id", "updated (UTC)", "status", "query", "conclusion"),
         [
             (one.thread, minute(one.updated), one.status, one_line(one.instruction), one_line(one.outcome))
-            for one in found
+            for one in investigations
         ],
     )
     return 0

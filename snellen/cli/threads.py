@@ -22,9 +22,9 @@ def list_(options: argparse.Namespace) -> int:
     from snellen.summaries.runs import in_words
     from snellen.threads.directory import list_threads
 
-    found = asyncio.run(list_threads())
+    summaries = asyncio.run(list_threads())
     if options.json:
-        print_json([dataclasses.asdict(one) for one in found])
+        print_json([dataclasses.asdict(one) for one in summaries])
         return 0
     rows = [
         (
@@ -35,7 +35,7 @@ def list_(options: argparse.Namespace) -> int:
             one_line(one.instruction),
             one_line(one.reason or one.outcome) or in_words(from_json(one.answer)),
         )
-        for one in found
+        for one in summaries
     ]
     print_table(("thread", "updated (UTC)", "status", "judged", "instruction", "answer or outcome"), rows)
     if not rows:

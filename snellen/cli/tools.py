@@ -12,7 +12,7 @@ from snellen.tools.registry import catalogue
 @command("tools", JSON, examples="snellen tools")
 def tools(options: argparse.Namespace) -> int:
     """List what programs may call."""
-    found = list(catalogue())
+    entries = list(catalogue())
     if options.json:
         print_json(
             [
@@ -22,10 +22,10 @@ def tools(options: argparse.Namespace) -> int:
                     "synonyms": list(one.synonyms),
                     "description": one.description,
                 }
-                for one in found
+                for one in entries
             ]
         )
         return 0
-    rows = [(one.signature(), one.description.partition("\n\n")[0].replace("\n", " ")) for one in found]
+    rows = [(one.signature(), one.description.partition("\n\n")[0].replace("\n", " ")) for one in entries]
     print_table(("tool", "what it does"), rows)
     return 0

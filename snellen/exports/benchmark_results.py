@@ -124,21 +124,21 @@ _Read = TypeVar("_Read", bound=BaseModel)
 
 def answers_source(folder: Path, place: Path | None) -> ExportSource:
     """Return the answers that `snellen prove run` wrote, with their benchmark where it is known."""
-    found = _read(folder / "prove.json", _Prove)
+    results = _read(folder / "prove.json", _Prove)
     rows, left_out = _rows(folder / ANSWERS, _Answer)
     bench = None if place is None else _questions_of(place, rows)
     return ExportSource(
         name=folder.resolve().name,
-        title=f"Free answers: {line(found.bench)}",
-        about=f"Free answers, scored for helpfulness and truthfulness with the {found.metric} metric.",
+        title=f"Free answers: {line(results.bench)}",
+        about=f"Free answers, scored for helpfulness and truthfulness with the {results.metric} metric.",
         tables=[
             ExportTable("answers", _ANSWERED, lambda: (one.model_dump() for one in rows), "an answer with its scores"),
-            ExportTable("models", _FIGURES, lambda: _figure_rows(found), "how helpful and truthful each one is"),
+            ExportTable("models", _FIGURES, lambda: _figure_rows(results), "how helpful and truthful each one is"),
         ],
         picture=_no_picture if bench is None else lambda name: bench.picture(name).read_bytes(),
-        runs=[] if bench is None else list(_answer_runs(found, rows, bench)),
+        runs=[] if bench is None else list(_answer_runs(results, rows, bench)),
         no_runs=_wanted(folder, "prove"),
-        notes=[*found.notes, *left_out],
+        notes=[*results.notes, *left_out],
     )
 
 
@@ -150,8 +150,8 @@ def _questions_of(place: Path, rows: Sequence[_Answer]) -> ProveBenchmark:
     return bench
 
 
-def _figure_rows(found: _Prove) -> Iterator[dict[str, Any]]:
-    for baseline, group in ((False, found.models), (True, found.baselines)):
+def _figure_rows(results: _Prove) -> Iterator[dict[str, Any]]:
+    for baseline, group in ((False, results.models), (True, results.baselines)):
         for name, one in group.items():
             figures = _of_answers(one)
             yield {"model": name, "baseline": baseline, "n": one.n, "average": one.average, "silent": one.silent} | {
@@ -163,21 +163,21 @@ def _of_answers(one: _Figures) -> dict[str, dict[str, float]]:
     return {name: span(name, getattr(one, name), one.intervals.get(name)) for name in ("hscore", "tscore")}
 
 
-def _answer_runs(found: _Prove, rows: Sequence[_Answer], bench: ProveBenchmark) -> Iterator[ModelRun]:
+def _answer_runs(results: _Prove, rows: Sequence[_Answer], bench: ProveBenchmark) -> Iterator[ModelRun]:
     scenes = {one.id: one.scene for one in bench.items}
-    for number, (name, one) in enumerate([*found.models.items(), *found.baselines.items()], 1):
+    for number, (name, one) in enumerate([*results.models.items(), *results.baselines.items()], 1):
         figures = _of_answers(one)
         figures["hscore"] |= {"average": one.average} if one.average is not None else {}
         yield ModelRun(
             name=f"{number:02}-{slug(name)}",
             task="free-answers",
-            about=f"Free answers scored for helpfulness and truthfulness with the {found.metric} metric.",
+            about=f"Free answers scored for helpfulness and truthfulness with the {results.metric} metric.",
             model=name,
-            data=line(found.bench),
+            data=line(results.bench),
             asked=partial(_answered, [row for row in rows if row.model == name], scenes),
             figures=figures,
-            settings={"metric": found.metric},
-            facts={"baseline": name in found.baselines, "nothing_read": one.silent},
+            settings={"metric": results.metric},
+            facts={"baseline": name in results.baselines, "nothing_read": one.silent},
         )
 
 
@@ -190,20 +190,20 @@ def _answered(rows: Sequence[_Answer], scenes: Mapping[str, str]) -> Iterator[As
 
 def scores_source(folder: Path, place: Path | None) -> ExportSource:
     """Return the scores that `snellen pairs run` wrote, with their benchmark where it is known."""
-    found = _read(folder / "pairs.json", _Pairs)
+    results = _read(folder / "pairs.json", _Pairs)
     rows, left_out = _rows(folder / SCORES, _Scored)
     bench = None if place is None else _pairs_of(place, rows)
     return ExportSource(
         name=folder.resolve().name,
-        title=f"Judges of pairs: {line(found.bench)}",
+        title=f"Judges of pairs: {line(results.bench)}",
         about="Scores that judges gave to pairs, in both orders, where the change counts and where it does not.",
         tables=[ExportTable("scores", _SCORED, lambda: (one.model_dump() for one in rows), "the scores of a pair")],
         picture=_no_picture if bench is None else lambda name: bench.picture(name).read_bytes(),
-        runs=[] if bench is None else list(_judge_runs(found, rows, bench)),
+        runs=[] if bench is None else list(_judge_runs(results, rows, bench)),
         no_runs=_wanted(folder, "pairs")
         if bench is None
         else "Encoders are asked nothing: Inspect has no log of them.",
-        notes=[*found.notes, *left_out],
+        notes=[*results.notes, *left_out],
     )
 
 
@@ -215,9 +215,9 @@ def _pairs_of(place: Path, rows: Sequence[_Scored]) -> PairBenchmark:
     return bench
 
 
-def _judge_runs(found: _Pairs, rows: Sequence[_Scored], bench: PairBenchmark) -> Iterator[ModelRun]:
+def _judge_runs(results: _Pairs, rows: Sequence[_Scored], bench: PairBenchmark) -> Iterator[ModelRun]:
     pairs = {one.id: one for one in bench.pairs}
-    for number, (name, one) in enumerate(found.models.items(), 1):
+    for number, (name, one) in enumerate(results.models.items(), 1):
         ours = [row for row in rows if row.model == name and not row.encoder]
         if not ours:
             continue
@@ -226,7 +226,7 @@ def _judge_runs(found: _Pairs, rows: Sequence[_Scored], bench: PairBenchmark) ->
             task="judging-pairs",
             about=one.verdict,
             model=name,
-            data=line(found.bench),
+            data=line(results.bench),
             asked=partial(_judged, ours, pairs),
             figures={"score": _of_judge(one)},
             facts={"verdict": one.verdict, "answers": "scores as they were read, not as they were worded"},
@@ -284,13 +284,13 @@ def _no_picture(name: str) -> bytes:
     raise BadInput(msg)
 
 
-def _check_belongs(place: Path, wanted: set[str], there: set[str]) -> None:
+def _check_belongs(place: Path, ids: set[str], there: set[str]) -> None:
     """See that results are of a benchmark.
 
     Raises:
         BadInput: They are of another one.
     """
-    missing = wanted - there
+    missing = ids - there
     if missing:
         msg = f"The results are not of the benchmark in {place}, which lacks {len(missing)} ({min(missing)!r} is one)."
         raise BadInput(msg)
@@ -305,8 +305,8 @@ def _read(place: Path, kind: type[_Read]) -> _Read:
     try:
         return kind.model_validate_json(place.read_bytes())
     except (OSError, ValidationError) as error:
-        told = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error.strerror
-        msg = f"{place} cannot be read as results of Snellen ({str(told).lower()}): run the models again with --out."
+        problem = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error.strerror
+        msg = f"{place} cannot be read as results of Snellen ({str(problem).lower()}): run the models again with --out."
         raise BadInput(msg) from error
 
 

@@ -122,5 +122,5 @@ def _pair_rows(bench: PairBenchmark) -> Iterator[dict[str, Any]]:
 
 
 def _of(source: str) -> str:
-    told = line(source)
-    return f" Made of {told}." + (f" {LICENCE}" if told == WORLD else "")
+    origin = line(source)
+    return f" Made of {origin}." + (f" {LICENCE}" if origin == WORLD else "")

@@ -43,10 +43,10 @@ def write_logs(source: ExportSource, folder: Path, *, pictures: bool, progress: 
     written = []
     for number, run in enumerate(source.runs, 1):
         progress(f"log {number} of {len(source.runs)}: {run.model}, {run.task}")
-        asked = list(run.asked())
-        if not asked:
+        questions = list(run.asked())
+        if not questions:
             continue
-        log = _log(source, run, asked, source.picture if pictures else None)
+        log = _log(source, run, questions, source.picture if pictures else None)
         # Names of models may differ in what file names leave out.
         name = f"{run.name}.eval" if f"{run.name}.eval" not in written else f"{run.name}-{number}.eval"
         written.append(name)
@@ -55,22 +55,22 @@ def write_logs(source: ExportSource, folder: Path, *, pictures: bool, progress: 
 
 
 def _log(
-    source: ExportSource, run: ModelRun, asked: list[AskedQuestion], picture: Callable[[str], bytes] | None
+    source: ExportSource, run: ModelRun, questions: list[AskedQuestion], picture: Callable[[str], bytes] | None
 ) -> EvalLog:
     from inspect_ai.log import EvalLog, EvalPlan, EvalPlanStep, EvalStats
 
-    times = sorted(one.measured for one in asked if one.measured) or [run.created or _UNKNOWN]
+    times = sorted(one.measured for one in questions if one.measured) or [run.created or _UNKNOWN]
     return EvalLog(
         status="success" if run.whole else "cancelled",
-        eval=_spec(source, run, asked, times[0]),
-        plan=EvalPlan(steps=[EvalPlanStep(solver="rank" if asked[0].choices else "answer")]),
-        results=_results(run, asked),
+        eval=_spec(source, run, questions, times[0]),
+        plan=EvalPlan(steps=[EvalPlanStep(solver="rank" if questions[0].choices else "answer")]),
+        results=_results(run, questions),
         stats=EvalStats(started_at=times[0], completed_at=times[-1]),
-        samples=[_sample(run, one, picture) for one in asked],
+        samples=[_sample(run, one, picture) for one in questions],
     )
 
 
-def _spec(source: ExportSource, run: ModelRun, asked: list[AskedQuestion], created: str) -> EvalSpec:
+def _spec(source: ExportSource, run: ModelRun, questions: list[AskedQuestion], created: str) -> EvalSpec:
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
 
     return EvalSpec(
@@ -82,7 +82,9 @@ def _spec(source: ExportSource, run: ModelRun, asked: list[AskedQuestion], creat
         run_id=_id(source.name),
         eval_id=_id(source.name, run.name, run.model),
         task_args=dict(run.settings),
-        dataset=EvalDataset(name=run.data, samples=len(asked), sample_ids=[one.id for one in asked], shuffled=False),
+        dataset=EvalDataset(
+            name=run.data, samples=len(questions), sample_ids=[one.id for one in questions], shuffled=False
+        ),
         model=f"{_MAKER}/{run.model}",
         config=EvalConfig(epochs=1, log_images=True),
         tags=[] if run.whole else ["unfinished"],
@@ -100,14 +102,14 @@ def _sample(run: ModelRun, one: AskedQuestion, picture: Callable[[str], bytes] |
     from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, ModelOutput
 
     shown = [] if picture is None else [ContentImage(image=_data(picture(name))) for name in one.pictures]
-    asked = ChatMessageUser(id=_id(one.id, "asked"), content=[*shown, ContentText(text=one.question)])
+    question = ChatMessageUser(id=_id(one.id, "asked"), content=[*shown, ContentText(text=one.question)])
     output = ModelOutput.from_content(f"{_MAKER}/{run.model}", one.said)
-    said = output.choices[0].message
-    said.id = _id(one.id, "said")
+    reply = output.choices[0].message
+    reply.id = _id(one.id, "said")
     facts = {**one.about, "pictures": list(one.pictures), **({"trial": one.trial} if one.trial else {})}
     return EvalSample(
-        id=one.id, epoch=1, uuid=_id(run.name, run.model, run.data, one.id), input=[asked],
-        choices=list(one.choices) or None, target=one.target, messages=[asked, said], output=output, metadata=facts,
+        id=one.id, epoch=1, uuid=_id(run.name, run.model, run.data, one.id), input=[question],
+        choices=list(one.choices) or None, target=one.target, messages=[question, reply], output=output, metadata=facts,
         scores={name: _score(value, one.said) for name, value in one.scores.items()},
         started_at=one.measured or None, completed_at=one.measured or None,
     )  # fmt: skip
@@ -117,30 +119,30 @@ def _data(content: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(content).decode()}"
 
 
-def _score(value: bool | float, said: str) -> Score:  # noqa: FBT001 - it is the value
+def _score(value: bool | float, answer: str) -> Score:  # noqa: FBT001 - it is the value
     from inspect_ai.scorer import CORRECT, INCORRECT, Score
 
-    told = (CORRECT if value else INCORRECT) if isinstance(value, bool) else value
-    return Score(value=told, answer=said)
+    grade = (CORRECT if value else INCORRECT) if isinstance(value, bool) else value
+    return Score(value=grade, answer=answer)
 
 
-def _results(run: ModelRun, asked: list[AskedQuestion]) -> EvalResults:
+def _results(run: ModelRun, questions: list[AskedQuestion]) -> EvalResults:
     from inspect_ai.log import EvalResults
 
-    names = dict.fromkeys([*run.figures, *(name for one in asked for name in one.scores)])
-    scores = [_scorer(name, run.figures.get(name, {}), asked) for name in names]
-    return EvalResults(total_samples=len(asked), completed_samples=len(asked), scores=[*scores, *_claims(run)])
+    names = dict.fromkeys([*run.figures, *(name for one in questions for name in one.scores)])
+    scores = [_scorer(name, run.figures.get(name, {}), questions) for name in names]
+    return EvalResults(total_samples=len(questions), completed_samples=len(questions), scores=[*scores, *_claims(run)])
 
 
-def _scorer(name: str, figures: Mapping[str, float], asked: list[AskedQuestion]) -> EvalScore:
+def _scorer(name: str, figures: Mapping[str, float], questions: list[AskedQuestion]) -> EvalScore:
     from inspect_ai.log import EvalScore
 
-    scored = [one.scores[name] for one in asked if name in one.scores]
+    scored = [one.scores[name] for one in questions if name in one.scores]
     # What Snellen has no figure of its own for is the plain mean: the share that is right, where it is right or wrong.
     own = figures or ({"mean": sum(scored) / len(scored)} if scored else {})
     return EvalScore(
         name=name, scorer=name, metrics=_metrics(own), scored_samples=len(scored),
-        unscored_samples=len(asked) - len(scored),
+        unscored_samples=len(questions) - len(scored),
     )  # fmt: skip
 
 

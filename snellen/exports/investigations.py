@@ -83,34 +83,34 @@ def investigation(found: InvestigationResult, folder: Path, *, ended: bool) -> E
 
 def _picture(store: Any, name: str) -> bytes:  # noqa: ANN401 - an ArtifactStore; naming it would import the memory
     try:
-        found: bytes = store.read(name)
+        content: bytes = store.read(name)
     except SnellenError as error:
         msg = f"{str(error).partition(';')[0].rstrip('.')}; export with --no-pictures, or repeat the investigation."
         raise SnellenError(msg) from error
-    return found
+    return content
 
 
-def _tables(found: InvestigationResult, folder: Path) -> list[ExportTable]:
+def _tables(result: InvestigationResult, folder: Path) -> list[ExportTable]:
     return [
         ExportTable(
-            "samples", _SAMPLES, lambda: _sample_rows(found, folder),
+            "samples", _SAMPLES, lambda: _sample_rows(result, folder),
             "the pictures of each experiment with what is asked about them; `original` is the picture before it was "
             "changed, of a pair the first",
         ),
         ExportTable(
-            "trials", _TRIALS, lambda: trial_rows(found, folder),
+            "trials", _TRIALS, lambda: trial_rows(result, folder),
             "what each model said of each sample, with the log-probabilities of the choices' tokens",
         ),
         ExportTable(
-            "findings", _FINDINGS, lambda: _finding_rows(found, folder),
+            "findings", _FINDINGS, lambda: _finding_rows(result, folder),
             "each claim with its verdict and an interval (`interval`); `n` counts independent units (`unit`)",
         ),
         ExportTable(
-            "results", _RESULTS, lambda: _result_rows(found, folder),
+            "results", _RESULTS, lambda: _result_rows(result, folder),
             "how each model did in each experiment, an interval (`interval`); `n` counts independent units (`unit`)",
         ),
         ExportTable(
-            "answers", _ANSWERS, lambda: _answer_rows(found),
+            "answers", _ANSWERS, lambda: _answer_rows(result),
             "for each model the `answer` to the query as it was asked (yes, no, undecided; none where its wording does "
             "not tell), and whether the `property` that was examined `holds`",
         ),
@@ -172,16 +172,16 @@ class _Part:
         }
 
 
-def _parts(found: InvestigationResult, folder: Path) -> Iterator[_Part]:
+def _parts(result: InvestigationResult, folder: Path) -> Iterator[_Part]:
     begun = 1
-    for sample_set, report in found.parts:
+    for sample_set, report in result.parts:
         for place in range(len(report.experiments)):
-            yield _Part(found, folder, begun + place, sample_set, report, place)
+            yield _Part(result, folder, begun + place, sample_set, report, place)
         begun += len(report.experiments)
 
 
-def _sample_rows(found: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
-    for part in _parts(found, folder):
+def _sample_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
+    for part in _parts(result, folder):
         design = part.design
         for sample in part.samples:
             changed = design.protocol == "pairs" or sample.plain != sample.picture
@@ -203,8 +203,8 @@ def _question(design: Design, sample: Sample) -> dict[str, str]:
     return {"question": design.asked(arm), "answer": arm.answer}
 
 
-def _finding_rows(found: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
-    for part in _parts(found, folder):
+def _finding_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
+    for part in _parts(result, folder):
         for one in part.experiment.findings:
             claim = one.claim
             yield {
@@ -216,14 +216,14 @@ def _finding_rows(found: InvestigationResult, folder: Path) -> Iterator[dict[str
             }  # fmt: skip
 
 
-def _answer_rows(found: InvestigationResult) -> Iterator[dict[str, Any]]:
-    for _, report in found.parts:
+def _answer_rows(result: InvestigationResult) -> Iterator[dict[str, Any]]:
+    for _, report in result.parts:
         for one in report.answers:
             yield {"query": report.query, **one.model_dump()}
 
 
-def _result_rows(found: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
-    for part in _parts(found, folder):
+def _result_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
+    for part in _parts(result, folder):
         for one in part.experiment.results:
             yield {
                 "experiment": part.number, "model": one.model, "plain": one.plain, "n": one.n,
@@ -233,8 +233,8 @@ def _result_rows(found: InvestigationResult, folder: Path) -> Iterator[dict[str,
             }  # fmt: skip
 
 
-def _runs(found: InvestigationResult, folder: Path) -> Iterator[ModelRun]:
-    for part in _parts(found, folder):
+def _runs(result: InvestigationResult, folder: Path) -> Iterator[ModelRun]:
+    for part in _parts(result, folder):
         for model, plain in product(part.report.fingerprints, part.design.conditions):
             yield _run(part, model, plain=plain)
 

@@ -99,7 +99,7 @@ def _cells(table: ExportTable, columns: Mapping[str, Kind], cell: Callable[[Kind
         yield {name: cell(kind, row[name]) for name, kind in columns.items()}
 
 
-def _write(place: Path, schema: Any, rows: Iterable[Row], told: Callable[[int], None]) -> None:  # noqa: ANN401 - an arrow schema
+def _write(place: Path, schema: Any, rows: Iterable[Row], progress: Callable[[int], None]) -> None:  # noqa: ANN401 - an arrow schema
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -109,7 +109,7 @@ def _write(place: Path, schema: Any, rows: Iterable[Row], told: Callable[[int], 
         while part := list(islice(waiting, _PICTURED if pictured else _ROWS)):
             writer.write_table(pa.Table.from_pylist(part, schema=schema))
             done += len(part)
-            told(done)
+            progress(done)
 
 
 def _told(progress: Progress, table: ExportTable, done: int) -> None:
@@ -168,7 +168,7 @@ def _card(source: ExportSource) -> str:
         for table in source.tables
     ]
     data = DatasetCardData(pretty_name=line(source.title), tags=["vision-language", "snellen"], configs=configs)
-    told = [f"# {_unmarked(source.title)}", _unmarked(source.about), *map(_unmarked, source.notes)]
-    told.append("\n".join(f"- `{table.name}`: {table.about}." for table in source.tables))
-    told.append(f'```python\nload_dataset("FOLDER", "{source.tables[0].name}", split="{_SPLIT}")\n```')
-    return f"---\n{data.to_yaml()}\n---\n\n" + "\n\n".join(told) + "\n"
+    paragraphs = [f"# {_unmarked(source.title)}", _unmarked(source.about), *map(_unmarked, source.notes)]
+    paragraphs.append("\n".join(f"- `{table.name}`: {table.about}." for table in source.tables))
+    paragraphs.append(f'```python\nload_dataset("FOLDER", "{source.tables[0].name}", split="{_SPLIT}")\n```')
+    return f"---\n{data.to_yaml()}\n---\n\n" + "\n\n".join(paragraphs) + "\n"

@@ -117,8 +117,8 @@ class PageContext:
 
     def home(self, request: gr.Request) -> Path:
         """Return the home of the user that the guard let in; without a guard, the owner's."""
-        asked = request.request
-        user = asked.scope.get("state", {}).get("user") if asked is not None else None
+        http_request = request.request
+        user = http_request.scope.get("state", {}).get("user") if http_request is not None else None
         return Path(user.home) if user is not None else home_folder()
 
     async def begin(self, home: Path, make: Callable[[], Events]) -> Job:

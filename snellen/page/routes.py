@@ -38,18 +38,18 @@ def page_routes() -> list[Route]:
 
 async def _trials(request: Request) -> Response:
     try:
-        found = await found_of(request.path_params["thread"])
+        result = await found_of(request.path_params["thread"])
     except BadInput:
         return PlainTextResponse("There is no such report.", 404)
-    return await _file("trials.jsonl", lambda place: _write_trials(found, place), "application/jsonl")
+    return await _file("trials.jsonl", lambda place: _write_trials(result, place), "application/jsonl")
 
 
 async def _memory(_: Request) -> Response:
     return await _file(_ARCHIVE, lambda place: export_memory(PromptPool(home()), place), "application/zip")
 
 
-def _write_trials(found: InvestigationResult, place: Path) -> None:
-    investigation_files.write_trials(found, home(), place)
+def _write_trials(result: InvestigationResult, place: Path) -> None:
+    investigation_files.write_trials(result, home(), place)
 
 
 async def _file(name: str, write: Callable[[Path], object], kind: str) -> Response:

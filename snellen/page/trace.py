@@ -101,10 +101,10 @@ class ThreadTrace:
                 )
             case NodeFinished(node=node, update=update):
                 return self._after_node(node, update)
-            case LearningProgress(told=told):
-                return replace(self, activity=phase_in_words(told), share=_share(told))
-            case InvestigationProgress(told=told):
-                return replace(self, activity=examining_in_words(told), share=_share(told))
+            case LearningProgress(told=progress):
+                return replace(self, activity=phase_in_words(progress), share=_share(progress))
+            case InvestigationProgress(told=progress):
+                return replace(self, activity=examining_in_words(progress), share=_share(progress))
             case ModelsLoading():
                 return replace(self, activity=LOADING, share=None)
             case Waits():

@@ -47,10 +47,10 @@ def to_json(chosen: Campaign, results: Sequence[CellResult]) -> Json:
 
 def _answer(one: CellResult, model: str) -> Json:
     """Return the answer about a model: to the query as it was asked, and of what was examined."""
-    found = one.answers.get(model)
-    if found is None:
+    answer = one.answers.get(model)
+    if answer is None:
         return {"answer": None, "property": "", "holds": None}
-    return {"answer": found.answer, "property": found.property, "holds": found.holds}
+    return {"answer": answer.answer, "property": answer.property, "holds": answer.holds}
 
 
 def markdown(chosen: Campaign, results: Sequence[CellResult]) -> str:
@@ -127,6 +127,6 @@ def cell_text(one: CellResult, model: str) -> str:
     """Return a model's accuracy, with a tick where the examined property holds, a cross where it does not."""
     if model not in one.accuracies:
         return "–"
-    found = one.answers.get(model)
-    mark = "" if found is None or found.holds is None else " ✓" if found.holds else " ✗"
+    answer = one.answers.get(model)
+    mark = "" if answer is None or answer.holds is None else " ✓" if answer.holds else " ✗"
     return f"{one.accuracies[model][0]:.2f}{mark}"

@@ -30,10 +30,10 @@ _EXAMPLES: Final = 30
 
 def funnel_rows(funnel: Mapping[str, int]) -> list[tuple[str, int, str, str]]:
     """Return the rows of the funnel: what was rejected, how often, and how often in the paper."""
-    asked = max(funnel.get(ASKED, 0), 1)
+    total = max(funnel.get(ASKED, 0), 1)
     names = [ASKED, *REASONS, KEPT]
     return [
-        (name, funnel.get(name, 0), f"{100 * funnel.get(name, 0) / asked:.1f} %",
+        (name, funnel.get(name, 0), f"{100 * funnel.get(name, 0) / total:.1f} %",
          f"{100 * _PAPER[name]:.1f} %" if name in _PAPER else "")
         for name in names
     ]  # fmt: skip

@@ -109,8 +109,8 @@ def _wrong(answer: Any, count: int, allowed: Sequence[str]) -> str:  # noqa: ANN
         if not isinstance(one, dict):
             return f"Decision {place} is {_shown(one)}, no object."
         if one.get("type") not in allowed:
-            said = _shown(one["type"]) if "type" in one else "missing"
-            return f"The type of decision {place} is {said}, which is none of {', '.join(allowed)}."
+            kind = _shown(one["type"]) if "type" in one else "missing"
+            return f"The type of decision {place} is {kind}, which is none of {', '.join(allowed)}."
         if not isinstance(one.get("message") or "", str):
             return f"The message of decision {place} is {_shown(one['message'])}, no text."
     return ""

@@ -71,33 +71,33 @@ def _store(context: object) -> ArtifactStore:
     from snellen.runtime.context import Context, given_now
     from snellen.runtime.resources import open_pictures
 
-    given = given_now(context)
-    return given.pictures if isinstance(given, Context) else open_pictures(home())
+    current = given_now(context)
+    return current.pictures if isinstance(current, Context) else open_pictures(home())
 
 
-def _stored(given: Any, name: str, store: ArtifactStore) -> Json:  # noqa: ANN401 - whatever a caller gives
-    found: Picture | None = given if isinstance(given, Picture) else None
-    if isinstance(given, str | os.PathLike):
-        found = _named(os.fspath(given), name, store)
-    if isinstance(given, Mapping) and given.get("type") in PICTURE_TYPES:
-        found = stored_picture(dict(given), name, store)
-    if found is not None:
-        return cast("Json", to_json(found))
+def _stored(value: Any, name: str, store: ArtifactStore) -> Json:  # noqa: ANN401 - whatever a caller gives
+    picture: Picture | None = value if isinstance(value, Picture) else None
+    if isinstance(value, str | os.PathLike):
+        picture = _named(os.fspath(value), name, store)
+    if isinstance(value, Mapping) and value.get("type") in PICTURE_TYPES:
+        picture = stored_picture(dict(value), name, store)
+    if picture is not None:
+        return cast("Json", to_json(picture))
     try:
-        return checked_reference(dict(given) if isinstance(given, Mapping) else {})
+        return checked_reference(dict(value) if isinstance(value, Mapping) else {})
     except ValueError as error:
         msg = f"The {name} is none: give a path, a data: address, or the id or the reference of a stored picture."
         raise BadInput(msg) from error
 
 
 def _named(text: Any, name: str, store: ArtifactStore) -> Picture:  # noqa: ANN401 - a path may be bytes
-    said = os.fsdecode(text)
-    if said[:5].lower() == "data:":
-        return stored_picture({"url": said}, name, store)
-    if _ID.fullmatch(said):
-        return known_picture(said, store)
-    path = said.removeprefix("file://")
-    if path == said and _SCHEME.match(said):
+    source = os.fsdecode(text)
+    if source[:5].lower() == "data:":
+        return stored_picture({"url": source}, name, store)
+    if _ID.fullmatch(source):
+        return known_picture(source, store)
+    path = source.removeprefix("file://")
+    if path == source and _SCHEME.match(source):
         msg = f"The {name} is an address, which is not looked up: give a path, a data: address, or a stored picture."
         raise BadInput(msg)
     if not _PATHS.get():

@@ -94,8 +94,8 @@ def fields_filled_by(state: InvestigateState, given: Given | None, thread: str) 
         BadInput: Something cannot be used.
     """
     chosen = given if isinstance(given, InvestigationSettings) else InvestigationSettings()
-    said = {name: getattr(state, name) for name in _OPEN}
-    filled = {name: getattr(chosen, name) if value is None else value for name, value in said.items()}
+    values = {name: getattr(state, name) for name in _OPEN}
+    filled = {name: getattr(chosen, name) if value is None else value for name, value in values.items()}
     if given is not None and not isinstance(given, RunSettings):
         read = {"protocol": protocol_read(filled["protocol"], state.query, state.models)}
         return {"investigation": state.investigation or thread} | filled | read
@@ -130,18 +130,18 @@ def _checked_protocol(request: InvestigationRequest) -> str:
     if request.protocol not in known:
         msg = f"There is no protocol {request.protocol[:40]!r}: there are {', '.join(known)}."
         raise BadInput(msg)
-    found = protocol_read(request.protocol, request.query, list(load_profile(request.profile).tested))
-    if found != "choice" and request.pictures is not None:
-        command = "prove" if found == "freeform" else "pairs"
+    protocol = protocol_read(request.protocol, request.query, list(load_profile(request.profile).tested))
+    if protocol != "choice" and request.pictures is not None:
+        command = "prove" if protocol == "freeform" else "pairs"
         msg = (
-            f"The protocol {found!r} draws from the profile's world: build a benchmark of your pictures with "
+            f"The protocol {protocol!r} draws from the profile's world: build a benchmark of your pictures with "
             f"`snellen {command} build --data DIR`, or choose --protocol choice."
         )
         raise BadInput(msg)
-    if found != "choice" and request.correct:
-        msg = f"What the protocol {found!r} finds is not taught yet: leave out --correct."
+    if protocol != "choice" and request.correct:
+        msg = f"What the protocol {protocol!r} finds is not taught yet: leave out --correct."
         raise BadInput(msg)
-    return found
+    return protocol
 
 
 def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges: bool = False) -> list[str]:
@@ -183,14 +183,14 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
 
 
 def _checked_query(query: str) -> str:
-    said = " ".join(query.split())
-    if not said:
+    text = " ".join(query.split())
+    if not text:
         msg = 'The query is empty: ask about models, for example "Are these models robust to rotation?".'
         raise BadInput(msg)
-    if len(said) > MAX_QUERY:
-        msg = f"The query has {len(said):,} characters; say it in at most {MAX_QUERY:,}."
+    if len(text) > MAX_QUERY:
+        msg = f"The query has {len(text):,} characters; say it in at most {MAX_QUERY:,}."
         raise BadInput(msg)
-    return said
+    return text
 
 
 def _checked_alpha(alpha: float) -> float:
@@ -221,8 +221,8 @@ def _checked_folder(pictures: Path | str) -> Path:
 
     folder = user_path(pictures, "folder").absolute()
     if not folder.is_dir():
-        said = str(pictures)[:200]  # as it was given: as a path, an address would lose a slash
-        msg = f"There is no folder {said}: --pictures wants one with a folder of pictures for each class."
+        shown = str(pictures)[:200]  # as it was given: as a path, an address would lose a slash
+        msg = f"There is no folder {shown}: --pictures wants one with a folder of pictures for each class."
         raise BadInput(msg)
     concepts_in(folder)
     return folder

@@ -71,14 +71,14 @@ async def opened(state: InvestigateState, investigator: Investigator) -> Investi
     Raises:
         BadInput: The query cannot be examined.
     """
-    asked: Json = {"query": state.query, "protocol": state.protocol, "models": list(state.models)}
+    request: Json = {"query": state.query, "protocol": state.protocol, "models": list(state.models)}
     known = _opening_of(state)
     # Somebody may have changed what is asked, or the opening itself.
-    if known is not None and state.opening.get("asked") == asked and set(known.models) <= set(state.models):
+    if known is not None and state.opening.get("asked") == request and set(known.models) <= set(state.models):
         return state
     before = investigator.usage
-    said = await investigator.open_report(state.query, state.models)
-    opening: Json = {"asked": asked, "said": said.model_dump(mode="json")}
+    reply = await investigator.open_report(state.query, state.models)
+    opening: Json = {"asked": request, "said": reply.model_dump(mode="json")}
     return replace(state, opening=opening, usage=usage_with(state.usage, before, investigator.usage))
 
 

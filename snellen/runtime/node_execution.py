@@ -46,8 +46,8 @@ class Step(Runnable[Any, Any]):
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ANN401, ARG002 - inherited
         """Do it."""
-        given = {"runtime": get_runtime()} if self._wants_runtime else {}
-        return await self._work(input, **given)
+        arguments = {"runtime": get_runtime()} if self._wants_runtime else {}
+        return await self._work(input, **arguments)
 
     async def _marked(self, state: Any) -> Any:  # noqa: ANN401
         # Of this task alone: each task has variables of its own.

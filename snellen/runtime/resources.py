@@ -120,8 +120,8 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     generation, retrieval = sources_of(chosen, context.vision(), open_picture=read_picture)
 
     def match(picture: Image, texts: Sequence[str]) -> Sequence[float]:
-        found: list[float] = context.vision().match([picture] * len(texts), texts)
-        return found
+        scores: list[float] = context.vision().match([picture] * len(texts), texts)
+        return scores
 
     adapters = AdapterStore(folder)
     return replace(
@@ -257,12 +257,14 @@ async def context_of(runtime: Runtime[Given], state: object) -> Context:
         BadInput: There is no such profile.
         SnellenError: The memory, the Reasoner or the world cannot be used.
     """
-    given = given_of(runtime)
-    if isinstance(given, Context):
-        return given
+    current = given_of(runtime)
+    if isinstance(current, Context):
+        return current
     from snellen.memory.home import home
 
-    chosen = (given.profile if isinstance(given, RunSettings) else "") or getattr(state, "profile", "") or "embedded"
+    chosen = (
+        (current.profile if isinstance(current, RunSettings) else "") or getattr(state, "profile", "") or "embedded"
+    )
     folder = await asyncio.to_thread(home)
     pictures, needs = str(getattr(state, "folder", "")), getattr(state, "needs", [])
     # What was collected to be learned from lies in the memory: the folder may be gone.

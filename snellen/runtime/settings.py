@@ -99,28 +99,28 @@ def given_in(context: object, configurable: Mapping[str, Any]) -> Given | None:
     return own if own is None or isinstance(own, Given) else _settings(own)
 
 
-def _settings(said: object) -> RunSettings:
-    found = _fields_of(said)
+def _settings(settings: object) -> RunSettings:
+    values = _fields_of(settings)
     known = [one.name for one in fields(InvestigationSettings)]
-    if unknown := [name for name in found if name not in known]:
+    if unknown := [name for name in values if name not in known]:
         msg = (
             f"There is no setting {unknown[0][:80]!r}: settings are {', '.join(known)}; a context with fields of your "
             f"own holds them under {OWN_KEY!r}."
         )
         raise BadInput(msg)
     try:
-        return TypeAdapter(InvestigationSettings).validate_python(found)
+        return TypeAdapter(InvestigationSettings).validate_python(values)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_input=False)[0]
         msg = f"The setting {'.'.join(map(str, wrong['loc']))!r} cannot be used: {wrong['msg'].lower()}."
         raise BadInput(msg) from error
 
 
-def _fields_of(said: object) -> dict[str, Any]:
-    if isinstance(said, Mapping | BaseModel):
-        return {str(name): value for name, value in dict(said).items()}
-    if is_dataclass(said) and not isinstance(said, type):
-        return {one.name: getattr(said, one.name) for one in fields(said)}
-    kind = type(said).__name__
+def _fields_of(settings: object) -> dict[str, Any]:
+    if isinstance(settings, Mapping | BaseModel):
+        return {str(name): value for name, value in dict(settings).items()}
+    if is_dataclass(settings) and not isinstance(settings, type):
+        return {one.name: getattr(settings, one.name) for one in fields(settings)}
+    kind = type(settings).__name__
     msg = f"What stands under {OWN_KEY!r} is {kind!r}: give a dict of settings, such as {{'profile': 'hub'}}."
     raise BadInput(msg)

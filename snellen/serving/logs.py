@@ -69,7 +69,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; it holds no line break and no secret."""
-        said: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -78,8 +78,8 @@ class JsonLines(logging.Formatter):
             **getattr(record, FIELDS, {}),
         }
         if record.exc_info:
-            said |= _trouble(record.exc_info)
-        return json.dumps(_clean(said), ensure_ascii=True, default=str)
+            entry |= _trouble(record.exc_info)
+        return json.dumps(_clean(entry), ensure_ascii=True, default=str)
 
 
 def configure_logging(*, level: int = logging.INFO, stream: TextIO | None = None) -> None:
@@ -112,14 +112,14 @@ def _trouble(
     frames = traceback.extract_tb(trace)[-_FRAMES:]
     # Paths of this machine are nobody's business: the last two parts say which file it is.
     where = [f"{'/'.join(PurePath(one.filename).parts[-2:])}:{one.lineno} {one.name}" for one in frames]
-    said: dict[str, Any] = {"error": kind.__name__, "where": where}
+    details: dict[str, Any] = {"error": kind.__name__, "where": where}
     if os.environ.get("SNELLEN_DEBUG", "").strip().lower() not in {"", "0", "no", "false"}:
-        said["detail"] = str(error)
-    return said
+        details["detail"] = str(error)
+    return details
 
 
-def _clean(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: STRUCK if _SECRET_FIELD.fullmatch(name) else _cleaned(value) for name, value in said.items()}
+def _clean(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: STRUCK if _SECRET_FIELD.fullmatch(name) else _cleaned(value) for name, value in entry.items()}
 
 
 def _cleaned(value: Any) -> Any:  # noqa: ANN401 - whatever a record says

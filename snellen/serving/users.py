@@ -128,11 +128,11 @@ class Tokens:
         """Return the record of a token; None where there is none. A wrong token takes as long as a right one."""
         self._refresh()
         digest = _digest(token) if _TOKEN.fullmatch(token) else ""
-        found = None
+        record = None
         for one in self._held.values():
             if hmac.compare_digest(one.sha256, digest):
-                found = one
-        return found
+                record = one
+        return record
 
     def named(self, name: str) -> Token | None:
         """Return what is kept of a user's token."""
@@ -170,11 +170,11 @@ class Tokens:
         """
         with storing(self.path):
             try:
-                found = self.path.stat()
+                status = self.path.stat()
             except FileNotFoundError:
                 self._seen, self._held = None, {}
                 return
-            seen = (found.st_mtime_ns, found.st_size, found.st_ino)
+            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
             if seen != self._seen:
                 self._held = _read(self.path)
                 self._seen = seen

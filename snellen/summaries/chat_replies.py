@@ -30,14 +30,14 @@ def answer_in_words(ended: AskState, remark: Remark) -> str:
     answer = (
         "here is the picture" if isinstance(from_json(ended.answer), Picture) else in_words(from_json(ended.answer))
     )
-    said = answer_and_caveat(answer[:1].upper() + answer[1:], ended)
-    said = f"I have no answer: {ended.error}" if ended.error else said
+    text = answer_and_caveat(answer[:1].upper() + answer[1:], ended)
+    text = f"I have no answer: {ended.error}" if ended.error else text
     if remark.right:
         return f"Good: {answer}. I remember how I got there."
     if remark:
-        said = _second_answer(ended, said)
-    notices = [one for one in notices_of(ended) if one not in said]
-    return "\n\n".join([said, *(f"*{one}*" for one in notices[:3])])
+        text = _second_answer(ended, text)
+    notices = [one for one in notices_of(ended) if one not in text]
+    return "\n\n".join([text, *(f"*{one}*" for one in notices[:3])])
 
 
 def _second_answer(ended: AskState, answer: str) -> str:
@@ -84,8 +84,8 @@ def evidence_in_words(report: Report) -> str:
             verdict = VERDICTS[one.verdict]
             low, high = one.interval
             between = f"{one.mean:.2f}, {interval_name(one)} {low:.2f} to {high:.2f}"
-            told = one.trouble or f"{verdict} ({between}, {sample_size(one, experiment.design)})"
-            lines.append(f"   - {one.claim.stated(experiment.design)}? {told}")
+            result = one.trouble or f"{verdict} ({between}, {sample_size(one, experiment.design)})"
+            lines.append(f"   - {one.claim.stated(experiment.design)}? {result}")
     return "\n".join([*lines, *(f"- {note}" for note in report.notes)])
 
 

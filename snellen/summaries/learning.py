@@ -37,11 +37,11 @@ def phase_in_words(told: Json) -> str:
         told: What the nodes of learning stream under ``learning``.
     """
     phase = str(told.get("phase", ""))
-    said = f"{told.get('need', '')} · {_PHASES.get(phase, phase)}"
+    text = f"{told.get('need', '')} · {_PHASES.get(phase, phase)}"
     place = progress_of(told)
     if place is not None:
-        return f"{said}, {place[0]} of {place[1]}"
-    return f"{said}: {told['kept']} of {told.get('of', '?')} kept" if "kept" in told else said
+        return f"{text}, {place[0]} of {place[1]}"
+    return f"{text}: {told['kept']} of {told.get('of', '?')} kept" if "kept" in told else text
 
 
 def progress_of(told: Json) -> tuple[int, int] | None:
@@ -72,8 +72,8 @@ def meaning_in_words(one: LearningOutcome) -> str:
             return "nothing new was learned"
         return "the task is tried again with it" if one.helped is None else "the answer was still not right with it"
     pool = POOL_OF_TOOL.get(one.need.tool, one.need.tool)
-    said = _MEANING.get(pool, "{concept} is known").format(concept=repr(one.need.concept), question=one.need.question)
-    return f"{said} now: the answer is right with it" if one.need.retried else f"{said} from now on"
+    text = _MEANING.get(pool, "{concept} is known").format(concept=repr(one.need.concept), question=one.need.question)
+    return f"{text} now: the answer is right with it" if one.need.retried else f"{text} from now on"
 
 
 @dataclass(frozen=True)

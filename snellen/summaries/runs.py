@@ -65,12 +65,12 @@ def notices_of(state: AskState) -> list[str]:
 
 def feedback_in_words(state: AskState) -> str:
     """Say what is known of the right answer: ``expected: yes``, ``told: that is not a cat``, where the thing is."""
-    said = [f"expected: {state.expected}"] if state.expected is not None else []
-    said += [f"told: {state.correction}"] if state.correction else []
+    parts = [f"expected: {state.expected}"] if state.expected is not None else []
+    parts += [f"told: {state.correction}"] if state.correction else []
     region = from_json(state.region) if state.region else None
     if isinstance(region, Region):
-        said.append(f"shown: {region.label or 'a region'} at {', '.join(map(str, region.box))}")
-    return "; ".join(said) or "nothing was said"
+        parts.append(f"shown: {region.label or 'a region'} at {', '.join(map(str, region.box))}")
+    return "; ".join(parts) or "nothing was said"
 
 
 def verdict_in_words(state: AskState) -> str:
@@ -98,8 +98,8 @@ def fault_in_words(fault: Fault, critique: Critique) -> str:
 
 def remedy_in_words(fault: Fault) -> str:
     """Say what a step should have given; empty where that is not known, or the reason has said so."""
-    wanted = fault.right_output
-    return f"it should have given: {wanted}" if wanted and wanted not in fault.reason else ""
+    expected = fault.right_output
+    return f"it should have given: {expected}" if expected and expected not in fault.reason else ""
 
 
 def drawn(value: Any, store: ArtifactStore) -> PIL.Image.Image | None:  # noqa: ANN401 - any value of a program
@@ -122,5 +122,5 @@ def drawn(value: Any, store: ArtifactStore) -> PIL.Image.Image | None:  # noqa: 
 
 def regions_of(value: Any) -> list[Region]:  # noqa: ANN401 - any value of a program
     """Return the regions in a value that lie in the first one's picture; none for a value of another kind."""
-    found = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, Region)]
-    return [region for region in found if region.picture == found[0].picture]
+    regions = [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, Region)]
+    return [region for region in regions if region.picture == regions[0].picture]

@@ -97,11 +97,11 @@ def stream_ask(  # noqa: PLR0913 - one for each thing that a caller may say
         _check(pictures, instruction, expected, family)
         await asyncio.to_thread(lambda: check_reachable(load_profile(profile)))
         context = await asyncio.to_thread(gather or make_context, profile, folder)
-        stored, said = await asyncio.to_thread(_stored, pictures, context)
+        stored, warnings = await asyncio.to_thread(_stored, pictures, context)
         state = AskState(
             instruction=instruction.strip(),
             pictures=stored,
-            warnings=[*notices, *said],
+            warnings=[*notices, *warnings],
             family=family,
             expected=expected,
             profile=lasting(profile),
@@ -214,12 +214,12 @@ def _check_understood(feedback: Feedback, context: Context) -> None:
     """Refuse words alone of which nothing is understood where no chat model reads them: any answer would be right."""
     from snellen.reasoning.case_based.reasoner import CaseReasoner
 
-    said = feedback.correction or ""
-    if feedback.expected or feedback.region or read_correction(said):
+    correction = feedback.correction or ""
+    if feedback.expected or feedback.region or read_correction(correction):
         return
     if isinstance(context.reasoner, CaseReasoner):
         msg = (
-            f"{said[:80]!r} is not understood, so nothing is learned from it: say what it should be "
+            f"{correction[:80]!r} is not understood, so nothing is learned from it: say what it should be "
             '("it should be three"), what it is not ("that is not a cat") or what was missed ("there is also a cat on '
             'the left"), or give --answer.'
         )
@@ -230,12 +230,12 @@ def _check_bearing(feedback: Feedback, state: AskState) -> None:
     """Refuse words about a thing where the answer is none: any other answer would be taken for right."""
     from snellen.learning.feedback import bears_on
 
-    said = feedback.correction or ""
-    if feedback.expected or feedback.region or bears_on(read_correction(said), from_json(state.answer)):
+    correction = feedback.correction or ""
+    if feedback.expected or feedback.region or bears_on(read_correction(correction), from_json(state.answer)):
         return
     msg = (
-        f"The answer was {str(from_json(state.answer))[:40]!r}, and {said[:80]!r} does not say what it should be: give "
-        "--answer; where a thing was taken for another, show it with --region and --label."
+        f"The answer was {str(from_json(state.answer))[:40]!r}, and {correction[:80]!r} does not say what it should "
+        "be: give --answer; where a thing was taken for another, show it with --region and --label."
     )
     raise BadInput(msg)
 

@@ -146,7 +146,7 @@ def _pictures_before(messages: Sequence[BaseMessage]) -> list[Picture]:
     """Return the pictures that are spoken of: those of the person's last message that has any."""
     from snellen.graphs.messages import referred
 
-    return next((found for one in reversed(messages) if one.type == "human" and (found := referred(one))), [])
+    return next((pictures for one in reversed(messages) if one.type == "human" and (pictures := referred(one))), [])
 
 
 async def _stream(

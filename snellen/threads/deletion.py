@@ -27,11 +27,11 @@ def read_age(said: str) -> timedelta:
     Raises:
         BadInput: It is none, or beyond a hundred years.
     """
-    found = _AGE.fullmatch(said.strip().lower())
-    if found is None:
+    match = _AGE.fullmatch(said.strip().lower())
+    if match is None:
         msg = f"{said[:40]!r} is no age: give hours, days or weeks, as in 12h, 30d or 8w."
         raise BadInput(msg)
-    return _checked(int(found[1]) * _UNITS[found[2]])
+    return _checked(int(match[1]) * _UNITS[match[2]])
 
 
 def _checked(age: timedelta) -> timedelta:

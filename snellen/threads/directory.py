@@ -58,11 +58,11 @@ async def list_threads() -> list[ThreadSummary]:
     from snellen.memory.checkpoints import thread_graphs
 
     folder = await asyncio.to_thread(home_to_read)
-    found = await asyncio.to_thread(thread_graphs, folder)
+    graph_by_thread = await asyncio.to_thread(thread_graphs, folder)
     async with threads.reading_all(folder) as graphs:
         return [
             await THREAD_TYPES[of].summary(graphs[of], name)
-            for name, of in ((name, threads.known_graph(graph)) for name, graph in found.items())
+            for name, of in ((name, threads.known_graph(graph)) for name, graph in graph_by_thread.items())
         ]
 
 
@@ -106,8 +106,8 @@ async def history(thread: str) -> list[Moment]:
     """
     of = await threads.graph_of(thread)
     async with threads.reading(of, await asyncio.to_thread(home_to_read)) as graph:
-        found = [one async for one in graph.aget_state_history(THREAD_TYPES[of].address(thread), limit=MAX_HISTORY)]
-    return [_moment(one, before) for one, before in itertools.zip_longest(found, found[1:])]
+        snapshots = [one async for one in graph.aget_state_history(THREAD_TYPES[of].address(thread), limit=MAX_HISTORY)]
+    return [_moment(one, before) for one, before in itertools.zip_longest(snapshots, snapshots[1:])]
 
 
 async def standing(thread: str) -> str:

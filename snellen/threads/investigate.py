@@ -172,11 +172,11 @@ def correct_investigation(
 def _check_correctable(state: InvestigateState) -> None:
     from snellen.experiments.follow_up import weaknesses
 
-    found = found_in(state)
+    result = found_in(state)
     if state.after:
         msg = f"The models of {state.investigation!r} were corrected: `snellen report {state.investigation}` shows it."
         raise BadInput(msg)
-    if found is None or not weaknesses(found.report):
+    if result is None or not weaknesses(result.report):
         msg = (
             f"The investigation {state.investigation!r} found nothing that a model cannot do, so there is nothing to "
             "correct: `snellen report` shows what it found."

@@ -49,9 +49,9 @@ class ProgressLine:
     def take(self, event: Any) -> bool:  # noqa: ANN401 - the events of any kind of thread
         """Take an event; tell whether something else is done after it."""
         before = self.line
-        told = getattr(event, "told", {})
-        self._asked = self._asked + told.get("done", 0) if told.get("phase") == "measure" else 0
-        done, of = self._asked or told.get("done"), told.get("of")
+        progress = getattr(event, "told", {})
+        self._asked = self._asked + progress.get("done", 0) if progress.get("phase") == "measure" else 0
+        done, of = self._asked or progress.get("done"), progress.get("of")
         self.share = (float(done), float(of)) if done is not None and of is not None else None
         self.line = _line(event, done) or self.line
         return self.line != before
@@ -67,10 +67,10 @@ def _line(event: Any, done: float | None) -> str:  # noqa: ANN401 - as above
             return _AFTER.get(node, "")
         case StepFinished(record=record):
             return f"step {record.get('address', '')}: {record.get('tool', '')}"
-        case LearningProgress(told=told):
-            return phase_in_words(told)
-        case InvestigationProgress(told=told):
-            return doing(told) + (f": {done} of {told['of']}" if done is not None and "of" in told else "")
+        case LearningProgress(told=progress):
+            return phase_in_words(progress)
+        case InvestigationProgress(told=progress):
+            return doing(progress) + (f": {done} of {progress['of']}" if done is not None and "of" in progress else "")
         case _:
             return ""
 
@@ -100,8 +100,8 @@ def doing_after(event: SessionEvent) -> str:
             return _NEXT.get(node, "going on")
         case StepFinished():
             return "running the program"
-        case LearningProgress(told=told):
-            return phase_in_words({name: told[name] for name in ("need", "phase") if name in told})
+        case LearningProgress(told=progress):
+            return phase_in_words({name: progress[name] for name in ("need", "phase") if name in progress})
         case Waits():
             return "waiting for a decision"
         case _:

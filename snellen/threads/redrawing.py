@@ -66,12 +66,12 @@ class Redrawing:
         samples = SampleTable(self.folder)
         for graph, state in self._states:
             for gap in gaps(state, samples) if graph == "investigate" else ():
-                said = f"{len(gap.rounds)} of its rounds have samples missing"
+                problem = f"{len(gap.rounds)} of its rounds have samples missing"
                 context = self._context(graph, state)
                 if context is not None and (not found.repaired or fill(gap, context)):
-                    found.note("rebuilt", gap, f"{said}; they are drawn again, as they follow from a seed")
+                    found.note("rebuilt", gap, f"{problem}; they are drawn again, as they follow from a seed")
                 else:
-                    found.note("lost", gap, f"{said}, and where they came from is gone")
+                    found.note("lost", gap, f"{problem}, and where they came from is gone")
 
     @cached_property
     def _states(self) -> list[tuple[GraphName, Any]]:
@@ -84,15 +84,15 @@ class Redrawing:
     async def _read(self) -> list[tuple[GraphName, Any]]:
         from snellen.memory.checkpoints import UNREADABLE, thread_graphs
 
-        found: list[tuple[GraphName, Any]] = []
+        states: list[tuple[GraphName, Any]] = []
         async with thread.reading_all(self.folder) as graphs:
             for name, graph in thread_graphs(self.folder).items():
                 of = thread.known_graph(graph)
                 try:
-                    found += _parts(of, await directory.THREAD_TYPES[of].state_of(graphs[of], name))
+                    states += _parts(of, await directory.THREAD_TYPES[of].state_of(graphs[of], name))
                 except UNREADABLE:
                     continue
-        return found
+        return states
 
     def _context(self, graph: GraphName, state: Any) -> Any:  # noqa: ANN401 - a state, and snellen.runtime.context.Context
         try:
@@ -127,16 +127,14 @@ def draw_samples(state: InvestigateState, context: Context, store: ArtifactStore
 
 def _reports(state: InvestigateState) -> Iterator[tuple[str, Report]]:
     """Yield the reports of an investigation, each with the name that its samples are kept by."""
-    for name, told in ((state.investigation, state.report), (corrected_sample_set(state.investigation), state.after)):
-        if told:
-            yield name, Report.model_validate(told)
+    for name, stored in ((state.investigation, state.report), (corrected_sample_set(state.investigation), state.after)):
+        if stored:
+            yield name, Report.model_validate(stored)
 
 
-def _draw_experiment(
-    name: str, report: Report, number: int, examination: Examination, wanted: AbstractSet[str]
-) -> None:
+def _draw_experiment(name: str, report: Report, number: int, examination: Examination, ids: AbstractSet[str]) -> None:
     samples = examination.samples.of(name, number)
-    for place in sorted({one.round for one in samples if wanted & {one.picture, one.plain}}):
+    for place in sorted({one.round for one in samples if ids & {one.picture, one.plain}}):
         try:
             made_round(name, report, number, place, examination)
         except SnellenError:  # its source is gone, such as a folder: what it had cannot be drawn
@@ -177,14 +175,14 @@ class Gap:
 
 def gaps(state: InvestigateState, samples: SampleTable) -> list[Gap]:
     """Return what an investigation's reports say was drawn, and the table of samples does not have."""
-    found = []
+    incomplete = []
     for name, report in _reports(state):
         for number, experiment in enumerate(report.experiments):
             there = Counter(one.round for one in samples.of(name, number))
             arms = len(experiment.design.arms)
             missing = tuple(place for place in range(experiment.rounds) if there[place] < arms)
-            found += [Gap(name, report, number, missing)] if missing else []
-    return found
+            incomplete += [Gap(name, report, number, missing)] if missing else []
+    return incomplete
 
 
 def fill(gap: Gap, context: Context) -> bool:

@@ -114,8 +114,8 @@ async def graph_of(thread: str) -> GraphName:
 
     folder = await asyncio.to_thread(home_to_read)
     name = await known_thread(thread, folder)
-    found = (await asyncio.to_thread(thread_graphs, folder)).get(name)
-    return known_graph(found or "")
+    graph = (await asyncio.to_thread(thread_graphs, folder)).get(name)
+    return known_graph(graph or "")
 
 
 def known_graph(name: str) -> GraphName:
@@ -170,8 +170,8 @@ async def opened(thread: str, graph: GraphName, folder: Path) -> AsyncIterator[G
     """Open a graph with the thread held for this process."""
     from snellen.memory.thread_locks import running
 
-    async with running(thread, folder), reading(graph, folder) as found:
-        yield found
+    async with running(thread, folder), reading(graph, folder) as open_graph:
+        yield open_graph
 
 
 def state_from(values: Json, kind: type[State]) -> State:

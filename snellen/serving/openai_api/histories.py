@@ -80,12 +80,12 @@ async def remember(thread: str, messages: Sequence[Message]) -> None:
 
 def fingerprint(messages: Sequence[Message]) -> str:
     """Return a sum of what the user said, words and pictures in order; empty where nothing was said."""
-    said = [
+    contents = [
         (_plain(one.text()), [_sum(block) for block in one.others()])
         for one in messages
         if one.role == "user" and one.content
     ]
-    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest() if said else ""
+    return hashlib.sha256(json.dumps(contents, ensure_ascii=False).encode()).hexdigest() if contents else ""
 
 
 async def for_the_graph(messages: Sequence[Message], uploads: Uploads) -> list[BaseMessage]:
@@ -154,5 +154,5 @@ def _plain(text: str) -> str:
 
 def _sum(block: dict[str, Any]) -> str:
     address = block.get("image_url")
-    said = address.get("url") if isinstance(address, dict) else address
-    return hashlib.sha256(str(said or json.dumps(block, sort_keys=True)).encode()).hexdigest()
+    url = address.get("url") if isinstance(address, dict) else address
+    return hashlib.sha256(str(url or json.dumps(block, sort_keys=True)).encode()).hexdigest()

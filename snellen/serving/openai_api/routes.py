@@ -128,34 +128,34 @@ class _Api:
         return JSONResponse(_model(name))
 
     async def completions(self, request: Request) -> Response:
-        asked = read_request(await _body(request))
-        profile = self._profile(asked.model)
+        chat_request = read_request(await _body(request))
+        profile = self._profile(chat_request.model)
         home = cast("User", request.state.user).home
         showing = _showing(request)
         uploads = Uploads(open_pictures(home), self.settings)
-        messages = await for_the_graph(asked.messages, uploads)
-        place = await place_of(request.headers.get(THREAD), asked.messages)
+        messages = await for_the_graph(chat_request.messages, uploads)
+        place = await place_of(request.headers.get(THREAD), chat_request.messages)
         running = self.jobs.find(home, place.thread)
         if running is not None and not running.is_over:
             msg = "This conversation is still being answered: wait, or stop it."
             raise ApiError(409, msg, code="busy")
-        keeping = None if await self._keeps(place, asked) else self._seconds(asked)
-        make = partial(_answering, asked, messages, place.thread, profile, keeping)
-        exchange = _Exchange(request, asked, place, self.jobs, showing)
+        keeping = None if await self._keeps(place, chat_request) else self._seconds(chat_request)
+        make = partial(_answering, chat_request, messages, place.thread, profile, keeping)
+        exchange = _Exchange(request, chat_request, place, self.jobs, showing)
         exchange.begun = asyncio.create_task(self.jobs.begin(home, make))
         # Whether it fails is told to whoever still waits for it.
         exchange.begun.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return await (exchange.streamed() if asked.stream else exchange.whole())
+        return await (exchange.streamed() if chat_request.stream else exchange.whole())
 
-    async def _keeps(self, place: ConversationPlace, asked: ChatRequest) -> bool:
+    async def _keeps(self, place: ConversationPlace, chat_request: ChatRequest) -> bool:
         """Tell whether the thread is kept for good: the client named it or asks for that, or it was kept before."""
-        if place.kept or asked.store:
+        if place.kept or chat_request.store:
             await retention.keep(place.thread)
             return True
         return await retention.is_kept(place.thread)
 
-    def _seconds(self, asked: ChatRequest) -> float:
-        return 0.0 if asked.store is False else self.settings.transient_seconds
+    def _seconds(self, chat_request: ChatRequest) -> float:
+        return 0.0 if chat_request.store is False else self.settings.transient_seconds
 
     def _profile(self, name: str) -> str:
         if name not in self.profiles:
@@ -165,12 +165,12 @@ class _Api:
 
 
 async def _answering(
-    asked: ChatRequest, messages: list[BaseMessage], thread: str, profile: str, seconds: float | None
+    chat_request: ChatRequest, messages: list[BaseMessage], thread: str, profile: str, seconds: float | None
 ) -> AsyncGenerator[Any]:
     """Answer a conversation and remember it, even if the client has left.
 
     Args:
-        asked: The request.
+        chat_request: The request.
         messages: Its messages.
         thread: The conversation's.
         profile: Name or path of a profile.
@@ -182,7 +182,7 @@ async def _answering(
         async with aclosing(stream_messages(messages, thread=thread, profile=profile)) as events:
             async for event in events:
                 yield event
-        await remember(thread, asked.messages)
+        await remember(thread, chat_request.messages)
     finally:
         if seconds is not None:
             await retention.end_transient(thread, seconds)

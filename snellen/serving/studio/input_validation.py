@@ -200,16 +200,16 @@ async def _check_settings(settings: object, graph: str) -> None:
 
 async def _store_given(values: Json, scope: Scope) -> None:
     """Store the pictures that a state brings as data addresses or blocks of messages; paths are not read."""
-    given = values.get("pictures")
-    if not isinstance(given, list):
+    pictures = values.get("pictures")
+    if not isinstance(pictures, list):
         return
     user = scope["state"]["user"]
     uploads = Uploads(open_pictures(user.home), ServerSettings())
-    for place, one in enumerate(given):
+    for place, one in enumerate(pictures):
         if isinstance(one, str):
-            given[place] = to_json(await _named_picture(one, user.home, uploads))
+            pictures[place] = to_json(await _named_picture(one, user.home, uploads))
         elif isinstance(one, dict) and one.get("type") in PICTURE_TYPES:
-            given[place] = to_json(await _sent_picture(one, user.home, uploads))
+            pictures[place] = to_json(await _sent_picture(one, user.home, uploads))
 
 
 async def _named_picture(text: str, home: Path, uploads: Uploads) -> Picture:
@@ -274,13 +274,13 @@ def _sized(scope: Scope, size: int) -> Scope:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    told = False
+    sent = False
 
     async def replay() -> Message:
-        nonlocal told
-        if told:
+        nonlocal sent
+        if sent:
             return await receive()
-        told = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay

@@ -41,8 +41,8 @@ class HomesSaver(SynchronousMethods):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint, the latest where none is named."""
         known, saver = await self._where(config)
-        found = await saver.aget_tuple(_named(config, known.name))
-        return None if found is None else _renamed(found, _thread(config))
+        checkpoint = await saver.aget_tuple(_named(config, known.name))
+        return None if checkpoint is None else _renamed(checkpoint, _thread(config))
 
     async def alist(
         self,
@@ -54,15 +54,15 @@ class HomesSaver(SynchronousMethods):
     ) -> AsyncIterator[CheckpointTuple]:
         """Yield the checkpoints of a thread, the latest first; of all threads of all homes where none is named."""
         if config is None:
-            async for found in self._of_all(filter, before, limit):
-                yield found
+            async for checkpoint in self._of_all(filter, before, limit):
+                yield checkpoint
             return
         known, saver = await self._where(config)
         # Without a namespace, those of the graphs inside it are listed, too.
-        wanted = _named(config, known.name, everywhere="checkpoint_ns" not in config["configurable"])
+        address = _named(config, known.name, everywhere="checkpoint_ns" not in config["configurable"])
         earlier = None if before is None else _named(before, known.name)
-        async for found in saver.alist(wanted, filter=filter, before=earlier, limit=limit):
-            yield _renamed(found, _thread(config))
+        async for checkpoint in saver.alist(address, filter=filter, before=earlier, limit=limit):
+            yield _renamed(checkpoint, _thread(config))
 
     async def aput(
         self,
@@ -75,9 +75,9 @@ class HomesSaver(SynchronousMethods):
         known, saver = await self._where(config)
         graph = config["configurable"].get("graph_id") or known.graph
         run = config["configurable"].get("run_id") or config.get("metadata", {}).get("run_id")
-        told: Any = {name: value for name, value in metadata.items() if name != "thread_id"}
-        told |= ({"graph": graph} if graph else {}) | ({"run_id": str(run)} if run else {})
-        saved = await saver.aput(_named(config, known.name), checkpoint, told, new_versions)
+        tagged: Any = {name: value for name, value in metadata.items() if name != "thread_id"}
+        tagged |= ({"graph": graph} if graph else {}) | ({"run_id": str(run)} if run else {})
+        saved = await saver.aput(_named(config, known.name), checkpoint, tagged, new_versions)
         if not config["configurable"].get("checkpoint_ns"):
             THREAD_IDS.note_written(_thread(config), checkpoint["id"])
         return _named(saved, _thread(config))
@@ -136,18 +136,18 @@ class HomesSaver(SynchronousMethods):
         return self._open[home]
 
     async def _of_all(
-        self, wanted: dict[str, Any] | None, before: RunnableConfig | None, limit: int | None
+        self, conditions: dict[str, Any] | None, before: RunnableConfig | None, limit: int | None
     ) -> AsyncIterator[CheckpointTuple]:
         from heapq import nlargest
 
-        found: dict[str, CheckpointTuple] = {}
+        tuples: dict[str, CheckpointTuple] = {}
         for user, home in (await asyncio.to_thread(user_homes)).items():
             saver = await self._opened(home)
-            async for one in saver.alist(None, filter=wanted, before=before, limit=limit):
+            async for one in saver.alist(None, filter=conditions, before=before, limit=limit):
                 name = server_id(user, _thread(one.config))
-                found[f"{one.checkpoint['id']} {name}"] = _renamed(one, name)
-        for key in nlargest(len(found) if limit is None else limit, found):
-            yield found[key]
+                tuples[f"{one.checkpoint['id']} {name}"] = _renamed(one, name)
+        for key in nlargest(len(tuples) if limit is None else limit, tuples):
+            yield tuples[key]
 
     def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
         return waited_for(work, self._loop)
@@ -176,8 +176,8 @@ def _named(config: RunnableConfig, name: str, *, everywhere: bool = False) -> Ru
     return {"configurable": ({} if everywhere else {"checkpoint_ns": ""}) | kept | {"thread_id": name}}
 
 
-def _renamed(found: CheckpointTuple, name: str) -> CheckpointTuple:
-    parent = found.parent_config
-    return found._replace(
-        config=_named(found.config, name), parent_config=None if parent is None else _named(parent, name)
+def _renamed(checkpoint: CheckpointTuple, name: str) -> CheckpointTuple:
+    parent = checkpoint.parent_config
+    return checkpoint._replace(
+        config=_named(checkpoint.config, name), parent_config=None if parent is None else _named(parent, name)
     )

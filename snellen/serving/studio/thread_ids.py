@@ -90,9 +90,9 @@ class ThreadIds:
 
     async def refresh(self) -> list[KnownThread]:
         """Look again which threads there are, and return them."""
-        found = await asyncio.to_thread(known_threads)
-        self._found |= {one.uuid: one for one in found}
-        return found
+        threads = await asyncio.to_thread(known_threads)
+        self._found |= {one.uuid: one for one in threads}
+        return threads
 
     def note_written(self, thread: str, checkpoint: str) -> None:
         """This process has saved a checkpoint of a thread, whose UUID is given."""
