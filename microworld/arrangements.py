@@ -80,8 +80,8 @@ def read(words: str, *, share: Share = "known") -> Arrangement:
     Raises:
         BadInput: It cannot be understood, or not be drawn.
     """
-    asked = " ".join(words.casefold().split())
-    texts, between = _parted(asked)
+    text = " ".join(words.casefold().split())
+    texts, between = _parted(text)
     parts = tuple(_part(text, share) for text in texts)
     relation = _RELATIONS.get(between)
     if relation is not None and any(part.count > 1 for part in parts):
@@ -136,28 +136,28 @@ def members(class_name: str, *, share: Share = "known") -> tuple[str, ...]:
     Raises:
         BadInput: There is no such class.
     """
-    known, asked = vocabulary(), _plain(class_name)
-    if asked == ANY:
+    known, name = vocabulary(), _plain(class_name)
+    if name == ANY:
         return tuple(concept.name for concept in known.share(share))
     classes = _classes()
-    if asked in classes and classes[asked] not in known.groups:
-        return (classes[asked],)
-    if asked in classes:
-        found = known.members(classes[asked])
-        return tuple(concept.name for concept in found if concept in known.share(share))
-    near = get_close_matches(asked, classes, n=3)
+    if name in classes and classes[name] not in known.groups:
+        return (classes[name],)
+    if name in classes:
+        concepts = known.members(classes[name])
+        return tuple(concept.name for concept in concepts if concept in known.share(share))
+    near = get_close_matches(name, classes, n=3)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     msg = f"The microworld has no class {class_name[:80]!r}.{hint}"
     raise BadInput(msg)
 
 
-def _parted(asked: str) -> tuple[list[str], str]:
+def _parted(text: str) -> tuple[list[str], str]:
     """Part a description where two things are named; names of things may themselves hold an "and"."""
-    if _is_thing(asked):
-        return [asked], ""
-    found = [([asked[: one.start()], asked[one.end() :]], one[1]) for one in _BESIDE.finditer(asked)]
-    known = [split for split in found if all(map(_is_thing, split[0]))]
-    return next(iter([*known, *found]), ([asked], ""))
+    if _is_thing(text):
+        return [text], ""
+    splits = [([text[: one.start()], text[one.end() :]], one[1]) for one in _BESIDE.finditer(text)]
+    known = [split for split in splits if all(map(_is_thing, split[0]))]
+    return next(iter([*known, *splits]), ([text], ""))
 
 
 def _is_thing(text: str) -> bool:
@@ -180,11 +180,11 @@ def _part(text: str, share: Share) -> ArrangementPart:
 def _taken_apart(text: str) -> tuple[int, bool, str, str]:
     """Return how many there are, whether they are alike, their color, and the class; names may begin with a color."""
     count, tint, rest = 1, "", _plain(text)
-    if not _is_class(rest) and (found := _COUNTED.match(rest)):
-        count, rest = NUMBERS.index(found[1]) if found[1] in NUMBERS else int(found[1]), found[2]
+    if not _is_class(rest) and (match := _COUNTED.match(rest)):
+        count, rest = NUMBERS.index(match[1]) if match[1] in NUMBERS else int(match[1]), match[2]
     alike, rest = rest.startswith("identical "), rest.removeprefix("identical ")
-    if not _is_class(rest) and (found := _TINTED.match(rest)):
-        tint, rest = found[1], found[2]
+    if not _is_class(rest) and (match := _TINTED.match(rest)):
+        tint, rest = match[1], match[2]
     return count, alike, tint, rest
 
 
@@ -193,22 +193,22 @@ def _of(text: str, share: Share) -> ArrangementPart:
     return ArrangementPart(_plain(text), names, alike=_plain(text) == ANY or len(names) == 1)
 
 
-def _said(wanted: Arrangement, chosen: list[list[str]]) -> str:
+def _said(arrangement: Arrangement, chosen: list[list[str]]) -> str:
     texts = []
-    for part, names in zip(wanted.parts, chosen, strict=True):
+    for part, names in zip(arrangement.parts, chosen, strict=True):
         name = names[0] if len(set(names)) == 1 else part.asked
         tinted = f"{part.tint} {name if part.count == 1 else plural(name)}".strip()
         texts.append(article(tinted) if part.count == 1 else f"{NUMBERS[part.count]} {tinted}")
     if len(texts) == 1:
         return chosen[0][0] if texts[0] == article(chosen[0][0]) else texts[0]
     words = {"left": "to the left of", "right": "to the right of"}
-    between = words.get(wanted.relation, wanted.relation) if wanted.relation else "and"
+    between = words.get(arrangement.relation, arrangement.relation) if arrangement.relation else "and"
     return f"{texts[0]} {between} {texts[1]}"
 
 
 def _plain(text: str) -> str:
-    asked = " ".join(text.casefold().split())
-    return asked.removeprefix("a ").removeprefix("an ").removeprefix("the ")
+    plain = " ".join(text.casefold().split())
+    return plain.removeprefix("a ").removeprefix("an ").removeprefix("the ")
 
 
 def _is_class(text: str) -> bool:

@@ -80,7 +80,7 @@ def list_names(query: str, limit: int = 20) -> list[str]:
 
 def _understood(query: str) -> frozenset[str]:
     """Read a query part by part; empty where a part is not understood."""
-    found: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
     last: frozenset[str] = frozenset()
     for part in _parts(query.lower()):
         reading = _read(part)
@@ -88,11 +88,11 @@ def _understood(query: str) -> frozenset[str]:
             return frozenset()
         # "birds and drinks" are two kinds; "animals that are wild and can fly" is one, narrowed twice.
         if reading.names_a_kind or not last:
-            found |= last
+            names |= last
             last = reading.names
         else:
             last &= reading.names
-    return found | last
+    return names | last
 
 
 def _parts(query: str) -> Iterator[str]:
@@ -105,22 +105,22 @@ def _parts(query: str) -> Iterator[str]:
 def _read(part: str) -> _Reading:
     """Read one part: its group or concept, and the facts that its other words state."""
     negated = bool(set(re.findall(r"[a-z']+", part)) & _NEGATIONS)
-    said = _lemmas(part) - _NEGATIONS
+    words = _lemmas(part) - _NEGATIONS
     for kind in _kinds(_spoken(part)):
-        names = _narrowed(kind.names, said, said - kind.words, negated=negated)
+        names = _narrowed(kind.names, words, words - kind.words, negated=negated)
         if names is not None:
             return _Reading(names, names_a_kind=True, understood=True)
-    names = _narrowed(_everything(), said, said, negated=negated)
+    names = _narrowed(_everything(), words, words, negated=negated)
     return _Reading(names or frozenset(), names_a_kind=False, understood=names is not None)
 
 
 def _narrowed(
-    names: frozenset[str], said: frozenset[str], left: frozenset[str], *, negated: bool
+    names: frozenset[str], words: frozenset[str], left: frozenset[str], *, negated: bool
 ) -> frozenset[str] | None:
     """Keep those of which every fact that is said holds; None where words are left that state none."""
     left -= _EMPTY
     while left:
-        fact = _best_fact(said, left)
+        fact = _best_fact(words, left)
         if fact is None:
             return None
         names = names - fact.names if negated else names & fact.names
@@ -154,8 +154,8 @@ def _kinds(spoken: str) -> list[_Meaning]:
 
 def _best_fact(words: frozenset[str], left: frozenset[str]) -> _Meaning | None:
     """Return the fact whose phrase is wholly said and explains the most words that are still unexplained."""
-    said = [m for m in _facts() if m.words <= words and m.words & left]
-    return max(said, key=lambda m: (len(m.words & left), len(m.words)), default=None)
+    facts = [m for m in _facts() if m.words <= words and m.words & left]
+    return max(facts, key=lambda m: (len(m.words & left), len(m.words)), default=None)
 
 
 @cache

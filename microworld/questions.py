@@ -164,8 +164,8 @@ def _colour(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuesti
         first, second = (item.tint, other) if dice.chance(0.5) else (other, item.tint)
         return SceneQuestion("colour", f"is the {item.concept} {first} or {second}?", item.tint)
     if dice.chance(0.3):
-        asked = item.tint if dice.chance(0.5) else other
-        return SceneQuestion("colour", f"is the {item.concept} {asked}?", "yes" if asked == item.tint else "no")
+        tint = item.tint if dice.chance(0.5) else other
+        return SceneQuestion("colour", f"is the {item.concept} {tint}?", "yes" if tint == item.tint else "no")
     text = dice.choice((f"what color is the {item.concept}?", f"what is the color of the {item.concept}?"))
     return SceneQuestion("colour", text, item.tint)
 
@@ -178,8 +178,8 @@ def _size(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion
     if dice.chance(0.5):
         order = "small or large" if dice.chance(0.5) else "large or small"
         return SceneQuestion("size", f"is the {item.concept} {order}?", item.size)
-    asked = dice.choice(("small", "large"))
-    return SceneQuestion("size", f"is the {item.concept} {asked}?", "yes" if asked == item.size else "no")
+    size = dice.choice(("small", "large"))
+    return SceneQuestion("size", f"is the {item.concept} {size}?", "yes" if size == item.size else "no")
 
 
 def _relation(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
@@ -243,15 +243,15 @@ def _background(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQu
 
 def _weather(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     if dice.chance(0.3):
-        asked = scene.weather if dice.chance(0.5) else dice.choice(WEATHERS)
-        return SceneQuestion("weather", f"is it {asked}?", "yes" if asked == scene.weather else "no")
+        weather = scene.weather if dice.chance(0.5) else dice.choice(WEATHERS)
+        return SceneQuestion("weather", f"is it {weather}?", "yes" if weather == scene.weather else "no")
     return SceneQuestion("weather", dice.choice(("what is the weather like?", "how is the weather?")), scene.weather)
 
 
 def _style(scene: Scene, dice: Dice, distractors: Sequence[str]) -> SceneQuestion | None:
     if dice.chance(0.3):
-        asked = scene.style if dice.chance(0.5) else dice.choice(STYLES)
-        return SceneQuestion("style", f"is the picture {asked}?", "yes" if asked == scene.style else "no")
+        style = scene.style if dice.chance(0.5) else dice.choice(STYLES)
+        return SceneQuestion("style", f"is the picture {style}?", "yes" if style == scene.style else "no")
     return SceneQuestion("style", dice.choice(("what is the style of the picture?", "what style is it?")), scene.style)
 
 

@@ -116,11 +116,11 @@ def portrait(class_name: str, seed: str, *, image_type: str = "photo", share: Sh
         BadInput: There is no such class or style, or it cannot be drawn.
     """
     style = _read("style", image_type, STYLES, _STYLE_WORDS)
-    wanted = read(class_name, share=share)
-    if style in COLOURLESS_STYLES and any(part.tint for part in wanted.parts):
+    arrangement = read(class_name, share=share)
+    if style in COLOURLESS_STYLES and any(part.tint for part in arrangement.parts):
         msg = f"There is no color in the style {style!r}: leave out one of the two in {class_name[:80]!r}."
         raise BadInput(msg)
-    return Portrait(*arranged(wanted, seed, style=style))
+    return Portrait(*arranged(arrangement, seed, style=style))
 
 
 def cut_out(class_name: str, side: int, seed: str, *, share: Share = "known") -> Image.Image:
@@ -136,9 +136,9 @@ def cut_out(class_name: str, side: int, seed: str, *, share: Share = "known") ->
 
 
 def _read(kind: str, words: str, known: Sequence[str], synonyms: dict[str, str]) -> str:
-    asked = " ".join(words.casefold().split())
-    asked = synonyms.get(asked, asked)
-    if asked not in known:
+    text = " ".join(words.casefold().split())
+    text = synonyms.get(text, text)
+    if text not in known:
         msg = f"The microworld has no {kind} {words[:80]!r}: there are {', '.join(known)}."
         raise BadInput(msg)
-    return asked
+    return text

@@ -39,7 +39,7 @@ def sample_tasks(family: Family, split: Split, share: Share, n: int, seed: int) 
     return [make(family, TYPES[family], split=split, share=share, seed=seed, index=index) for index in range(n)]
 
 
-def _check(what: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        msg = f"There is no {what} {given!r}; choose one of {', '.join(known)}."
+def _check(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        msg = f"There is no {what} {name!r}; choose one of {', '.join(known)}."
         raise BadInput(msg)

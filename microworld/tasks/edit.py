@@ -77,9 +77,9 @@ def _one(site: Site, operation: Operation, wordings: Wordings) -> TaskDraft | No
     if scene is None:
         return None
     becomes = _becomes(site, operation, [o.concept for o in scene.objects])
-    said = say(wordings, site.fate, site.split, x=x, be=be(x), **_new(becomes))
+    wording = say(wordings, site.fate, site.split, x=x, be=be(x), **_new(becomes))
     step = EditStep(operation, _places(scene, x), becomes)
-    return TaskDraft(said, (scene,), EditAnswer((step,)), (x,))
+    return TaskDraft(wording, (scene,), EditAnswer((step,)), (x,))
 
 
 def _becomes(site: Site, operation: Operation, present: list[str]) -> str:
@@ -116,11 +116,11 @@ def _colorpop(site: Site) -> TaskDraft | None:
     x = site.key(tintable)
     y = site.key(tintable, apart=[x])
     scene = _scene(site, [x, y])
-    said = say(COLORPOP_TWO, site.fate, site.split, x=x, y=y)
+    wording = say(COLORPOP_TWO, site.fate, site.split, x=x, y=y)
     if scene is None:
         return None
     step = EditStep("colorpop", tuple(sorted(_places(scene, x) + _places(scene, y))))
-    return TaskDraft(said, (scene,), EditAnswer((step,)), (x, y))
+    return TaskDraft(wording, (scene,), EditAnswer((step,)), (x, y))
 
 
 def _bgblur(site: Site) -> TaskDraft | None:
@@ -141,9 +141,9 @@ def _emoji_faces(site: Site) -> TaskDraft | None:
     scene = _scene(site, faces, groups=("faces", "people"))
     if scene is None or any("face" in o.file and not member("faces")(o.concept) for o in scene.objects):
         return None
-    said = say(EMOJI_FACES, site.fate, site.split, **_new(emoji))
+    wording = say(EMOJI_FACES, site.fate, site.split, **_new(emoji))
     places = tuple(i for i, o in enumerate(scene.objects) if member("faces")(o.concept))
-    return TaskDraft(said, (scene,), EditAnswer((EditStep("emoji", places, emoji),)), tuple(faces))
+    return TaskDraft(wording, (scene,), EditAnswer((EditStep("emoji", places, emoji),)), tuple(faces))
 
 
 PARTS: dict[Operation, Wordings] = {
@@ -170,16 +170,16 @@ def _chained(site: Site) -> TaskDraft | None:
     if scene is None:
         return None
     one, two = _part(site, scene, first, x), _part(site, scene, second, y)
-    said = say(THEN, site.fate, site.split, one=one.text, two=two.text)
-    masked = said.masked.format(one=one.masked, two=two.masked)
-    return TaskDraft(type(said)(said.text + ".", masked), (scene,), EditAnswer((one.step, two.step)), (x, y))
+    wording = say(THEN, site.fate, site.split, one=one.text, two=two.text)
+    masked = wording.masked.format(one=one.masked, two=two.masked)
+    return TaskDraft(type(wording)(wording.text + ".", masked), (scene,), EditAnswer((one.step, two.step)), (x, y))
 
 
 def _part(site: Site, scene: Scene, operation: Operation, x: str) -> _Asked:
     becomes = _becomes(site, operation, [o.concept for o in scene.objects])
-    said = say(PARTS[operation], site.fate, site.split, x=x, **_new(becomes))
-    text = said.text[0].lower() + said.text[1:]
-    return _Asked(text, said.masked, EditStep(operation, _places(scene, x), becomes))
+    wording = say(PARTS[operation], site.fate, site.split, x=x, **_new(becomes))
+    text = wording.text[0].lower() + wording.text[1:]
+    return _Asked(text, wording.masked, EditStep(operation, _places(scene, x), becomes))
 
 
 TYPES: dict[str, Maker] = {

@@ -96,9 +96,9 @@ def faults(scene: Scene, edit: EditAnswer, picture: Image.Image) -> Iterator[tup
     """
     before = draw_array(scene).astype(np.int16)
     after = np.asarray(picture.convert("RGB")).astype(np.int16)
-    wanted = fates(scene, edit)
-    for index, fate in enumerate(wanted):
-        region = _region(scene, index, wanted)
+    edit_fates = fates(scene, edit)
+    for index, fate in enumerate(edit_fates):
+        region = _region(scene, index, edit_fates)
         is_object = index < len(scene.objects)
         outlined = truths(scene)[index].mask if is_object else region
         fault = _fault(before, after, region, fate, outlined=outlined, enough=ENOUGH if is_object else UNTOUCHED_ENOUGH)
@@ -126,15 +126,15 @@ def _after(step: EditStep, index: int, fate: Fate) -> Fate:
     return Fate(changed=True, becomes=step.becomes if step.operation == "replace" else "")
 
 
-def _region(scene: Scene, index: int, wanted: Sequence[Fate]) -> Mask:
+def _region(scene: Scene, index: int, edit_fates: Sequence[Fate]) -> Mask:
     """Return the pixels of an object, or of the rest, by which it is judged: those away from every outline."""
-    found = truths(scene)
-    if index < len(found):
-        inner = _shrunk(found[index].mask, OUTLINE)
-        region = inner if inner.any() else found[index].mask.copy()
+    objects = truths(scene)
+    if index < len(objects):
+        inner = _shrunk(objects[index].mask, OUTLINE)
+        region = inner if inner.any() else objects[index].mask.copy()
     else:
-        region = _shrunk(~np.logical_or.reduce([truth.mask for truth in found]), OUTLINE)
-    for other, (truth, fate) in enumerate(zip(found, wanted, strict=False)):
+        region = _shrunk(~np.logical_or.reduce([truth.mask for truth in objects]), OUTLINE)
+    for other, (truth, fate) in enumerate(zip(objects, edit_fates, strict=False)):
         if fate.changed and other != index:
             x0, y0, x1, y1 = truth.box
             region[max(y0 - AROUND, 0) : y1 + AROUND, max(x0 - AROUND, 0) : x1 + AROUND] = False

@@ -214,7 +214,7 @@ def beside(scene: Scene, item: SceneObject, relation: Relation) -> tuple[SceneOb
     An object counts when it lies almost wholly beyond the line through the other's centre and its centre is clearly
     beyond it; it does not count when it lies almost wholly on the other side of that line.
     """
-    found = []
+    neighbours = []
     for other in scene.objects:
         if other is item:
             continue
@@ -222,8 +222,8 @@ def beside(scene: Scene, item: SceneObject, relation: Relation) -> tuple[SceneOb
         if 1 - MOSTLY < share < MOSTLY or abs(_ahead(other, item, relation)) < CLEARLY:
             return None
         if share >= MOSTLY:
-            found.append(other)
-    return tuple(found)
+            neighbours.append(other)
+    return tuple(neighbours)
 
 
 def _ahead(other: SceneObject, item: SceneObject, relation: Relation) -> int:

@@ -141,9 +141,9 @@ def _draft(
     site: Site, wordings: Wordings, shown: tuple[int, int], *, x: str, yes: bool, **slots: str
 ) -> TaskDraft | None:
     """State something about one concept, shown so often in the left and so often in the right picture."""
-    said = say(wordings, site.fate, site.split, **_slots(x), **slots)
+    wording = say(wordings, site.fate, site.split, **_slots(x), **slots)
     scenes = _pair(site, [x] * shown[0], [x] * shown[1], [x])
-    return scenes and TaskDraft(said, scenes, TextAnswer("yes" if yes else "no"), (x,))
+    return scenes and TaskDraft(wording, scenes, TextAnswer("yes" if yes else "no"), (x,))
 
 
 def _presence(site: Site) -> TaskDraft | None:
@@ -239,13 +239,13 @@ def _coloured(site: Site, wordings: Wordings, left: str, right: str, *, yes: boo
     """State something about a thing that is in both pictures, in these colours; "" leaves it out of one."""
     x = site.key(tintable)
     tint = slots.get("tint", "")
-    said = say(wordings, site.fate, site.split, **_slots(x), a_tinted=article(f"{tint} {x}"), **slots)
+    wording = say(wordings, site.fate, site.split, **_slots(x), a_tinted=article(f"{tint} {x}"), **slots)
     first = site.scene([x] if left else [], avoid=[x], counts=(2, 5), colour=True, part="left")
     second = site.scene([x] if right else [], avoid=[x], counts=(2, 5), colour=True, part="right")
     if not first or not second:
         return None
     scenes = (tinted(first, x, left), tinted(second, x, right))
-    return TaskDraft(said, scenes, TextAnswer("yes" if yes else "no"), (x,))
+    return TaskDraft(wording, scenes, TextAnswer("yes" if yes else "no"), (x,))
 
 
 def _colour_either(site: Site) -> TaskDraft | None:
@@ -278,10 +278,10 @@ def _two_concepts(site: Site) -> TaskDraft | None:
     x = site.key()
     y = site.key(apart=[x])
     here, there = ([x], [y]) if yes else site.fate.choice((([x], []), ([], [y]), ([x], [x]), ([y], [y])))
-    said = say(TWO, site.fate, site.split, **_slots(x), a_y=some(y), side=side, other=_other(side))
+    wording = say(TWO, site.fate, site.split, **_slots(x), a_y=some(y), side=side, other=_other(side))
     left, right = (here, there) if side == "left" else (there, here)
     scenes = _pair(site, left, right, [x, y])
-    return scenes and TaskDraft(said, scenes, TextAnswer("yes" if yes else "no"), (x, y))
+    return scenes and TaskDraft(wording, scenes, TextAnswer("yes" if yes else "no"), (x, y))
 
 
 TYPES: dict[str, Maker] = {

@@ -130,18 +130,18 @@ def _narrowed(group: str) -> Iterator[TagQuery]:
         yield from _said(group, names(group, fact), "", fact)
     for adjective in facts:
         for fact in facts:
-            found = names(group, adjective, fact)
+            members = names(group, adjective, fact)
             if (
                 adjective != fact
-                and len(found) >= FEWEST_NAMES
-                and len(found) < min(len(names(group, adjective)), len(names(group, fact)))
+                and len(members) >= FEWEST_NAMES
+                and len(members) < min(len(names(group, adjective)), len(names(group, fact)))
             ):
-                yield from _said(group, found, adjective, fact)
+                yield from _said(group, members, adjective, fact)
 
 
-def _said(group: str, found: frozenset[str], adjective: str, fact: str) -> Iterator[TagQuery]:
+def _said(group: str, members: frozenset[str], adjective: str, fact: str) -> Iterator[TagQuery]:
     """Say `the ADJECTIVE GROUP that FACT` in every way that English has for it."""
-    if len(found) > MOST_NAMES:
+    if len(members) > MOST_NAMES:
         return
     phrases = vocabulary().facts
     before = [f"{word} " for word in phrases[adjective] if word in ADJECTIVES] if adjective else [""]
@@ -149,9 +149,9 @@ def _said(group: str, found: frozenset[str], adjective: str, fact: str) -> Itera
         for phrase in clauses(fact):
             clause = conjugated(phrase) if group in UNCOUNTED else phrase
             masked = "the {fact} {group} that {fact}" if adjective else "the {group} that {fact}"
-            yield TagQuery(f"the {word}{group} that {clause}", masked, found, group)
+            yield TagQuery(f"the {word}{group} that {clause}", masked, members, group)
     for word in () if adjective else [p for p in phrases[fact] if p in ADJECTIVES]:
-        yield TagQuery(f"the {word} {group}", "the {fact} {group}", found, group)
+        yield TagQuery(f"the {word} {group}", "the {fact} {group}", members, group)
 
 
 def _group(site: Site) -> TaskDraft | None:
@@ -191,9 +191,9 @@ def _draft(site: Site, query: TagQuery, *, required: Sequence[str] = ()) -> Task
     scene = site.scene(shown, counts=(len(shown), len(shown) + 2), without=query.names)
     if scene is None or all(o.concept in query.names for o in scene.objects):
         return None
-    said = say(TAG, site.fate, site.split, what=query.text)
-    masked = said.masked.replace("{what}", query.masked)
-    return TaskDraft(Said(said.text, masked), (scene,), _gold(scene, query), tuple(sorted(set(chosen))))
+    wording = say(TAG, site.fate, site.split, what=query.text)
+    masked = wording.masked.replace("{what}", query.masked)
+    return TaskDraft(Said(wording.text, masked), (scene,), _gold(scene, query), tuple(sorted(set(chosen))))
 
 
 def _tempting(site: Site, query: TagQuery) -> list[str]:

@@ -71,9 +71,9 @@ def _relation_word(site: Site, relation: Relation) -> str:
 def _existence(site: Site) -> TaskDraft | None:
     yes = site.yes()
     x = site.key()
-    said = say(EXISTENCE, site.fate, site.split, be=be(x), a_x=some(x), xs=plural(x))
+    wording = say(EXISTENCE, site.fate, site.split, be=be(x), a_x=some(x), xs=plural(x))
     scene = site.scene([x] * site.dice.integer(1, 2) if yes else [], avoid=[x])
-    return drafted(said, scene, truth(yes), (x,))
+    return drafted(wording, scene, truth(yes), (x,))
 
 
 def _counting(site: Site) -> TaskDraft | None:
@@ -84,26 +84,26 @@ def _counting(site: Site) -> TaskDraft | None:
 def _count_concept(site: Site) -> TaskDraft | None:
     number = site.fate.integer(0, 4)
     x = site.key(countable)
-    said = say(COUNTING, site.fate, site.split, xs=plural(x))
+    wording = say(COUNTING, site.fate, site.split, xs=plural(x))
     scene = site.scene([x] * number, avoid=[x])
-    return drafted(said, scene, TextAnswer(str(number)), (x,))
+    return drafted(wording, scene, TextAnswer(str(number)), (x,))
 
 
 def _count_objects(site: Site) -> TaskDraft | None:
     number = site.fate.integer(2, 6)
-    said = say(COUNTING, site.fate, site.split, xs="objects")
+    wording = say(COUNTING, site.fate, site.split, xs="objects")
     names = [site.key() for _ in range(number)]
     scene = site.scene(names, counts=(number, number))
-    return drafted(said, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
+    return drafted(wording, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
 
 
 def _count_group(site: Site) -> TaskDraft | None:
     number = site.fate.integer(1, 4)
     group = site.fate.choice(COUNTABLE_GROUPS)
     names = [site.key(member(group)) for _ in range(number)]
-    said = say(COUNTING, site.fate, site.split, xs=group)
+    wording = say(COUNTING, site.fate, site.split, xs=group)
     scene = site.scene(names, groups=[group])
-    return drafted(said, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
+    return drafted(wording, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
 
 
 def _attribute(site: Site) -> TaskDraft | None:
@@ -122,39 +122,39 @@ def _shuffled(first: str, second: str, dice: Dice) -> tuple[str, str]:
 def _colour(site: Site) -> TaskDraft | None:
     tint = site.fate.choice(tuple(TINTS))
     x = site.key(tintable)
-    said = say(COLOUR, site.fate, site.split, be=be(x), x=x)
+    wording = say(COLOUR, site.fate, site.split, be=be(x), x=x)
     scene = site.scene([x], colour=True)
-    return drafted(said, scene and tinted(scene, x, tint), TextAnswer(tint), (x,))
+    return drafted(wording, scene and tinted(scene, x, tint), TextAnswer(tint), (x,))
 
 
 def _colour_truth(site: Site) -> TaskDraft | None:
     yes = site.yes()
-    asked = site.fate.choice(tuple(TINTS))
+    tint = site.fate.choice(tuple(TINTS))
     x = site.key(tintable)
-    said = say(COLOUR_TRUTH, site.fate, site.split, be=be(x), x=x, tint=asked)
+    wording = say(COLOUR_TRUTH, site.fate, site.split, be=be(x), x=x, tint=tint)
     scene = site.scene([x], colour=True)
-    shown = asked if yes else _other_tint(asked, site.fate)
-    return drafted(said, scene and tinted(scene, x, shown), truth(yes), (x,))
+    shown = tint if yes else _other_tint(tint, site.fate)
+    return drafted(wording, scene and tinted(scene, x, shown), truth(yes), (x,))
 
 
 def _colour_choice(site: Site) -> TaskDraft | None:
     tint = site.fate.choice(tuple(TINTS))
     first, second = _shuffled(tint, _other_tint(tint, site.fate), site.fate)
     x = site.key(tintable)
-    said = say(COLOUR_CHOICE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
+    wording = say(COLOUR_CHOICE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
     scene = site.scene([x], colour=True)
-    return drafted(said, scene and tinted(scene, x, tint), TextAnswer(tint), (x,), (first, second))
+    return drafted(wording, scene and tinted(scene, x, tint), TextAnswer(tint), (x,), (first, second))
 
 
 def _size(site: Site) -> TaskDraft | None:
     size = site.fate.choice(("small", "large"))
     first, second = _shuffled("small", "large", site.fate)
     x = site.key()
-    said = say(SIZE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
+    wording = say(SIZE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
     scene = site.scene([x], counts=(2, 3))
     if scene is None or the(scene, x).size != size:
         return None
-    return TaskDraft(said, (scene,), TextAnswer(size), (x,), (first, second))
+    return TaskDraft(wording, (scene,), TextAnswer(size), (x,), (first, second))
 
 
 def _relation(site: Site) -> TaskDraft | None:
@@ -163,16 +163,16 @@ def _relation(site: Site) -> TaskDraft | None:
 
 def _relation_truth(site: Site) -> TaskDraft | None:
     yes = site.yes()
-    asked = site.fate.choice(tuple(RELATIONS))
-    word = _relation_word(site, asked)
+    relation = site.fate.choice(tuple(RELATIONS))
+    word = _relation_word(site, relation)
     x = site.key()
     y = site.key(apart=[x])
-    said = say(RELATION_TRUTH, site.fate, site.split, be=be(x), x=x, a_x=some(x), y=y, relation=word)
+    wording = say(RELATION_TRUTH, site.fate, site.split, be=be(x), x=x, a_x=some(x), y=y, relation=word)
     scene = site.scene([x, y], counts=(2, 5))
-    sides = scene and beside(scene, the(scene, y), asked if yes else OPPOSITE[asked])
+    sides = scene and beside(scene, the(scene, y), relation if yes else OPPOSITE[relation])
     if not scene or not sides or the(scene, x) not in sides:
         return None
-    return TaskDraft(said, (scene,), truth(yes), (x, y))
+    return TaskDraft(wording, (scene,), truth(yes), (x, y))
 
 
 def _relation_query(site: Site) -> TaskDraft | None:
@@ -180,11 +180,11 @@ def _relation_query(site: Site) -> TaskDraft | None:
     word = _relation_word(site, relation)
     x = site.key()
     y = site.key(apart=[x])
-    said = say(RELATION_QUERY, site.fate, site.split, y=y, relation=word)
+    wording = say(RELATION_QUERY, site.fate, site.split, y=y, relation=word)
     scene = site.scene([x, y], counts=(2, 5))
     if scene is None or beside(scene, the(scene, y), relation) != (the(scene, x),):
         return None
-    return TaskDraft(said, (scene,), TextAnswer(x), (x, y))
+    return TaskDraft(wording, (scene,), TextAnswer(x), (x, y))
 
 
 def _comparison(site: Site) -> TaskDraft | None:
@@ -204,9 +204,9 @@ def _compare_counts(site: Site) -> TaskDraft | None:
         counts = _flipped(more if yes else no, flip=wordings is FEWER)
     x = site.key(countable)
     y = site.key(countable, apart=[x])
-    said = say(wordings, site.fate, site.split, xs=plural(x), ys=plural(y))
+    wording = say(wordings, site.fate, site.split, xs=plural(x), ys=plural(y))
     scene = site.scene([x] * counts[0] + [y] * counts[1], avoid=[x, y])
-    return drafted(said, scene, truth(yes), (x, y))
+    return drafted(wording, scene, truth(yes), (x, y))
 
 
 def _flipped(counts: tuple[int, int], *, flip: bool) -> tuple[int, int]:
@@ -218,10 +218,10 @@ def _compare_colours(site: Site) -> TaskDraft | None:
     tint = site.fate.choice(tuple(TINTS))
     x = site.key(tintable)
     y = site.key(tintable, apart=[x])
-    said = say(SAME_COLOUR, site.fate, site.split, x=x, y=y)
+    wording = say(SAME_COLOUR, site.fate, site.split, x=x, y=y)
     scene = site.scene([x, y], counts=(2, 5), colour=True)
     other = tint if yes else _other_tint(tint, site.dice)
-    return drafted(said, scene and tinted(tinted(scene, x, tint), y, other), truth(yes), (x, y))
+    return drafted(wording, scene and tinted(tinted(scene, x, tint), y, other), truth(yes), (x, y))
 
 
 def _compare_sizes(site: Site) -> TaskDraft | None:
@@ -229,12 +229,12 @@ def _compare_sizes(site: Site) -> TaskDraft | None:
     wordings = site.fate.choice((LARGER, SMALLER))
     x = site.key()
     y = site.key(apart=[x])
-    said = say(wordings, site.fate, site.split, be=be(x), x=x, y=y)
+    wording = say(wordings, site.fate, site.split, be=be(x), x=x, y=y)
     scene = site.scene([x, y], counts=(2, 3))
-    wanted = ("large", "small") if (wordings is LARGER) == yes else ("small", "large")
-    if scene is None or (the(scene, x).size, the(scene, y).size) != wanted:
+    sizes = ("large", "small") if (wordings is LARGER) == yes else ("small", "large")
+    if scene is None or (the(scene, x).size, the(scene, y).size) != sizes:
         return None
-    return TaskDraft(said, (scene,), truth(yes), (x, y))
+    return TaskDraft(wording, (scene,), truth(yes), (x, y))
 
 
 def _choice(site: Site) -> TaskDraft | None:
@@ -246,9 +246,9 @@ def _choice_of_names(site: Site) -> TaskDraft | None:
     x = site.key()
     y = site.key(apart=[x])
     first, second = (x, y) if order else (y, x)
-    said = say(CHOICE, site.fate, site.split, a_x=some(first), a_y=some(second))
+    wording = say(CHOICE, site.fate, site.split, a_x=some(first), a_y=some(second))
     scene = site.scene([x], avoid=[x, y])
-    return drafted(said, scene, TextAnswer(x), (x, y), (first, second))
+    return drafted(wording, scene, TextAnswer(x), (x, y), (first, second))
 
 
 def _choice_of_sides(site: Site) -> TaskDraft | None:
@@ -257,14 +257,14 @@ def _choice_of_sides(site: Site) -> TaskDraft | None:
     wordings = SIDE_CHOICE if relation in {"left", "right"} else HEIGHT_CHOICE
     x = site.key()
     y = site.key(apart=[x])
-    said = say(wordings, site.fate, site.split, be=be(x), x=x, y=y, first=first, second=second)
+    wording = say(wordings, site.fate, site.split, be=be(x), x=x, y=y, first=first, second=second)
     scene = site.scene([x, y], counts=(2, 5))
     if scene is None or not relation_holds(the(scene, x), relation, the(scene, y)):
         return None
     sides = beside(scene, the(scene, y), relation)
     if not sides or the(scene, x) not in sides:
         return None
-    return TaskDraft(said, (scene,), TextAnswer(relation), (x, y), (first, second))
+    return TaskDraft(wording, (scene,), TextAnswer(relation), (x, y), (first, second))
 
 
 def _logical(site: Site) -> TaskDraft | None:
@@ -273,9 +273,9 @@ def _logical(site: Site) -> TaskDraft | None:
     x = site.key()
     y = site.key(apart=[x])
     present = site.fate.choice(_present(x, y)[wordings is AND, wordings is OR, yes])
-    said = say(wordings, site.fate, site.split, a_x=some(x), a_y=some(y), y=y)
+    wording = say(wordings, site.fate, site.split, a_x=some(x), a_y=some(y), y=y)
     scene = site.scene(present, avoid=[x, y])
-    return drafted(said, scene, truth(yes), (x, y))
+    return drafted(wording, scene, truth(yes), (x, y))
 
 
 def _present(x: str, y: str) -> dict[tuple[bool, bool, bool], tuple[list[str], ...]]:
@@ -331,27 +331,27 @@ def _hop_colour(site: Site) -> TaskDraft | None:
     hop = _hop(site, colour=True)
     if hop is None:
         return None
-    said = say(HOP_COLOUR, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
-    return TaskDraft(said, (tinted(hop.scene, hop.thing, tint),), TextAnswer(tint), (hop.thing, hop.other))
+    wording = say(HOP_COLOUR, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
+    return TaskDraft(wording, (tinted(hop.scene, hop.thing, tint),), TextAnswer(tint), (hop.thing, hop.other))
 
 
 def _hop_colour_truth(site: Site) -> TaskDraft | None:
     yes = site.yes()
-    asked = site.fate.choice(tuple(TINTS))
+    tint = site.fate.choice(tuple(TINTS))
     hop = _hop(site, colour=True)
     if hop is None:
         return None
-    said = say(HOP_COLOUR_TRUTH, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other, tint=asked)
-    shown = asked if yes else _other_tint(asked, site.dice)
-    return TaskDraft(said, (tinted(hop.scene, hop.thing, shown),), truth(yes), (hop.thing, hop.other))
+    wording = say(HOP_COLOUR_TRUTH, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other, tint=tint)
+    shown = tint if yes else _other_tint(tint, site.dice)
+    return TaskDraft(wording, (tinted(hop.scene, hop.thing, shown),), truth(yes), (hop.thing, hop.other))
 
 
 def _hop_name(site: Site) -> TaskDraft | None:
     hop = _hop(site, colour=False)
     if hop is None:
         return None
-    said = say(HOP_NAME, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
-    return TaskDraft(said, (hop.scene,), TextAnswer(hop.thing), (hop.thing, hop.other))
+    wording = say(HOP_NAME, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
+    return TaskDraft(wording, (hop.scene,), TextAnswer(hop.thing), (hop.thing, hop.other))
 
 
 def _hop_count(site: Site) -> TaskDraft | None:
@@ -362,12 +362,12 @@ def _hop_count(site: Site) -> TaskDraft | None:
     x = site.key(countable, *([member(group)] if group else []))
     y = site.key(*([lambda name: not member(group)(name)] if group else []), apart=[x])
     total = max(number + site.dice.integer(0, 1), 1)
-    said = say(HOP_COUNT, site.fate, site.split, zs=group or plural(x), relation=word, y=y)
+    wording = say(HOP_COUNT, site.fate, site.split, zs=group or plural(x), relation=word, y=y)
     scene = site.scene([y] + [x] * total, groups=[group] if group else [], counts=(2, 5))
     sides = scene and beside(scene, the(scene, y), relation)
     if not scene or sides is None or sum(o.concept == x for o in sides or ()) != number:
         return None
-    return TaskDraft(said, (scene,), TextAnswer(str(number)), (x, y))
+    return TaskDraft(wording, (scene,), TextAnswer(str(number)), (x, y))
 
 
 TYPES: dict[str, Maker] = {

@@ -17,13 +17,13 @@ def concepts_in(folder: Path) -> list[str]:
         BadInput: There is no such folder, or it has none.
     """
     _check(folder)
-    found = sorted(
+    concepts = sorted(
         normalized(each.name) for each in folder.iterdir() if each.is_dir() and any(map(is_picture, each.iterdir()))
     )
-    if not found:
+    if not concepts:
         msg = f"The folder {folder} has no folders with pictures: one is needed for each concept, such as dog/1.jpg."
         raise BadInput(msg)
-    return found
+    return concepts
 
 
 def is_picture(file: Path) -> bool:
@@ -69,25 +69,25 @@ class ClassFolders:
         Raises:
             BadInput: There are files, but none of them can be read.
         """
-        found: list[SearchedPicture] = []
+        pictures: list[SearchedPicture] = []
         files = {str(file): file for file in self._files(concept)}
         for name in chosen(list(files), len(files), seed=seed):
-            if len(found) == count:
+            if len(pictures) == count:
                 break
             try:
                 picture = self._open(files[name].read_bytes(), name)
             except (BadInput, OSError):
                 continue
-            found.append(SearchedPicture(picture, concept, name))
-        if files and count and not found:
+            pictures.append(SearchedPicture(picture, concept, name))
+        if files and count and not pictures:
             place = next(iter(files.values())).parent
             msg = f"None of the {len(files)} picture files in {place} can be read: give whole PNG or JPEG files."
             raise BadInput(msg)
-        return found
+        return pictures
 
     def _files(self, concept: str) -> list[Path]:
         folders = [each for each in self._folder.iterdir() if each.is_dir()]
-        wanted = [each for each in folders if normalized(each.name) == normalized(concept)]
+        matching = [each for each in folders if normalized(each.name) == normalized(concept)]
         if not folders and self._concept in {"", normalized(concept)}:
-            wanted = [self._folder]
-        return [file for folder in wanted for file in sorted(folder.iterdir()) if is_picture(file)]
+            matching = [self._folder]
+        return [file for folder in matching for file in sorted(folder.iterdir()) if is_picture(file)]

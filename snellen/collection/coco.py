@@ -86,14 +86,14 @@ class CocoFolder:
         """
         categories = self._categories.get(normalized(concept), frozenset())
         images = [str(image) for image, things in self._things.items() if categories & {each[0] for each in things}]
-        found: list[Annotated] = []
+        scenes: list[Annotated] = []
         for image in chosen(images, len(images), seed=seed):
-            if len(found) == count:
+            if len(scenes) == count:
                 break
             made = self._read(concept, categories, image)
             if made is not None:
-                found.append(made)
-        return found
+                scenes.append(made)
+        return scenes
 
     def _read(self, concept: str, categories: frozenset[int], image: str) -> Annotated | None:
         """Read one picture; None where its file is missing or damaged, or where no box lies within it."""
@@ -106,11 +106,11 @@ class CocoFolder:
         except (BadInput, OSError):
             return None
         things = self._things[image]
-        wanted = [each[1] for each in things if each[0] in categories]
-        boxes = {index: box for index, one in enumerate(wanted) if (box := _box(one.get("bbox"), picture.size))}
+        matching = [each[1] for each in things if each[0] in categories]
+        boxes = {index: box for index, one in enumerate(matching) if (box := _box(one.get("bbox"), picture.size))}
         if not boxes:
             return None
-        masks = [_mask(wanted[index].get("segmentation"), picture.size) for index in boxes]
+        masks = [_mask(matching[index].get("segmentation"), picture.size) for index in boxes]
         others = {self._names[each[0]] for each in things if each[0] not in categories and each[0] in self._names}
         return Annotated(
             picture,
@@ -166,11 +166,11 @@ class CocoFolder:
 
     @cached_property
     def _categories(self) -> dict[str, frozenset[int]]:
-        found: dict[str, set[int]] = defaultdict(set)
+        by_name: dict[str, set[int]] = defaultdict(set)
         for number, names in self._table["categories"]:
             for name in names:
-                found[name].add(number)
-        return {name: frozenset(numbers) for name, numbers in found.items()}
+                by_name[name].add(number)
+        return {name: frozenset(numbers) for name, numbers in by_name.items()}
 
 
 class CocoCrops:
@@ -226,13 +226,13 @@ def _annotation_file(place: Path) -> Path:
 
 def _readable(entries: Sequence[Any], *keys: str) -> list[dict[str, Any]]:
     """Pass over entries that cannot be read, as over broken pictures, but not over all of them."""
-    found = [
+    readable = [
         one for one in entries if isinstance(one, dict) and all(isinstance(one.get(key), int | str) for key in keys)
     ]
-    if entries and not found:
+    if entries and not readable:
         msg = f"none of {len(entries)} entries has {' and '.join(keys)}"
         raise ValueError(msg)
-    return found
+    return readable
 
 
 def _names(category: Mapping[str, Any]) -> list[str]:

@@ -50,10 +50,10 @@ class SearchSettings:
 def is_public(host: str) -> bool:
     """Tell whether every address of a host is reachable from anywhere, rather than in a private network."""
     try:
-        found = socket.getaddrinfo(host, None, proto=socket.IPPROTO_TCP)
+        addresses = socket.getaddrinfo(host, None, proto=socket.IPPROTO_TCP)
     except (OSError, UnicodeError):
         return False
-    return bool(found) and all(ipaddress.ip_address(each[4][0]).is_global for each in found)
+    return bool(addresses) and all(ipaddress.ip_address(each[4][0]).is_global for each in addresses)
 
 
 class PictureSearch:
@@ -100,18 +100,18 @@ class PictureSearch:
         Raises:
             SnellenError: The endpoint did not answer, or not in the form that the settings say.
         """
-        found: list[SearchedPicture] = []
+        pictures: list[SearchedPicture] = []
         for address in self._addresses(concept, count * _TRIES):
-            if len(found) == count:
+            if len(pictures) == count:
                 break
             picture = self._picture(address)
             if picture is not None:
-                found.append(SearchedPicture(picture, concept, address))
-        return found
+                pictures.append(SearchedPicture(picture, concept, address))
+        return pictures
 
     def _addresses(self, concept: str, count: int) -> list[str]:
-        asked = self._settings.url.replace("{query}", quote_plus(concept)).replace("{count}", str(count))
-        content = self._fetch(asked, most=_MAX_ANSWER, kind="json", trusted=True)
+        address = self._settings.url.replace("{query}", quote_plus(concept)).replace("{count}", str(count))
+        content = self._fetch(address, most=_MAX_ANSWER, kind="json", trusted=True)
         if content is None:
             msg = f"The picture search at {self._host()} did not answer within {self._settings.timeout:g} s or refused."
             raise SnellenError(msg)

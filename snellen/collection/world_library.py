@@ -46,12 +46,12 @@ class WorldLibrary:
         import PIL.Image
 
         things = scene.truths()
-        wanted = [thing for thing in things if thing.concept == concept]
+        matching = [thing for thing in things if thing.concept == concept]
         return Annotated(
             picture=scene.picture(),
             concept=concept,
-            boxes=tuple(thing.box for thing in wanted),
-            masks=tuple(PIL.Image.fromarray(thing.mask.astype("uint8") * 255) for thing in wanted),
+            boxes=tuple(thing.box for thing in matching),
+            masks=tuple(PIL.Image.fromarray(thing.mask.astype("uint8") * 255) for thing in matching),
             others=tuple(dict.fromkeys(thing.concept for thing in things if thing.concept != concept)),
             origin=f"{self._title} library",
         )

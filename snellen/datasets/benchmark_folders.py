@@ -99,9 +99,9 @@ def read_head(folder: Path, files: Sequence[str], *, kind: str, version: int) ->
     except (OSError, ValueError) as error:
         msg = f"{place} cannot be read as the head of a benchmark ({str(error)[:100]}): build it again."
         raise BadInput(msg) from error
-    found = head.get("version") if isinstance(head, dict) else None
-    if found != version:
-        msg = f"The benchmark in {folder} is of version {found}, this Snellen reads {version}: build it again."
+    written = head.get("version") if isinstance(head, dict) else None
+    if written != version:
+        msg = f"The benchmark in {folder} is of version {written}, this Snellen reads {version}: build it again."
         raise BadInput(msg)
     return dict(head)
 
@@ -116,22 +116,22 @@ def checked_head(folder: Path, head: Mapping[str, Any], kind: type[_Row]) -> _Ro
         return kind.model_validate(head)
     except ValidationError as error:
         wrong = error.errors()[0]
-        told = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'].lower()}"
-        msg = f"{folder / HEAD} cannot be read as the head of a benchmark ({told}): build it again."
+        problem = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'].lower()}"
+        msg = f"{folder / HEAD} cannot be read as the head of a benchmark ({problem}): build it again."
         raise BadInput(msg) from error
 
 
 def read_rows(place: Path, kind: type[_Row], left_out: list[str]) -> list[tuple[int, _Row]]:
     """Return the rows of a file that can be read, with their numbers; add why others cannot to what is left out."""
-    found = []
+    rows = []
     for number, line in enumerate(place.read_text("utf-8", errors="replace").splitlines(), 1):
         try:
-            found.append((number, kind.model_validate_json(line)))
+            rows.append((number, kind.model_validate_json(line)))
         except ValidationError as error:
             wrong = error.errors()[0]
-            told = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}" if wrong["loc"] else "it is no JSON object"
-            left_out.append(f"Row {number} of {place.name} is left out: {told}.")
-    return found
+            problem = f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}" if wrong["loc"] else "it is no JSON object"
+            left_out.append(f"Row {number} of {place.name} is left out: {problem}.")
+    return rows
 
 
 def picture_trouble(folder: Path, name: str, known: str) -> str:

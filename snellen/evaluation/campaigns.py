@@ -115,14 +115,14 @@ class Cell:
     @property
     def thread(self) -> str:
         """The thread that answers it: where the same is asked of the same models in the same way, the same."""
-        asked = self.campaign.model_dump(include={"name", "profile", "models", "images", "alpha"})
+        settings = self.campaign.model_dump(include={"name", "profile", "models", "images", "alpha"})
         # Threads from when every campaign had a seed, 0 unless somebody chose one, keep their names.
-        asked["seed"] = {None: 0, 0: "0"}.get(self.campaign.seed, self.campaign.seed)
+        settings["seed"] = {None: 0, 0: "0"}.get(self.campaign.seed, self.campaign.seed)
         if self.campaign.alpha_over != "cell":
-            asked["alpha_over"] = self.campaign.alpha_over
-        digest = hashlib.sha256(json.dumps([self.query, asked], sort_keys=True).encode()).hexdigest()[:8]
-        told = re.sub(r"[^a-z0-9]+", "-", f"{self.row} {self.column}".casefold()).strip("-")
-        return f"{f'{self.campaign.name}-{told}'[:55].rstrip('-')}-{digest}"
+            settings["alpha_over"] = self.campaign.alpha_over
+        digest = hashlib.sha256(json.dumps([self.query, settings], sort_keys=True).encode()).hexdigest()[:8]
+        slug = re.sub(r"[^a-z0-9]+", "-", f"{self.row} {self.column}".casefold()).strip("-")
+        return f"{f'{self.campaign.name}-{slug}'[:55].rstrip('-')}-{digest}"
 
 
 @dataclass(frozen=True)
@@ -228,9 +228,9 @@ async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
         except BadInput as error:
             yield CellResult(cell, {}, {}, trouble=str(error))
             continue
-        found = investigate.found_in(state)
-        if found is not None:
-            yield result_of(cell, found.report)
+        investigation = investigate.found_in(state)
+        if investigation is not None:
+            yield result_of(cell, investigation.report)
 
 
 async def _ended(events: AsyncGenerator[investigate.InvestigationEvent]) -> InvestigateState:
@@ -244,23 +244,23 @@ async def _ended(events: AsyncGenerator[investigate.InvestigationEvent]) -> Inve
 
 def result_of(cell: Cell, report: Report) -> CellResult:
     """Return what a report says for a cell of a table."""
-    found: dict[str, list[tuple[float, int]]] = {}
+    by_model: dict[str, list[tuple[float, int]]] = {}
     for experiment in report.experiments:
         for result in experiment.results:
             if not result.plain and result.n:
-                found.setdefault(result.model, []).append((result.average, result.n))
+                by_model.setdefault(result.model, []).append((result.average, result.n))
     accuracies = {
         name: (sum(mean for mean, _ in each) / len(each), sum(count for _, count in each))
-        for name, each in found.items()
+        for name, each in by_model.items()
     }
     return CellResult(cell, accuracies, {one.about: one for one in report.answers}, images=report.images)
 
 
 def ranked_groups(campaign: Campaign, results: Sequence[CellResult]) -> list[tuple[str, float]]:
     """Return the groups with the means of their cells over all models, the best first (APEX, table 1)."""
-    found = []
+    ranked = []
     for group, rows in campaign.groups.items():
         means = [mean for one in results if one.cell.row in rows for mean, _ in one.accuracies.values()]
         if means:
-            found.append((group, sum(means) / len(means)))
-    return sorted(found, key=lambda pair: -pair[1])
+            ranked.append((group, sum(means) / len(means)))
+    return sorted(ranked, key=lambda pair: -pair[1])

@@ -63,8 +63,8 @@ class LearningRequest:
         Raises:
             BadInput: A number of tasks is below one.
         """
-        wanted = {"-n": self.n, "--known": self.known} | ({"--train": self.train} if self.setting == "offline" else {})
-        for option, number in wanted.items():
+        numbers = {"-n": self.n, "--known": self.known} | ({"--train": self.train} if self.setting == "offline" else {})
+        for option, number in numbers.items():
             if number < 1:
                 msg = f"{option} {number} asks for no task: name a number of at least 1."
                 raise BadInput(msg)
@@ -183,19 +183,19 @@ async def _lesson(task: DrawnTask, examiner: TaskExaminer, pupil: TaughtAgent) -
     started = time.monotonic()
     answered: list[tuple[Assignment, Solution]] = []
 
-    async def solve(given: Assignment) -> Solution:
-        answered.append((given, await pupil.answer(given)))
+    async def solve(exercise: Assignment) -> Solution:
+        answered.append((exercise, await pupil.answer(exercise)))
         return answered[-1][1]
 
     first = await examiner.result(task, solve)
     if not answered:
         return LessonResult(task.id, first.value, first.correct, first.value, reasons={first.reason: 1})
     assignment, solution = answered[0]
-    said = await examiner.feedback(task, solution)
-    if first.correct and not said.expected:
+    feedback = await examiner.feedback(task, solution)
+    if first.correct and not feedback.expected:
         # Pointing at something in a picture says that it is wrong; nobody does so when it is right.
         return LessonResult(task.id, first.value, first.correct, first.value)
-    taught = await pupil.hear(assignment, said)
+    taught = await pupil.hear(assignment, feedback)
     second = await examiner.marked(task, taught)
     learned = [LearningOutcome.from_json(one) for one in taught.learned]
     return LessonResult(

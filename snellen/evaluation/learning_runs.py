@@ -192,21 +192,21 @@ class _Laboratory:
     async def _tested(self, name: str, context: Context, share: str, n: int) -> Figures:
         request = EvaluationRequest(self.request.family, "test", share, n, self.request.seed, self.request.profile)
         context = replace(context, pictures=self.pictures)
-        found = await evaluate_tasks(
+        evaluation = await evaluate_tasks(
             self.world,
             request,
             pictures=self.pictures,
             solve=solver(context, request),
-            progress=lambda told: self.progress(Stage(name, told.done, told.total, f"{told.accuracy:.2f}")),
+            progress=lambda now: self.progress(Stage(name, now.done, now.total, f"{now.accuracy:.2f}")),
             journal=self._journal(name),
             keep_journal=True,
         )
-        return Figures(tuple(one.value for one in found.results), found.accuracy, found.interval)
+        return Figures(tuple(one.value for one in evaluation.results), evaluation.accuracy, evaluation.interval)
 
     async def _lessons(self, name: str, context: Context, split: str, n: int) -> tuple[LessonResult, ...]:
         request = self.request
 
-        def told(now: LessonProgress) -> None:
+        def show(now: LessonProgress) -> None:
             self.progress(
                 Stage(name, now.done, now.total, f"{counted(now.kept, 'prompt')} kept, {now.discarded} discarded")
             )
@@ -217,7 +217,7 @@ class _Laboratory:
             tasks,
             pictures=context.pictures,
             pupil=_AskingPupil(context, request.profile),
-            progress=told,
+            progress=show,
             journal=self._journal(name),
         )
 

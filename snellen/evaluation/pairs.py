@@ -109,9 +109,9 @@ class Judge:
         """Return ε-RelaxSym in a split; a text and a picture have one order only."""
         rows = [
             one
-            for name, found in self.judged.items()
+            for name, scored in self.judged.items()
             if split in {name, POOLED} and name not in self.one_way
-            for one in found
+            for one in scored
         ]
         if not rows:
             return Measure(None, 0, "a picture and a text have one order only")
@@ -153,7 +153,7 @@ class Judge:
     @property
     def verdict(self) -> str:
         """The verdict on what it can be trusted with, in plain words."""
-        found = self.figure("mmscore").value
+        score = self.figure("mmscore").value
         originals = len({one.cluster for one in self.of(POOLED)})
         if originals < _FEW:
             return f"Of {originals} originals nothing can be said about it."
@@ -161,11 +161,11 @@ class Judge:
         if self.encoder:
             troubles = [one for one in troubles if "criterion" not in one]
             troubles.append("it cannot be told what counts")
-        if found is None or found < 1 - _WELL:
+        if score is None or score < 1 - _WELL:
             return (
                 "It cannot be trusted to order pairs: " + "; ".join(troubles or ["it orders them hardly or not"]) + "."
             )
-        well = "well" if found >= _WELL else "roughly" if found >= _ROUGHLY else "hardly"
+        well = "well" if score >= _WELL else "roughly" if score >= _ROUGHLY else "hardly"
         return f"It orders pairs {well}" + (f", but {'; '.join(troubles)}." if troubles else ".")
 
 
@@ -303,10 +303,10 @@ def correlations(judges: Sequence[Judge], table: Mapping[str, Mapping[str, float
     """
     from scipy.stats import spearmanr
 
-    found: dict[str, dict[str, Measure]] = {}
+    by_metric: dict[str, dict[str, Measure]] = {}
     for metric in METRICS:
         values = {judge.name: judge.figure(metric).value for judge in judges}
-        found[metric] = {}
+        by_metric[metric] = {}
         for name, scores in table.items():
             pairs = [(value, scores[model]) for model, value in values.items() if value is not None and model in scores]
             if len(pairs) < 3:  # noqa: PLR2004 - any two ranks agree or disagree wholly
@@ -314,7 +314,7 @@ def correlations(judges: Sequence[Judge], table: Mapping[str, Mapping[str, float
             elif any(len(set(side)) == 1 for side in zip(*pairs, strict=True)):
                 trouble = "all models have the same score"
             else:
-                found[metric][name] = Measure(float(spearmanr(*zip(*pairs, strict=True)).statistic), len(pairs))
+                by_metric[metric][name] = Measure(float(spearmanr(*zip(*pairs, strict=True)).statistic), len(pairs))
                 continue
-            found[metric][name] = Measure(None, len(pairs), trouble)
-    return found
+            by_metric[metric][name] = Measure(None, len(pairs), trouble)
+    return by_metric

@@ -214,8 +214,8 @@ async def _oracle(benchmark: ProveBenchmark, reader: Reader) -> list[str]:
         name: SceneGraph(_numbered(facts), caption=captions[name]) for name, facts in zip(captions, read, strict=True)
     }
     with Verifier() as verifier:
-        found = verifier.run_all((item.program, graphs[item.scene]) for item in benchmark.items)
-        return [one.answer or "" for one in found]
+        verified = verifier.run_all((item.program, graphs[item.scene]) for item in benchmark.items)
+        return [one.answer or "" for one in verified]
 
 
 def _numbered(facts: Sequence[Fact]) -> list[Fact]:

@@ -106,5 +106,5 @@ def files_of(profile: Profile, key: ModelKey) -> list[tuple[str, int, int]]:
         return []
     if not source.local:
         return []
-    found = sorted(path for path in Path(source.location).glob("*") if path.is_file())
-    return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in found]
+    paths = sorted(path for path in Path(source.location).glob("*") if path.is_file())
+    return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]

@@ -42,8 +42,8 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
         before: The finding so far.
     """
     claim, seen = before.claim, evaluated.observations(before.claim)
-    found = evidence(seen, claim.threshold, low=claim.low)
-    strength = found.strength
+    result = evidence(seen, claim.threshold, low=claim.low)
+    strength = result.strength
     return before.model_copy(
         update={
             "n": len(seen),
@@ -51,7 +51,7 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
             "mean": seen.mean,
             "spread": float(np.std([*seen.values, claim.low, 1.0])),
             "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
-            "leaning": "open" if not seen else "yes" if found.above > found.below else "no",
+            "leaning": "open" if not seen else "yes" if result.above > result.below else "no",
             "verdict": "open",
         }
     )
@@ -144,9 +144,9 @@ def next_rounds(report: Report) -> int:
     design, left = experiment.design, _left(report)
     if experiment.stopped or spent(report) or (experiment.rounds and hopes(experiment, left, report.alpha) < UNLIKELY):
         return 0
-    wanted = max(STEP, experiment.units // 6) if experiment.rounds else FIRST
+    units = max(STEP, experiment.units // 6) if experiment.rounds else FIRST
     least = 0 if experiment.rounds else -(-design.least // len(design.arms))
-    return max(min(max(-(-wanted // design.units), least), left), 0)
+    return max(min(max(-(-units // design.units), least), left), 0)
 
 
 def hopes(experiment: Experiment, rounds: int, alpha: float) -> float:

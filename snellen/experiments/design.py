@@ -137,8 +137,8 @@ class Claim(ExperimentRecord):
     def stated(self, design: Design) -> str:
         """Say what is claimed, of the skill and condition of its experiment."""
         if self.measure:
-            said = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
-            return said.format(self.model, other=self.other, bar=f"{100 * self.threshold:.0f}", task=design.task)
+            template = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
+            return template.format(self.model, other=self.other, bar=f"{100 * self.threshold:.0f}", task=design.task)
         if self.kind == "drop":
             return f"{self.model} loses more than {100 * self.threshold:.0f} points in {design.task}"
         if self.kind == "better":
@@ -243,8 +243,8 @@ def checked(design: Design, models: list[str]) -> Design:
         raise BadInput(msg)
     numbers = {name: sum(arm.answer == name for arm in design.arms) for name in classes}
     if len(set(numbers.values())) > 1:
-        said = ", ".join(f"{number} of {name!r}" for name, number in numbers.items())
-        msg = f"every answer needs the same number of arms, so that classes are balanced; there are {said}"
+        counts = ", ".join(f"{number} of {name!r}" for name, number in numbers.items())
+        msg = f"every answer needs the same number of arms, so that classes are balanced; there are {counts}"
         raise BadInput(msg)
     if not design.paired and any(claim.kind in {"plain", "drop"} for claim in design.claims):
         msg = "claims about pictures before they were transformed need `paired`"

@@ -17,9 +17,9 @@ def discussed(experiment: Experiment) -> Discussion:
     design = experiment.design
     pictures = f"{experiment.images} pictures, {experiment.rounds} for each of {len(design.arms)} kinds"
     recap = f"{design.purpose} {pictures}."[:600]
-    said = [found for result in experiment.results if (found := _weakest(result))]
+    weaknesses = [weakest for result in experiment.results if (weakest := _weakest(result))]
     shown = [_told(finding, design) for finding in experiment.findings]
-    return Discussion(recap=recap, interpretation=" ".join([*shown, *said])[:1_200])
+    return Discussion(recap=recap, interpretation=" ".join([*shown, *weaknesses])[:1_200])
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,13 @@ def points(change: AccuracyChange) -> str:
 
 def weaknesses(report: Report) -> dict[str, dict[int, list[str]]]:
     """Return what was found that models cannot do: for each by name, the experiments and what they say."""
-    found: dict[str, dict[int, list[str]]] = {}
+    by_model: dict[str, dict[int, list[str]]] = {}
     for number, experiment in enumerate(report.experiments):
         for finding in experiment.findings:
             if _is_weak(finding):
-                said = f"{finding.claim.model}: {figures(finding, experiment.design)}"
-                found.setdefault(finding.claim.model, {}).setdefault(number, []).append(said)
-    return found
+                sentence = f"{finding.claim.model}: {figures(finding, experiment.design)}"
+                by_model.setdefault(finding.claim.model, {}).setdefault(number, []).append(sentence)
+    return by_model
 
 
 def _is_weak(finding: Finding) -> bool:
@@ -222,7 +222,7 @@ _GAINED: Final[Mapping[str, str]] = {"yes": "has learned", "no": "has become wor
 def _told(finding: Finding, design: Design) -> str:
     gained = finding.claim.of_gain
     who = finding.claim.model if gained else finding.claim.other
-    said = _GAINED[finding.verdict] if gained else "has lost some of"
+    change = _GAINED[finding.verdict] if gained else "has lost some of"
     if finding.trouble:
         return f"{who} could not be measured in {design.task}: {finding.trouble}"
-    return f"{who} {said} {design.task}: {figures(finding, design)}."
+    return f"{who} {change} {design.task}: {figures(finding, design)}."

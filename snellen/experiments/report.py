@@ -178,12 +178,12 @@ class Answer(ExperimentRecord):
 
     @model_validator(mode="before")
     @classmethod
-    def _upgraded(cls, given: object) -> object:
+    def _upgraded(cls, stored: object) -> object:
         """Read an answer of an earlier version: its ``says`` was about the property, whatever had been asked."""
-        if not isinstance(given, dict) or "says" not in given:
-            return given
-        rest = {name: value for name, value in given.items() if name != "says"}
-        return {"holds": {"yes": True, "no": False}.get(given["says"]), **rest}
+        if not isinstance(stored, dict) or "says" not in stored:
+            return stored
+        rest = {name: value for name, value in stored.items() if name != "says"}
+        return {"holds": {"yes": True, "no": False}.get(stored["says"]), **rest}
 
 
 def answered(about: str, said: str, *, property: str, verdict: Verdict, polarity: Polarity) -> Answer:  # noqa: A002

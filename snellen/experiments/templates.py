@@ -57,20 +57,20 @@ def battery(subjects: Subjects) -> list[Design]:
     """
     abilities: tuple[Ability, ...] = ("recognise", "position", "count", "color", "several")
     largest = _largest(subjects.groups.values())
-    asked = [ModelQuery(ability) for ability in abilities]
-    asked += [ModelQuery("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
-    asked += [ModelQuery("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
+    queries = [ModelQuery(ability) for ability in abilities]
+    queries += [ModelQuery("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
+    queries += [ModelQuery("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
     hardest = {"recognise", "count"}
-    return [list(_TEMPLATES[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in asked]
+    return [list(_TEMPLATES[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in queries]
 
 
-def _claims(design: Design, asked: ModelQuery, models: Sequence[str]) -> list[Claim]:
+def _claims(design: Design, query: ModelQuery, models: Sequence[str]) -> list[Claim]:
     half = halfway(len(design.classes))
-    if asked.compared:
+    if query.compared:
         return [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)][
             :24
         ]
-    if asked.robust:
+    if query.robust:
         kinds: tuple[tuple[str, float], ...] = (("plain", half), ("drop", MARGIN))
         return [
             Claim.model_validate({"kind": kind, "model": name, "threshold": bar})
@@ -103,12 +103,12 @@ def _design(difficulty: int, purpose: str, skill: str, question: str, arms: Sequ
     )
 
 
-def _recognise(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+def _recognise(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
     largest = _largest(subjects.groups.values())
-    if not asked.group:
+    if not query.group:
         yield from _among_all(subjects.classes) if subjects.classes else _anything(largest)
         return
-    group = subjects.groups[asked.group]
+    group = subjects.groups[query.group]
     others = _largest(subjects.apart(group.name))
     if others:
         yield _coarse(group, others[0])
@@ -178,26 +178,26 @@ def _mixed(difficulty: int, members: Sequence[str]) -> Design:
     )
 
 
-def _changed(design: Design, asked: ModelQuery) -> Design:
+def _changed(design: Design, query: ModelQuery) -> Design:
     """Return the same experiment with pictures of the asked types: every answer with each of them, plainly visible."""
-    types = [DATA_TYPES[name] for name in asked.types]
+    types = [DATA_TYPES[name] for name in query.types]
     arms = [arm.model_copy(update={"transform": one.calls[-1]}) for one in types for arm in design.arms]
-    said = f"{asked.type_group} changes" if asked.type_group else listing([one.name for one in types])
+    changes = f"{query.type_group} changes" if query.type_group else listing([one.name for one in types])
     return design.model_copy(
         update={
             "arms": arms,
-            "paired": asked.robust,
-            "condition": f"under {said}",
+            "paired": query.robust,
+            "condition": f"under {changes}",
             "purpose": f"{design.purpose} "
-            + (f"The same pictures with and without {said}." if asked.robust else f"All with {said}."),
+            + (f"The same pictures with and without {changes}." if query.robust else f"All with {changes}."),
         }
     )
 
 
-def _identify(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
-    types = [DATA_TYPES[name] for name in asked.types][:MOST_TYPES]
-    what = asked.group or "random"
-    if asked.group and asked.group not in subjects.groups:
+def _identify(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+    types = [DATA_TYPES[name] for name in query.types][:MOST_TYPES]
+    what = query.group or "random"
+    if query.group and query.group not in subjects.groups:
         what = "random"
     if len(types) > 1:
         yield from (_present(1, one, one.calls[-1], what) for one in types)
@@ -236,16 +236,16 @@ def _rather(kind: DataType, other: DataType, what: str) -> Design:
     )
 
 
-def _things(asked: ModelQuery, subjects: Subjects, count: int) -> list[str]:
+def _things(query: ModelQuery, subjects: Subjects, count: int) -> list[str]:
     """Return things that one can count, place and paint: of the group, or one each of the largest groups."""
-    if asked.group:
-        return _spread([name for name in subjects.groups[asked.group].members if _countable(name)], count)
+    if query.group:
+        return _spread([name for name in subjects.groups[query.group].members if _countable(name)], count)
     largest = _largest(subjects.groups.values())
-    found: list[str] = []
+    chosen: list[str] = []
     for group in largest:
-        if all(one not in group.members for one in found):
-            found += [name for name in _spread(group.members, FINE) if _countable(name)][:1]
-    return found[:count]
+        if all(one not in group.members for one in chosen):
+            chosen += [name for name in _spread(group.members, FINE) if _countable(name)][:1]
+    return chosen[:count]
 
 
 def _countable(name: str) -> bool:
@@ -257,10 +257,10 @@ _SIDES: Final = (("left", "to the left of", "to the right of"), ("right", "to th
 _HEIGHTS: Final = (("above", "above", "below"), ("below", "below", "above"))
 
 
-def _position(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
-    things = _things(asked, subjects, 2 * _PAIRS)
+def _position(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+    things = _things(query, subjects, 2 * _PAIRS)
     pairs = list(zip(things[::2], things[1::2], strict=False))
-    for difficulty, words, said in ((2, _SIDES, "left and right"), (3, _HEIGHTS, "above and below")):
+    for difficulty, words, sides in ((2, _SIDES, "left and right"), (3, _HEIGHTS, "above and below")):
         arms = []
         for place, (one, other) in enumerate(pairs):
             _, right, wrong = words[place % 2]
@@ -270,15 +270,15 @@ def _position(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
                 arms.append(Arm(answer=answer, select=_select(shown), question=question))
         yield _design(
             difficulty,
-            f"Two things, of which only the places differ: {said}.",
-            f"telling {said} apart",
+            f"Two things, of which only the places differ: {sides}.",
+            f"telling {sides} apart",
             arms[0].question,
             arms,
         )
 
 
-def _count(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
-    things = _things(asked, subjects, _PAIRS)
+def _count(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+    things = _things(query, subjects, _PAIRS)
     for difficulty, numbers in ((1, (1, 3)), (3, (1, 2, 3, 4))):
         arms = [
             Arm(
@@ -298,8 +298,8 @@ def _count(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _color(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
-    things = _things(asked, subjects, _PAIRS)
+def _color(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+    things = _things(query, subjects, _PAIRS)
     for difficulty, colors in ((1, _COLORS[:2]), (2, _COLORS)):
         arms = [
             Arm(answer=color, select=_select(f"a {color} {thing}"), question=f"What color is the {thing}?")
@@ -315,8 +315,8 @@ def _color(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _several(asked: ModelQuery, subjects: Subjects) -> Iterator[Design]:
-    what = asked.group if asked.group in subjects.groups else "random"
+def _several(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+    what = query.group if query.group in subjects.groups else "random"
     one = subjects.groups[what].singular if what in subjects.groups else what
     yield _design(
         1,

@@ -56,9 +56,9 @@ class TrialRunner:
 
     def shards(self, keys: Iterable[TrialKey]) -> list[Sequence[TrialKey]]:
         """Return those trials that were not measured yet, in parts of one shard each."""
-        wanted = list(dict.fromkeys(keys))
-        known = self.trials.get(wanted)
-        missing = [key for key in wanted if key not in known]
+        distinct = list(dict.fromkeys(keys))
+        known = self.trials.get(distinct)
+        missing = [key for key in distinct if key not in known]
         return [missing[begun : begun + SHARD] for begun in range(0, len(missing), SHARD)]
 
     def ask(self, model: str, shard: Sequence[TrialKey]) -> None:

@@ -72,10 +72,10 @@ def _questions(need: Need, context: LearningContext) -> Collected:
     example = StoredExample(need.picture.id, question=need.question, answer=need.answer)
     rows = context.learner().prompts.rows(PromptSelection(pool="VQA"))
     right = [row for row in rows if row.steps == 0 and row.picture and row.question != need.question]
-    asked = [StoredExample(row.picture, question=row.question, answer=row.answer) for row in right]
-    against = set(list(dict.fromkeys(one.picture for one in asked))[::2])
-    negatives = [one for one in asked if one.picture in against]
-    others = [one for one in asked if one.picture not in against]
+    examples = [StoredExample(row.picture, question=row.question, answer=row.answer) for row in right]
+    against = set(list(dict.fromkeys(one.picture for one in examples))[::2])
+    negatives = [one for one in examples if one.picture in against]
+    others = [one for one in examples if one.picture not in against]
     return Collected(
         need,
         training=(example,),
@@ -133,51 +133,51 @@ class _Gathering:
     def scenes(self) -> Collected:
         """Annotated scenes of the concept, and scenes of related concepts without it."""
         source, settings = _annotated(self.context), _settings(self.context)
-        wanted = settings.scenes + settings.held_out_scenes
-        found = source.annotated(self.concept, wanted, seed=self.seed)
-        parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
+        total = settings.scenes + settings.held_out_scenes
+        scenes = source.annotated(self.concept, total, seed=self.seed)
+        parts = split(scenes, held_out=_share(len(scenes), settings.held_out_scenes, total))
         if not parts.validation:
-            return self._too_few(found, "annotated scenes", source)
+            return self._too_few(scenes, "annotated scenes", source)
         return self._collected(
             parts.each(lambda scene: TuningExample(scene.picture, self.concept, scene.boxes)),
             self._other_scenes(source).each(lambda scene: TuningExample(scene.picture, self.concept)),
-            source=_origin(found, source),
+            source=_origin(scenes, source),
         )
 
     def outlines(self) -> Collected:
         """Annotated scenes with masks of the concept, and such scenes of related concepts without it."""
         source, settings = _annotated(self.context), _settings(self.context)
-        wanted = settings.outlined + settings.held_out_scenes
-        found = [scene for scene in source.annotated(self.concept, wanted, seed=self.seed) if scene.masks]
-        parts = split(found, held_out=_share(len(found), settings.held_out_scenes, wanted))
+        total = settings.outlined + settings.held_out_scenes
+        scenes = [scene for scene in source.annotated(self.concept, total, seed=self.seed) if scene.masks]
+        parts = split(scenes, held_out=_share(len(scenes), settings.held_out_scenes, total))
         if not parts.validation:
-            return self._too_few(found, "annotated scenes with masks", source)
+            return self._too_few(scenes, "annotated scenes with masks", source)
         return self._collected(
-            parts.each(_outlined), self._other_scenes(source).each(_outlined), source=_origin(found, source)
+            parts.each(_outlined), self._other_scenes(source).each(_outlined), source=_origin(scenes, source)
         )
 
     def pictures(self) -> Collected:
         """Pictures found for the concept, and for related ones: cut to what they show, or (REPLACE) with its place."""
         source, settings = _found(self.context), _settings(self.context)
-        wanted = settings.found + settings.held_out_found
-        found = source.found(self.concept, wanted, seed=self.seed)
-        parts = split(found, held_out=_share(len(found), settings.held_out_found, wanted))
+        total = settings.found + settings.held_out_found
+        pictures = source.found(self.concept, total, seed=self.seed)
+        parts = split(pictures, held_out=_share(len(pictures), settings.held_out_found, total))
         if not parts.validation:
-            return self._too_few(found, "pictures", source)
+            return self._too_few(pictures, "pictures", source)
         others = _halved([source.found(name, _OF_EACH, seed=self.seed) for name in self.related])
         if not others.training and not self.related and POOL_OF_TOOL[self.need.tool] == "CLIP":
             msg = f"Nothing else is at hand to tell {self.concept!r} from: put folders of other things beside its own."
             return Collected(self.need, trouble=msg)
-        return self._collected(parts.each(self._shown), others.each(self._shown), source=_origin(found, source))
+        return self._collected(parts.each(self._shown), others.each(self._shown), source=_origin(pictures, source))
 
     def _other_scenes(self, source: AnnotatedSource) -> Split[Annotated]:
-        found = [source.annotated(name, _OF_EACH, seed=self.seed) for name in self.related]
-        return _halved([[scene for scene in scenes if self.concept not in scene.others] for scenes in found])
+        groups = [source.annotated(name, _OF_EACH, seed=self.seed) for name in self.related]
+        return _halved([[scene for scene in scenes if self.concept not in scene.others] for scenes in groups])
 
-    def _shown(self, found: SearchedPicture) -> TuningExample:
+    def _shown(self, hit: SearchedPicture) -> TuningExample:
         if POOL_OF_TOOL[self.need.tool] == "REPLACE":
-            return TuningExample(found.picture, found.concept, (painted_place(found.picture, self.context.vision()),))
-        return TuningExample(subject(found.picture, self.context.vision()), found.concept)
+            return TuningExample(hit.picture, hit.concept, (painted_place(hit.picture, self.context.vision()),))
+        return TuningExample(subject(hit.picture, self.context.vision()), hit.concept)
 
     def _collected(self, own: Split[TuningExample], others: Split[TuningExample], *, source: str) -> Collected:
         def stored(examples: Sequence[TuningExample]) -> tuple[StoredExample, ...]:
@@ -193,24 +193,24 @@ class _Gathering:
             source=source[:200],
         )
 
-    def _too_few(self, found: Sequence[object], what: str, source: AnnotatedSource | PictureSource) -> Collected:
+    def _too_few(self, items: Sequence[object], what: str, source: AnnotatedSource | PictureSource) -> Collected:
         msg = (
             f"There is only one different picture of {self.concept!r}: none is left to prove what is learned from it."
-            if found
+            if items
             else f"There are no {what} of {self.concept!r} in {source}: name a folder that has some (--pictures)."
         )
         return Collected(self.need, trouble=msg)
 
 
-def _origin(found: Sequence[Item], source: AnnotatedSource | PictureSource) -> str:
+def _origin(items: Sequence[Item], source: AnnotatedSource | PictureSource) -> str:
     """Return where pictures are from, for people: what all of them say, or the source that holds their files."""
-    said = {one.origin for one in found}
-    return said.pop() if len(said) == 1 else str(source)
+    origins = {one.origin for one in items}
+    return origins.pop() if len(origins) == 1 else str(source)
 
 
-def _halved(found: Sequence[Sequence[Item]]) -> Split[Item]:
+def _halved(groups: Sequence[Sequence[Item]]) -> Split[Item]:
     """Share pictures of several names out, so that as far as they go each name is on both sides."""
-    in_turns = [one for turn in zip_longest(*found) for one in turn if one is not None]
+    in_turns = [one for turn in zip_longest(*groups) for one in turn if one is not None]
     return split(in_turns, held_out=len(in_turns) // 2)
 
 
@@ -218,9 +218,9 @@ def _outlined(scene: Annotated) -> TuningExample:
     return TuningExample(scene.picture, scene.concept, scene.boxes, masks=scene.masks)
 
 
-def _share(found: int, held_out: int, wanted: int) -> int:
+def _share(available: int, held_out: int, total: int) -> int:
     """How many to hold out of fewer than were wanted: the same share, at least one."""
-    return max(1, found * held_out // wanted)
+    return max(1, available * held_out // total)
 
 
 def _annotated(context: LearningContext) -> AnnotatedSource:

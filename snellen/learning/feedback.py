@@ -64,17 +64,17 @@ def things_named_in(feedback: Feedback) -> list[str]:
 
 def contradiction(feedback: Feedback) -> str:
     """Say in a sentence where what is known of the right answer contradicts itself; nothing where it does not."""
-    said = read_correction(feedback.correction or "")
+    correction = read_correction(feedback.correction or "")
     expected = feedback.expected or ""
-    if expected and said.expected and not agrees(said.expected, expected):
-        return f"The right answer cannot be both {expected!r} and {said.expected!r}."
-    if expected and said.absent and agrees(singular(expected), said.absent):
-        return f"The answer cannot be {expected!r} if it is no {said.absent}."
-    if said.absent and said.absent in {singular(said.expected), said.present}:
-        return f"It cannot be {said.absent!r} and not {said.absent!r} at once."
+    if expected and correction.expected and not agrees(correction.expected, expected):
+        return f"The right answer cannot be both {expected!r} and {correction.expected!r}."
+    if expected and correction.absent and agrees(singular(expected), correction.absent):
+        return f"The answer cannot be {expected!r} if it is no {correction.absent}."
+    if correction.absent and correction.absent in {singular(correction.expected), correction.present}:
+        return f"It cannot be {correction.absent!r} and not {correction.absent!r} at once."
     label = singular(feedback.region.label) if feedback.region else ""
-    if label and label == said.absent:
-        return f"The region cannot be called {label!r} if it is no {said.absent}."
+    if label and label == correction.absent:
+        return f"The region cannot be called {label!r} if it is no {correction.absent}."
     return ""
 
 
@@ -125,8 +125,8 @@ def closeness(feedback: Feedback) -> Closeness:
     def measure(value: Any, steps: Sequence[StepRecord]) -> float:  # noqa: ANN401 - any value
         if isinstance(value, Picture):
             value = named_regions(value, [step.to_json() for step in steps])
-        said = _names_in(value) if isinstance(value, list | tuple) else Counter()
-        return 2 * (said & expected).total() / max((said + expected).total(), 1)
+        names = _names_in(value) if isinstance(value, list | tuple) else Counter()
+        return 2 * (names & expected).total() / max((names + expected).total(), 1)
 
     return measure
 
@@ -194,13 +194,13 @@ def _as_expected(expected: str) -> Agreement:
 
 def _shows(region: Region, before: _Said) -> Agreement:
     def judge(value: Any, steps: Sequence[StepRecord]) -> bool:  # noqa: ANN401 - any value
-        said = _Said(value, steps)
-        if not said.regions:
-            return said.differs_from(before) and not isinstance(value, Picture)
+        answer = _Said(value, steps)
+        if not answer.regions:
+            return answer.differs_from(before) and not isinstance(value, Picture)
         return any(
             iou(one.box, region.box) >= FOUND_IOU
-            and (not region.label or one not in said.named or singular(one.label) in {"", singular(region.label)})
-            for one in said.regions
+            and (not region.label or one not in answer.named or singular(one.label) in {"", singular(region.label)})
+            for one in answer.regions
         )
 
     return judge
@@ -208,46 +208,48 @@ def _shows(region: Region, before: _Said) -> Agreement:
 
 def _corrected(correction: WordedCorrection, before: _Said) -> Agreement:
     def judge(value: Any, steps: Sequence[StepRecord]) -> bool:  # noqa: ANN401 - any value
-        said = _Said(value, steps)
-        if not said.differs_from(before):
+        answer = _Said(value, steps)
+        if not answer.differs_from(before):
             return False
-        if correction.absent and said.labels[correction.absent] >= max(before.labels[correction.absent], 1):
+        if correction.absent and answer.labels[correction.absent] >= max(before.labels[correction.absent], 1):
             return False
-        if correction.absent and not said.regions:
-            return not said.shows(correction.absent) and not _more(said, before)
-        return not correction.present or _has(said, before, correction)
+        if correction.absent and not answer.regions:
+            return not answer.shows(correction.absent) and not _more(answer, before)
+        return not correction.present or _has(answer, before, correction)
 
     return judge
 
 
-def _has(said: _Said, before: _Said, correction: WordedCorrection) -> bool:
-    if not said.regions:
-        return _more(said, before) if as_number(before.value) is not None else True
+def _has(answer: _Said, before: _Said, correction: WordedCorrection) -> bool:
+    if not answer.regions:
+        return _more(answer, before) if as_number(before.value) is not None else True
     known = _places(before.regions)
-    new = [one for one in said.regions if (one.label, one.box) not in known]
-    return any(singular(one.label) in {"", correction.present} and _on_side(one, said, correction.side) for one in new)
+    new = [one for one in answer.regions if (one.label, one.box) not in known]
+    return any(
+        singular(one.label) in {"", correction.present} and _on_side(one, answer, correction.side) for one in new
+    )
 
 
-def _more(said: _Said, before: _Said) -> bool:
-    now, then = as_number(said.value), as_number(before.value)
+def _more(answer: _Said, before: _Said) -> bool:
+    now, then = as_number(answer.value), as_number(before.value)
     return now is not None and then is not None and now > then
 
 
-def _on_side(region: Region, said: _Said, side: str) -> bool:
+def _on_side(region: Region, answer: _Said, side: str) -> bool:
     """Tell whether a region lies on that side: of the picture, or of the other regions where its size is unknown."""
     if not side:
         return True
     x, y = region.box[0] + region.box[2], region.box[1] + region.box[3]
-    middle_x, middle_y = _middle(said)
+    middle_x, middle_y = _middle(answer)
     return {"left": x < middle_x, "right": x > middle_x, "top": y < middle_y, "bottom": y > middle_y}[side]
 
 
-def _middle(said: _Said) -> tuple[float, float]:
+def _middle(answer: _Said) -> tuple[float, float]:
     """Twice the middle of the picture; of all regions where the answer is no picture."""
-    if isinstance(said.value, Picture):
-        return said.value.width, said.value.height
-    xs = [edge for region in said.regions for edge in (region.box[0], region.box[2])]
-    ys = [edge for region in said.regions for edge in (region.box[1], region.box[3])]
+    if isinstance(answer.value, Picture):
+        return answer.value.width, answer.value.height
+    xs = [edge for region in answer.regions for edge in (region.box[0], region.box[2])]
+    ys = [edge for region in answer.regions for edge in (region.box[1], region.box[3])]
     return min(xs) + max(xs), min(ys) + max(ys)
 
 

@@ -47,8 +47,8 @@ class LoraLearned:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON: one object, tallies as ``{"right", "of"}``."""
-        found = {} if self.outcome is None else asdict(self.outcome)
-        return {"need": self.need.to_json(), "method": "lora", "source": self.source, "trouble": self.trouble} | found
+        outcome = {} if self.outcome is None else asdict(self.outcome)
+        return {"need": self.need.to_json(), "method": "lora", "source": self.source, "trouble": self.trouble} | outcome
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> LoraLearned:
@@ -130,8 +130,8 @@ def _others_seen(bench: TuningBench, names: Sequence[str]) -> list[TuningExample
         return []
     pictures = [example.picture for example in bench.others]
     seen = []
-    for picture, found in zip(pictures, bench.models.detect(pictures, [tuple(names)] * len(pictures)), strict=True):
-        for name in dict.fromkeys(each.name for each in found):
-            boxes = tuple(each.box for each in found if each.name == name)
+    for picture, things in zip(pictures, bench.models.detect(pictures, [tuple(names)] * len(pictures)), strict=True):
+        for name in dict.fromkeys(each.name for each in things):
+            boxes = tuple(each.box for each in things if each.name == name)
             seen.append(TuningExample(picture, name, boxes))
     return seen[:_MOST_ASKED]

@@ -40,14 +40,14 @@ def checked_concept(concept: str) -> str:
     Raises:
         BadInput: It is none.
     """
-    said = " ".join(concept.split())
-    if not said:
+    name = " ".join(concept.split())
+    if not name:
         msg = "The concept is empty: name what should be learned, for example `snellen learn penguin`."
         raise BadInput(msg)
-    if len(said) > MAX_CONCEPT or not said.isprintable():
-        msg = f"{said[:40]!r} … is no name of a concept: give a word or a few, at most {MAX_CONCEPT} characters."
+    if len(name) > MAX_CONCEPT or not name.isprintable():
+        msg = f"{name[:40]!r} … is no name of a concept: give a word or a few, at most {MAX_CONCEPT} characters."
         raise BadInput(msg)
-    return said.casefold()
+    return name.casefold()
 
 
 def needs_for(concept: str, tools: Sequence[str], own: OwnPictures | None, profile: Profile) -> list[Json]:
@@ -60,18 +60,18 @@ def needs_for(concept: str, tools: Sequence[str], own: OwnPictures | None, profi
     from snellen.tuning import POOL_OF_TOOL, POOLS
 
     plain = own is not None and not own.annotated
-    wanted = [_checked_tool(tool) for tool in tools] or [
+    needed = [_checked_tool(tool) for tool in tools] or [
         tool for tool in DEFAULT_TOOLS if not (plain and tool in _annotated_tools())
     ]
-    if plain and (short := [tool for tool in wanted if tool in _annotated_tools()]):
+    if plain and (short := [tool for tool in needed if tool in _annotated_tools()]):
         raise BadInput(_says_annotations(own, short[0]))
-    chosen = {POOL_OF_TOOL[tool]: tool for tool in reversed(wanted)}
+    chosen = {POOL_OF_TOOL[tool]: tool for tool in reversed(needed)}
     for pool, tool in chosen.items():
         if getattr(profile.models, POOLS[pool]) is None:
             msg = f"The profile {profile.name!r} has no checkpoint for {tool}: set [models.{POOLS[pool]}] in it."
             raise BadInput(msg)
-    asked = f"`snellen learn {concept}` was asked for."
-    return [Need(tool, concept, reason=asked).to_json() for tool in wanted if chosen[POOL_OF_TOOL[tool]] == tool]
+    reason = f"`snellen learn {concept}` was asked for."
+    return [Need(tool, concept, reason=reason).to_json() for tool in needed if chosen[POOL_OF_TOOL[tool]] == tool]
 
 
 def _checked_tool(tool: str) -> str:

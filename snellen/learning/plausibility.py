@@ -50,7 +50,7 @@ def _unsure(steps: Sequence[Json]) -> Iterator[str]:
 
 
 def _contradictions(steps: Sequence[Json]) -> Iterator[str]:
-    found = {
+    detections = {
         (repr(step["arguments"].get("image")), singular(str(step["arguments"].get("object", "")))): step
         for step in steps
         if step["tool"] == "LOC"
@@ -59,7 +59,7 @@ def _contradictions(steps: Sequence[Json]) -> Iterator[str]:
         if step["tool"] != "VQA" or not isinstance(step.get("output"), str):
             continue
         yield from _outside_its_options(step)
-        yield from _against_what_was_found(step, found)
+        yield from _against_what_was_found(step, detections)
 
 
 def _outside_its_options(step: Json) -> Iterator[str]:
@@ -68,11 +68,11 @@ def _outside_its_options(step: Json) -> Iterator[str]:
         yield f"Step {step['address']} answers {step['output']!r}, which it was not asked: {step['source']}"
 
 
-def _against_what_was_found(step: Json, found: Mapping[tuple[str, str], Json]) -> Iterator[str]:
+def _against_what_was_found(step: Json, detections: Mapping[tuple[str, str], Json]) -> Iterator[str]:
     question, image = _question(step), repr(step["arguments"].get("image"))
     exists, counts = _EXISTS.fullmatch(question), _COUNTS.fullmatch(question)
-    asked = exists or counts
-    located = found.get((image, singular(asked[1]))) if asked else None
+    match = exists or counts
+    located = detections.get((image, singular(match[1]))) if match else None
     if located is None:
         return
     number = len(_listed(located["output"]))

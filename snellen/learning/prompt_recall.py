@@ -51,9 +51,9 @@ class PromptRecall:
         state, known = self._prompts.state(pool, checkpoint), self._remembered.get((pool, concept))
         if known is not None and known[0] == state:
             return known[1]
-        found = self._read(pool, concept, checkpoint)
-        self._remember((pool, concept), state, found)
-        return found
+        candidates = self._read(pool, concept, checkpoint)
+        self._remember((pool, concept), state, candidates)
+        return candidates
 
     def _read(
         self,
@@ -63,12 +63,12 @@ class PromptRecall:
         feature: NDArray[np.float32] | None = None,
         limit: int | None = None,
     ) -> Candidates | None:
-        found = self._prompts.candidates(
+        candidates = self._prompts.candidates(
             pool, concept, checkpoint, feature, limit, trouble=lambda _: self._note(pool, concept, checkpoint)
         )
-        if not len(found):
+        if not len(candidates):
             return None
-        return Candidates(found.prompts, found.features, tuple(row.id for row in found.rows))
+        return Candidates(candidates.prompts, candidates.features, tuple(row.id for row in candidates.rows))
 
     def _note(self, pool: str, concept: str, checkpoint: str) -> None:
         self._troubles[pool, concept, checkpoint] = self._prompts.state(pool, checkpoint)
@@ -84,12 +84,12 @@ class PromptRecall:
             if self._prompts.state(pool, checkpoint) == state
         ]
 
-    def _remember(self, key: tuple[str, str], state: State, found: Candidates | None) -> None:
-        size = 0 if found is None else found.prompts.nbytes + found.features.nbytes
+    def _remember(self, key: tuple[str, str], state: State, candidates: Candidates | None) -> None:
+        size = 0 if candidates is None else candidates.prompts.nbytes + candidates.features.nbytes
         if self._bytes + size > _REMEMBERED_BYTES:
             self._remembered.clear()
             self._bytes = 0
-        self._remembered[key] = (state, found)
+        self._remembered[key] = (state, candidates)
         self._bytes += size
 
     def concepts(self, pool: str) -> frozenset[str]:

@@ -48,8 +48,8 @@ class TuningBench:
     def _instance(self, index: int, stored: StoredExample) -> Instance:
         """Negatives go round, so that the instances of a concept together see all of them."""
         of = len(self.negatives)
-        wanted = min(self.tuner.settings.negatives, of)
-        negatives = tuple(self.negatives[(index * wanted + place) % of] for place in range(wanted))
+        count = min(self.tuner.settings.negatives, of)
+        negatives = tuple(self.negatives[(index * count + place) % of] for place in range(count))
         return Instance(stored.example(self.context.pictures), negatives, self.collected.names)
 
     def key(self, instance: str) -> DraftKey:

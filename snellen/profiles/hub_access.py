@@ -92,21 +92,21 @@ def check_reachable(profile: Profile) -> None:
 
 def _answers(address: str) -> bool:
     """Connect to the hub, or to the proxy on the way to it. Names are looked up without a time limit, so a thread."""
-    found: list[bool] = []
+    answers: list[bool] = []
 
     def connect() -> None:
         place = urlsplit(_on_the_way(address))
         try:
             port = place.port or _PORTS.get(place.scheme, 443)
             with socket.create_connection((place.hostname or "", port), timeout=_PATIENCE_SECONDS):
-                found.append(True)
+                answers.append(True)
         except (OSError, ValueError):
             return
 
     looking = threading.Thread(target=connect, name="snellen-hub", daemon=True)
     looking.start()
     looking.join(_PATIENCE_SECONDS)
-    return bool(found)
+    return bool(answers)
 
 
 def _on_the_way(address: str) -> str:

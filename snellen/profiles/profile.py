@@ -189,12 +189,12 @@ class Profile(SettingsTable):
         Raises:
             SnellenError: The profile has no such entry, or it is no model that is read from a disk or a hub.
         """
-        found: Any = self.tested.get(key.removeprefix(TESTED)) if key.startswith(TESTED) else None
+        settings: Any = self.tested.get(key.removeprefix(TESTED)) if key.startswith(TESTED) else None
         if not key.startswith(TESTED):
-            found = getattr(self.models, key)
-        if not isinstance(found, ModelSettings | EmbeddingModel):
+            settings = getattr(self.models, key)
+        if not isinstance(settings, ModelSettings | EmbeddingModel):
             raise self._missing(key)
-        return found
+        return settings
 
     def source(self, key: str) -> CheckpointSource:
         """Return the place that the model of an entry is read from; keys are those of `settings`.

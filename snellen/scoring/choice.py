@@ -65,10 +65,10 @@ def choice_metrics(answers: Sequence[Chosen], choices: Sequence[str], *, unknown
     if strangers:
         msg = f"{min(strangers)!r} is none of the choices {list(choices)}"
         raise ValueError(msg)
-    said = Counter((answer.truth, answer.said or "") for answer in answers)
+    confusion = Counter((answer.truth, answer.said or "") for answer in answers)
     of = Counter(answer.truth for answer in answers)
     seen = [name for name in classes if of[name]]
-    by_class = {name: said[name, name] / of[name] for name in seen}
+    by_class = {name: confusion[name, name] / of[name] for name in seen}
     share = len(answers) or 1
     return ChoiceMetrics(
         n=len(answers),
@@ -76,19 +76,20 @@ def choice_metrics(answers: Sequence[Chosen], choices: Sequence[str], *, unknown
         by_class=by_class,
         abstention=None if unknown is None else sum(answer.said == unknown for answer in answers) / share,
         invalid=sum(answer.said is None for answer in answers) / share,
-        informedness=_informedness(said, of, seen),
+        informedness=_informedness(confusion, of, seen),
         confusion={
-            name: {choice: said[name, choice] for choice in [*choices, ""] if said[name, choice]} for name in seen
+            name: {choice: confusion[name, choice] for choice in [*choices, ""] if confusion[name, choice]}
+            for name in seen
         },
     )
 
 
-def _informedness(said: Counter[tuple[str, str]], of: Counter[str], classes: Sequence[str]) -> float | None:
+def _informedness(confusion: Counter[tuple[str, str]], of: Counter[str], classes: Sequence[str]) -> float | None:
     if len(classes) < 2:  # noqa: PLR2004 - with one class there is nothing to take it for
         return None
     gained = []
     for name in classes:
         others = [other for other in classes if other != name]
-        false = sum(said[other, name] for other in others) / sum(of[other] for other in others)
-        gained.append(said[name, name] / of[name] - false)
+        false = sum(confusion[other, name] for other in others) / sum(of[other] for other in others)
+        gained.append(confusion[name, name] / of[name] - false)
     return sum(gained) / len(gained)

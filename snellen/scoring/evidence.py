@@ -116,8 +116,8 @@ def confidence_interval(
         inner = mean
         for _ in range(_HALVINGS):
             middle = (outer + inner) / 2
-            found = _evidence(values, counts, middle)
-            if (found.above if above else found.below) >= enough:
+            at_middle = _evidence(values, counts, middle)
+            if (at_middle.above if above else at_middle.below) >= enough:
                 outer = middle
             else:
                 inner = middle

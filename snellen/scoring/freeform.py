@@ -108,13 +108,13 @@ def score_answers(
     texts = _distinct(fact.text for fact in facts)
     likeness = _Likeness(dict(zip(texts, embed(texts), strict=True)) if texts else {}, metric)
     known = [likeness.truths(_once(row.said), _once(row.scene)) for row in rows]
-    wanted: dict[tuple[Hashable, str], Fact] = {}
+    new_facts: dict[tuple[Hashable, str], Fact] = {}
     for row, best in zip(rows, known, strict=True):
         for fact, similar in zip(_once(row.said), best, strict=True):
             if similar < _EQUAL:
-                wanted.setdefault((row.picture, fact.text), fact)
-    asked = [(picture, fact) for (picture, _), fact in wanted.items()]
-    shown = dict(zip(wanted, entails(asked), strict=True)) if entails and asked else {}
+                new_facts.setdefault((row.picture, fact.text), fact)
+    pairs = [(picture, fact) for (picture, _), fact in new_facts.items()]
+    shown = dict(zip(new_facts, entails(pairs), strict=True)) if entails and pairs else {}
     return [
         AnswerScores(_helpfulness(row, likeness), _truthfulness(row, best, shown))
         for row, best in zip(rows, known, strict=True)
@@ -178,19 +178,19 @@ def _compared(one: Fact, other: Fact) -> float | None:
 
 def _helpfulness(row: AnswerTuples, likeness: _Likeness) -> Measure:
     known = {fact.text for fact in row.premise}
-    wanted = [fact for fact in _once(row.reference) if fact.text not in known]
-    if not wanted:
+    expected = [fact for fact in _once(row.reference) if fact.text not in known]
+    if not expected:
         return Measure(None, 0, "nothing is left of the right answer without what the question says")
-    return Measure(float(np.mean(likeness.best(wanted, _once(row.said)))), len(wanted))
+    return Measure(float(np.mean(likeness.best(expected, _once(row.said)))), len(expected))
 
 
 def _truthfulness(row: AnswerTuples, best: Sequence[float], shown: Mapping[tuple[Hashable, str], float]) -> Measure:
-    said = _once(row.said)
-    if not said:
+    stated = _once(row.said)
+    if not stated:
         return Measure(None, 0, "the answer says nothing")
     truths = [
         max(similar, min(max(shown.get((row.picture, fact.text), 0.0), 0.0), 1.0))
-        for fact, similar in zip(said, best, strict=True)
+        for fact, similar in zip(stated, best, strict=True)
     ]
     return Measure(sum(truths) / len(truths), len(truths))
 

@@ -183,17 +183,17 @@ def parsed_score(text: str) -> float | None:
         A number from 1 to 10. None where there is none, one outside of that, or several that differ: which of them was
         meant is not for us to choose.
     """
-    found = _Statements()
+    statements = _Statements()
     text = _THOUGHT.sub("\n", text[:_MOST_READ].translate(_FULL_WIDTH))
     objects = json_scores(text)
-    found.plain += objects.scores
-    found.bare += objects.similarities
-    text = _without_marks(objects.beside, found)
+    statements.plain += objects.scores
+    statements.bare += objects.similarities
+    text = _without_marks(objects.beside, statements)
     text = _MARKUP.sub("", _TEXT.sub(r"\1", text)).replace("_", " ")
-    _read_labels(text, found)
-    _read_bare_lines(text, found)
-    _read_sentences(text, found)
-    return found.score()
+    _read_labels(text, statements)
+    _read_bare_lines(text, statements)
+    _read_sentences(text, statements)
+    return statements.score()
 
 
 def not_understood(replies: Iterable[str], *, most: int = 3) -> list[str]:
@@ -206,13 +206,13 @@ def not_understood(replies: Iterable[str], *, most: int = 3) -> list[str]:
     Returns:
         Different ones, each on one line, shortened, with escapes for whatever cannot be printed.
     """
-    found: dict[str, None] = {}
+    quotes: dict[str, None] = {}
     for reply in replies:
-        if len(found) == most:
+        if len(quotes) == most:
             break
         if parsed_score(reply) is None:
-            found[_quoted(reply)] = None
-    return list(found)
+            quotes[_quoted(reply)] = None
+    return list(quotes)
 
 
 def _quoted(reply: str) -> str:
@@ -223,17 +223,17 @@ def _quoted(reply: str) -> str:
     return shown if len(shown) <= _QUOTED else shown[: _QUOTED - 1] + "…"
 
 
-def _without_marks(text: str, found: _Statements) -> str:
+def _without_marks(text: str, statements: _Statements) -> str:
     r"""Read tags such as ``<score>7</score>`` and ``\boxed{7}``, and return the text without them."""
     for mark in _MARK.finditer(text):
         content = mark["tagged"] or mark["boxed"].replace("{", " ").replace("}", " ")
         content = _MARKUP.sub("", content).strip()
         label = _LABEL.match(content)
-        found.plain.append(whole_number(content[label.end() :] if label else content))
+        statements.plain.append(whole_number(content[label.end() :] if label else content))
     return _MARK.sub("\n", text)
 
 
-def _read_labels(text: str, found: _Statements) -> None:
+def _read_labels(text: str, statements: _Statements) -> None:
     """Read ``Score: N`` and its like."""
     labels = islice(_LABEL.finditer(text), _MOST_LABELS)
     for label in sorted(labels, key=lambda label: bool(label["rating"])):  # the line asked for comes first
@@ -242,27 +242,27 @@ def _read_labels(text: str, found: _Statements) -> None:
         if number is None or _names_another(text, label) or _DENIES_BEFORE.search(before):
             continue
         number = _settled(number)
-        if number is not None and not (label["rating"] and number.score is None and found.plain):
-            _rows(label, before, found).append(_labelled(label, number))
+        if number is not None and not (label["rating"] and number.score is None and statements.plain):
+            _rows(label, before, statements).append(_labelled(label, number))
 
 
 def _labelled(label: re.Match[str], number: ReplyNumber) -> float | None:
     """Return the score beside a label, or None where the label makes it unclear."""
     if not (label["sign"] or label["verb"]) and number.after.lstrip().startswith(":"):
         return None  # "Score 1: 5" is the first of several
-    ranges = [said for said in (label["range"], label["bracket"], label["scale"]) if said]
+    ranges = [part for part in (label["range"], label["bracket"], label["scale"]) if part]
     return number.score if all(map(is_ten, ranges)) else None
 
 
-def _rows(label: re.Match[str], before: str, found: _Statements) -> list[float | None]:
+def _rows(label: re.Match[str], before: str, statements: _Statements) -> list[float | None]:
     """Return the row of statements that are as plain as one with this label."""
     begins = not before.strip(" \t>#|-.([{<0123456789")
     sentence = label["verb"] or _REASON.search(before) or _MENTIONS_BEFORE.search(before)
     if label["final"]:
-        return found.final
+        return statements.final
     if label["weak"] and not sentence:
-        return found.bare
-    return found.mentioned if sentence or not (label["sign"] or begins) else found.plain
+        return statements.bare
+    return statements.mentioned if sentence or not (label["sign"] or begins) else statements.plain
 
 
 def _names_another(text: str, label: re.Match[str]) -> bool:
@@ -283,9 +283,9 @@ def _is_scale_word(word: str) -> bool:
 
 def _sentence_before(text: str, place: int) -> str:
     """Return what a sentence has before a place."""
-    said = text[max(place - _REACH, 0) : place]
-    ends = [end.end() for end in _SENTENCE_END.finditer(said) if end.end() < len(said) or end[0] == "\n"]
-    return said[ends[-1] :] if ends else said
+    preceding = text[max(place - _REACH, 0) : place]
+    ends = [end.end() for end in _SENTENCE_END.finditer(preceding) if end.end() < len(preceding) or end[0] == "\n"]
+    return preceding[ends[-1] :] if ends else preceding
 
 
 def _without_qualifiers(before: str) -> str:
@@ -337,37 +337,37 @@ def _after_label(text: str, label: re.Match[str]) -> ReplyNumber | None:
     return None if score is None else ReplyNumber(score, "")
 
 
-def _read_bare_lines(text: str, found: _Statements) -> None:
+def _read_bare_lines(text: str, statements: _Statements) -> None:
     before = ""
     for line in filter(str.strip, text.splitlines()):
         begin = _BEFORE_BARE.match(line)
         score = whole_number(line[begin.end() :] if begin else line)
         if score is not None:
-            found.bare.append(None if _UNCLEAR_BEFORE.search(before[-_REACH:]) else score)
+            statements.bare.append(None if _UNCLEAR_BEFORE.search(before[-_REACH:]) else score)
         before = line
 
 
-def _read_sentences(text: str, found: _Statements) -> None:
+def _read_sentences(text: str, statements: _Statements) -> None:
     """Read "I would give them 7 out of 10" and its like."""
-    for said in _SPOKEN.finditer(text):
-        number = leading_number(text[said.end() : said.end() + _REACH])
-        before = text[max(said.end() - _REACH, 0) : said.end()]
-        if number is None or _says_another(text, said) or _DENIES_BEFORE.search(before):
+    for match in _SPOKEN.finditer(text):
+        number = leading_number(text[match.end() : match.end() + _REACH])
+        before = text[max(match.end() - _REACH, 0) : match.end()]
+        if number is None or _says_another(text, match) or _DENIES_BEFORE.search(before):
             continue
         number = _settled(number)
         if number is None:
             continue
         unclear = _UNCLEAR_BEFORE.search(before) or re.search(r"[\w.,/-]$", before)
-        found.mentioned.append(None if unclear else number.score)
+        statements.mentioned.append(None if unclear else number.score)
 
 
-def _says_another(text: str, said: re.Match[str]) -> bool:
+def _says_another(text: str, match: re.Match[str]) -> bool:
     """Tell whether a sentence speaks of a part, of another quantity, or of what only might have been."""
-    before = _sentence_before(text, said.end())
+    before = _sentence_before(text, match.end())
     if _CONDITION.search(before):
         return True
-    if said["fraction"] is None:
-        words = re.findall(r"[^\W\d]+", (said["gap"] or said["scaled"] or "").casefold())
+    if match["fraction"] is None:
+        words = re.findall(r"[^\W\d]+", (match["gap"] or match["scaled"] or "").casefold())
         return not _IN_SPOKEN.issuperset(words)
     subject = re.search(r"([^\W\d]+)\s*(?::|=|\||[-–—]|\b(?:is|are|was|at|of|would be)(?:\s+an?)?\b)\s*$", before)
     if subject is None:

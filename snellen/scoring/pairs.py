@@ -162,14 +162,14 @@ def with_interval(
     Returns:
         The metric; without an interval where it is undefined, or is so in more than ``1 - level`` of the samples.
     """
-    found = metric(judged)
-    if found.value is None:
-        return found
+    measure = metric(judged)
+    if measure.value is None:
+        return measure
     clusters: dict[str, list[PairScores]] = {}
     for one in judged:
         clusters.setdefault(one.cluster or one.pair, []).append(one)
     if len(clusters) < _FEW:
-        return found
+        return measure
     groups, dice = list(clusters.values()), np.random.default_rng(seed)
     drawn = (
         metric([one for place in dice.integers(len(groups), size=len(groups)) for one in groups[place]]).value
@@ -177,9 +177,9 @@ def with_interval(
     )
     values = [value for value in drawn if value is not None]
     if len(values) < level * resamples:
-        return found
+        return measure
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return Measure(found.value, found.n, interval=Interval(float(low), float(high)))
+    return Measure(measure.value, measure.n, interval=Interval(float(low), float(high)))
 
 
 def flaws(judged: Sequence[PairScores]) -> list[str]:
@@ -191,11 +191,11 @@ def flaws(judged: Sequence[PairScores]) -> list[str]:
     invalid = invalid_rate(judged).value
     if invalid is None or invalid == 1:
         return ["it never gives a score"]
-    found = [f"it gives no score in {invalid:.0%} of its answers"] if invalid >= _OFTEN else []
+    faults = [f"it gives no score in {invalid:.0%} of its answers"] if invalid >= _OFTEN else []
     if smoothness(judged).value == 0:
-        return [*found, "it knows only one score"]
+        return [*faults, "it knows only one score"]
     if all(_useless(_under(judged, name)) for name in CONDITIONS):
-        return [*found, "its scores say nothing about how alike things are"]
+        return [*faults, "its scores say nothing about how alike things are"]
     # A judge may be fair where changes are to be overlooked, and not where they count: the worse of the two speaks.
     swapped = max((_swapped(_under(judged, name)) for name in CONDITIONS), key=_changed)
     changed = _changed(swapped)
@@ -203,12 +203,14 @@ def flaws(judged: Sequence[PairScores]) -> list[str]:
         higher = sum(step > 0 for step in swapped) / max(sum(step != 0 for step in swapped), 1)
         lean = {True: "; it scores higher in the second order", False: "; it scores higher in the first order"}
         biased = lean[higher > 1 / 2] if abs(higher - 1 / 2) > 1 / 4 else ""
-        found.append(f"{changed:.0%} of its scores change when the two are swapped{biased}")
+        faults.append(f"{changed:.0%} of its scores change when the two are swapped{biased}")
     followed = _followed(judged)
     if followed is not None and followed < 1 - _MANY:
         often = "does not always follow" if followed > 1 / 2 else "does not follow"
-        found.append(f"it {often} the criterion: {1 - followed:.0%} of changed pairs score alike under both conditions")
-    return found
+        faults.append(
+            f"it {often} the criterion: {1 - followed:.0%} of changed pairs score alike under both conditions"
+        )
+    return faults
 
 
 def _swapped(judged: Sequence[PairScores]) -> list[float]:
@@ -224,8 +226,8 @@ def _changed(steps: Sequence[float]) -> float:
 
 def _useless(judged: Sequence[PairScores]) -> bool:
     """Whether scores do not rank pairs better than chance, as far as their pictures can tell."""
-    found = with_interval(mmscore, judged, resamples=200)
-    return found.value is None or (found.interval is not None and found.interval.low <= 0)
+    measure = with_interval(mmscore, judged, resamples=200)
+    return measure.value is None or (measure.interval is not None and measure.interval.low <= 0)
 
 
 def _followed(judged: Sequence[PairScores]) -> float | None:

@@ -68,9 +68,9 @@ def panoptic_quality(
     return {label: _quality(overlaps.get(label, []), *counts[label]) for label in sorted(counts)}
 
 
-def _quality(matched: list[float], found: int, true: int) -> PanopticQuality:
+def _quality(matched: list[float], predicted: int, true: int) -> PanopticQuality:
     segmentation = sum(matched) / len(matched) if matched else 0.0
-    recognition = 2 * len(matched) / (found + true)
+    recognition = 2 * len(matched) / (predicted + true)
     return PanopticQuality(segmentation * recognition, segmentation, recognition, true)
 
 

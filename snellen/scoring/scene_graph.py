@@ -94,8 +94,8 @@ class Fact:
 
 def name_of(key: str) -> str:
     """Return the name of an entity without its number."""
-    found = _NUMBERED.match(key)
-    return found["name"] if found else key
+    match = _NUMBERED.match(key)
+    return match["name"] if match else key
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,11 @@ def parse_tuple(text: str) -> Fact:
         BadInput: It has another form, or another number of parts.
     """
     text = text[: 5 * MAX_NAME]
-    found = _TUPLE.match(text)
-    parts = _parted(text, found.end()) if found else None
+    match = _TUPLE.match(text)
+    parts = _parted(text, match.end()) if match else None
     fact = (
-        _FORMS[found["form"].lower()](" ".join((found["kind"] or "").lower().split()), parts)
-        if found and parts
+        _FORMS[match["form"].lower()](" ".join((match["kind"] or "").lower().split()), parts)
+        if match and parts
         else None
     )
     if fact is None:
@@ -183,8 +183,8 @@ def _entity(kind: str, parts: Sequence[str]) -> Fact | None:
 
 
 def _attribute(kind: str, parts: Sequence[str]) -> Fact | None:
-    if kind == "count" and len(parts) == 1 and (found := _NUMBER_OF.fullmatch(parts[0])):
-        parts = [found["name"], found["number"]]  # some write "tires == 2"
+    if kind == "count" and len(parts) == 1 and (match := _NUMBER_OF.fullmatch(parts[0])):
+        parts = [match["name"], match["number"]]  # some write "tires == 2"
     if len(parts) < 2:  # noqa: PLR2004 - a thing and a value
         return None
     value = ", ".join(parts[1:])
@@ -310,12 +310,12 @@ class SceneGraph:
 
     def describe(self, subgraph: SceneGraph) -> str:
         """Describe a part of it in words: ``big red dog; dog in front of house``."""
-        said = []
+        phrases = []
         for key in subgraph.get_entities():
             values = [value for row in subgraph._values(key).values() for value in row]
-            said.append(" ".join([*values, name_of(key)]))
-        said += [fact.text for fact in subgraph.facts if fact.relation]
-        return "; ".join(said)
+            phrases.append(" ".join([*values, name_of(key)]))
+        phrases += [fact.text for fact in subgraph.facts if fact.relation]
+        return "; ".join(phrases)
 
     def get_entities(self) -> list[str]:
         """Return the keys of all entities."""
@@ -346,11 +346,11 @@ class SceneGraph:
 
     @staticmethod
     def _related(edges: Iterable[tuple[str, str, tuple[str, str]]], *, end: int) -> dict[str, dict[str, list[str]]]:
-        found: dict[str, dict[str, list[str]]] = {}
+        relations: dict[str, dict[str, list[str]]] = {}
         for edge in edges:
             kind, relation = edge[2]
-            found.setdefault(str(edge[end]), {}).setdefault(kind or "relation", []).append(relation)
-        return found
+            relations.setdefault(str(edge[end]), {}).setdefault(kind or "relation", []).append(relation)
+        return relations
 
 
 def numbered(name: str, number: int) -> str:

@@ -40,7 +40,7 @@ def tampering(program: str, function: str) -> str:
     except (ValueError, RecursionError, MemoryError):
         return "The program cannot be read: it is nested too deeply, or holds characters that no program has."
     graphs = set(_parameters(tree, function))
-    return next((said for node in ast.walk(tree) if (said := _replaced(node, graphs))), "")
+    return next((replaced for node in ast.walk(tree) if (replaced := _replaced(node, graphs))), "")
 
 
 def _parameters(tree: ast.Module, function: str) -> Iterator[str]:

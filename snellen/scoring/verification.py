@@ -169,14 +169,14 @@ class Verifier:
                 # program, before there is any graph, so that nothing the program did to it lasts.
                 session.feed_run(_PRELUDE, print_callback=_unheard)
                 session.feed_run(written, print_callback=_unheard)
-                found = session.feed_run(
+                output = session.feed_run(
                     f"{_PRELUDE}\n{FUNCTION}({GRAPH}(data))", inputs={"data": _plain(graph)}, print_callback=_unheard
                 )
         except (MontyError, TimeoutError, ValueError) as error:
             return Verified(None, f"The program failed: {_line(error)}.")
         except RecursionError:
             return Verified(None, "The program returned something without an end.")
-        return _answered(found)
+        return _answered(output)
 
     def run_all(self, jobs: Iterable[tuple[str, SceneGraph]]) -> Iterator[Verified]:
         """Run programs, several at once, and yield what came of them in their order."""
@@ -202,21 +202,21 @@ def _plain(graph: SceneGraph) -> dict[str, Any]:
     }
 
 
-def _answered(found: Any) -> Verified:  # noqa: ANN401 - whatever the box gave back
+def _answered(output: Any) -> Verified:  # noqa: ANN401 - whatever the box gave back
     """Put what a program returned into words: text, numbers, yes and no, and rows of these."""
-    rows: Sequence[Any] = sorted(found, key=str) if isinstance(found, set | frozenset) else found
+    rows: Sequence[Any] = sorted(output, key=str) if isinstance(output, set | frozenset) else output
     if isinstance(rows, list | tuple):
         parts = [_word(one) for one in rows[:MAX_ANSWER]]
-        said = None if None in parts else ", ".join(part for part in parts if part is not None)
+        answer = None if None in parts else ", ".join(part for part in parts if part is not None)
     else:
-        said = _word(found)
-    if said is None:
-        return Verified(None, f"The program returned a {type(found).__name__}, which is no answer.")
-    if not said.strip() or len(said) > MAX_ANSWER:
+        answer = _word(output)
+    if answer is None:
+        return Verified(None, f"The program returned a {type(output).__name__}, which is no answer.")
+    if not answer.strip() or len(answer) > MAX_ANSWER:
         return Verified(
-            None, "The program returned nothing." if not said.strip() else "The program's answer is too long."
+            None, "The program returned nothing." if not answer.strip() else "The program's answer is too long."
         )
-    return Verified(said)
+    return Verified(answer)
 
 
 def _word(one: Any) -> str | None:  # noqa: ANN401 - as above

@@ -39,13 +39,13 @@ def _art(context: ToolContext, name: str) -> PIL.Image.Image:
 
     # The name comes from a program: it selects among the files that are there and never becomes a path.
     files = {file.stem: file for file in _art_folder(context).glob("*.png")}
-    wanted = re.sub(r"[\s_-]+", "_", name.strip().strip(":").casefold())
-    if wanted not in files:
-        close = nearest(wanted, sorted(files), 3)
+    key = re.sub(r"[\s_-]+", "_", name.strip().strip(":").casefold())
+    if key not in files:
+        close = nearest(key, sorted(files), 3)
         remedy = f"did you mean {' or '.join(close)}?" if close else f"take one such as {', '.join(sorted(files)[:5])}"
         msg = f"There is no emoji named {describe(name)}; {remedy}"
         raise BadInput(msg)
-    with Image.open(files[wanted]) as art:
+    with Image.open(files[key]) as art:
         return art.convert("RGBA")
 
 

@@ -139,25 +139,25 @@ def _for_python(text: str) -> str:
     return _WORDS.sub(_word_for_python, text)
 
 
-def _word_for_python(found: re.Match[str]) -> str:
-    if found["text"] is not None:
-        prefix = found["prefix"].casefold()
+def _word_for_python(match: re.Match[str]) -> str:
+    if match["text"] is not None:
+        prefix = match["prefix"].casefold()
         if prefix in _OTHER_TEXTS:
             msg = (
-                f"a text cannot begin with {found['prefix']}{found['text'][0]}; write {{NAME}} within an ordinary text"
+                f"a text cannot begin with {match['prefix']}{match['text'][0]}; write {{NAME}} within an ordinary text"
             )
-            raise ExpressionError(msg, found.string.count("\n", 0, found.start()) + 1)
-        return found[0] if prefix == "r" else found["prefix"] + _plain_escapes(found["text"])
-    if found["number"] is not None:
-        return found[0] + " "
-    if found["ellipsis"] is not None:  # the mark of xor is ours to write
+            raise ExpressionError(msg, match.string.count("\n", 0, match.start()) + 1)
+        return match[0] if prefix == "r" else match["prefix"] + _plain_escapes(match["text"])
+    if match["number"] is not None:
+        return match[0] + " "
+    if match["ellipsis"] is not None:  # the mark of xor is ours to write
         msg = "'...' is no number, text or list"
-        raise ExpressionError(msg, found.string.count("\n", 0, found.start()) + 1)
-    return _XOR_MARK if found[0] in {"xor", "XOR", "^"} else found[0]
+        raise ExpressionError(msg, match.string.count("\n", 0, match.start()) + 1)
+    return _XOR_MARK if match[0] in {"xor", "XOR", "^"} else match[0]
 
 
 def _plain_escapes(text: str) -> str:
-    return _ESCAPE.sub(lambda found: found[0] if found[1] in "\\'\"nt\n" else "\\" + found[0], text)
+    return _ESCAPE.sub(lambda match: match[0] if match[1] in "\\'\"nt\n" else "\\" + match[0], text)
 
 
 # --- checking ----------------------------------------------------------------------------------------------

@@ -159,9 +159,9 @@ def overlap_between(one: object, other: object) -> float:
 
 
 def _regions(function: str, value: object) -> list[Region]:
-    given = value if isinstance(value, list) else [value]
-    regions = [region for region in given if isinstance(region, Region)]
-    if len(regions) < len(given):
+    items = value if isinstance(value, list) else [value]
+    regions = [region for region in items if isinstance(region, Region)]
+    if len(regions) < len(items):
         msg = f"{function}(…) takes regions, not {describe(value)}"
         raise ExpressionError(msg)
     if not regions:

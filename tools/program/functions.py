@@ -39,8 +39,8 @@ def _length(value: object) -> int:
     raise ExpressionError(msg)
 
 
-def _items(given: tuple[object, ...]) -> list[Any]:
-    items = given[0] if len(given) == 1 else list(given)
+def _items(arguments: tuple[object, ...]) -> list[Any]:
+    items = arguments[0] if len(arguments) == 1 else list(arguments)
     if isinstance(items, list) and items:
         return items
     msg = "min(…), max(…) and sorted(…) take a list with items, or several values"
@@ -54,29 +54,29 @@ def order(left: object, right: object) -> int:
     return -1 if before(left, right) else 1
 
 
-def _sorted(*given: object) -> list[Any]:
-    if given == ([],):
+def _sorted(*arguments: object) -> list[Any]:
+    if arguments == ([],):
         return []
-    return sorted(_items(given), key=cmp_to_key(order))
+    return sorted(_items(arguments), key=cmp_to_key(order))
 
 
-def _sum(given: object) -> int | float:
-    if not isinstance(given, list):
-        msg = f"sum(…) adds the numbers of a list, not {describe(given)}"
+def _sum(value: object) -> int | float:
+    if not isinstance(value, list):
+        msg = f"sum(…) adds the numbers of a list, not {describe(value)}"
         raise ExpressionError(msg)
-    return sum(map(read_number, given))
+    return sum(map(read_number, value))
 
 
-def _every(given: object) -> list[Any]:
-    if isinstance(given, list):
-        return given
-    msg = f"all(…) and any(…) take a list, not {describe(given)}"
+def _every(value: object) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    msg = f"all(…) and any(…) take a list, not {describe(value)}"
     raise ExpressionError(msg)
 
 
-def _rounded(given: object, digits: object = None) -> int | float:
+def _rounded(value: object, digits: object = None) -> int | float:
     places = None if digits is None else max(-15, min(15, int(read_number(digits))))
-    return round(read_number(given), places)
+    return round(read_number(value), places)
 
 
 def identity(value: object) -> Hashable:
@@ -90,18 +90,18 @@ def identity(value: object) -> Hashable:
     return hashable
 
 
-def _set_of(function: str, given: object) -> list[Any]:
-    if not isinstance(given, list):
-        msg = f"{function}(…) takes lists, not {describe(given)}"
+def _set_of(function: str, value: object) -> list[Any]:
+    if not isinstance(value, list):
+        msg = f"{function}(…) takes lists, not {describe(value)}"
         raise ExpressionError(msg)
-    if len(given) > MAX_ITEMS:
-        msg = f"{function}(…) takes lists of at most {MAX_ITEMS} items, not {len(given)}"
+    if len(value) > MAX_ITEMS:
+        msg = f"{function}(…) takes lists of at most {MAX_ITEMS} items, not {len(value)}"
         raise ExpressionError(msg)
-    return given
+    return value
 
 
-def _unique(given: object) -> list[Any]:
-    items = _set_of("unique", given)
+def _unique(value: object) -> list[Any]:
+    items = _set_of("unique", value)
     return list({identity(item): item for item in reversed(items)}.values())[::-1]
 
 
@@ -115,8 +115,8 @@ def _without(first: object, second: object) -> list[Any]:
     return [item for item in _set_of("without", first) if identity(item) not in gone]
 
 
-def _count(given: object, wanted: object) -> int:
-    return sum(same(item, wanted) for item in _set_of("count", given))
+def _count(value: object, target: object) -> int:
+    return sum(same(item, target) for item in _set_of("count", value))
 
 
 _LISTS: Final = frozenset({values.REGIONS, values.GROUPS, values.TEXTS, values.LABELS, values.NUMBERS})
@@ -137,18 +137,18 @@ _ORDERED: Final = (frozenset(UNORDERED), "")
 _NUMERIC: Final = (frozenset(UNORDERED) | _LISTS, "it takes a number")
 
 FUNCTIONS: Final[dict[str, Function]] = {
-    "abs": Function(lambda given: abs(read_number(given)), gives=values.NUMBER, refuses=_NUMERIC),
-    "all": Function(lambda given: all(map(truth, _every(given))), gives=values.BOOL, refuses=_NO_LIST),
-    "any": Function(lambda given: any(map(truth, _every(given))), gives=values.BOOL, refuses=_NO_LIST),
+    "abs": Function(lambda value: abs(read_number(value)), gives=values.NUMBER, refuses=_NUMERIC),
+    "all": Function(lambda value: all(map(truth, _every(value))), gives=values.BOOL, refuses=_NO_LIST),
+    "any": Function(lambda value: any(map(truth, _every(value))), gives=values.BOOL, refuses=_NO_LIST),
     "bool": Function(truth, gives=values.BOOL),
     "common": Function(_common, (2, 2), gives=None, refuses=_NO_LIST),
     "count": Function(_count, (2, 2), gives=values.NUMBER),
     "distance": Function(distance_between, (2, 2), gives=values.NUMBER, refuses=_NO_REGION),
-    "float": Function(lambda given: float(read_number(given)), gives=values.NUMBER, refuses=_NUMERIC),
-    "int": Function(lambda given: math.trunc(read_number(given)), gives=values.NUMBER, refuses=_NUMERIC),
+    "float": Function(lambda value: float(read_number(value)), gives=values.NUMBER, refuses=_NUMERIC),
+    "int": Function(lambda value: math.trunc(read_number(value)), gives=values.NUMBER, refuses=_NUMERIC),
     "len": Function(_length, gives=values.NUMBER, refuses=(_SINGLE, "it counts lists and texts")),
-    "max": Function(lambda *given: max(_items(given), key=cmp_to_key(order)), (1, 64), refuses=_ORDERED),
-    "min": Function(lambda *given: min(_items(given), key=cmp_to_key(order)), (1, 64), refuses=_ORDERED),
+    "max": Function(lambda *arguments: max(_items(arguments), key=cmp_to_key(order)), (1, 64), refuses=_ORDERED),
+    "min": Function(lambda *arguments: min(_items(arguments), key=cmp_to_key(order)), (1, 64), refuses=_ORDERED),
     "overlap": Function(overlap_between, (2, 2), gives=values.NUMBER, refuses=_NO_REGION),
     "round": Function(_rounded, (1, 2), gives=values.NUMBER, refuses=_NUMERIC),
     "sorted": Function(_sorted, gives=None, refuses=_ORDERED),

@@ -201,15 +201,15 @@ class _Execution:
 
     def _give(self, statement: Statement, output: Value, outcome: _Outcome) -> None:
         """Take an output from outside, where it is of the kind that the step computes."""
-        wanted = values.ANY
+        kind = values.ANY
         if isinstance(statement, Call):
             self._evaluate_arguments(statement, outcome)
-            wanted = getattr(self.tools.find(statement.tool), "returns", values.ANY)
+            kind = getattr(self.tools.find(statement.tool), "returns", values.ANY)
         if isinstance(statement, For) and not isinstance(output, list | tuple):
             msg = f"for goes through a list, but it is given {values.describe(output)}"
             raise BadInput(msg)
-        given = values.truth(output) if isinstance(statement, If) else values.convert(output, wanted)
-        outcome.output = list(given) if isinstance(given, tuple) else given
+        value = values.truth(output) if isinstance(statement, If) else values.convert(output, kind)
+        outcome.output = list(value) if isinstance(value, tuple) else value
 
     def _evaluate_arguments(self, call: Call, outcome: _Outcome) -> None:
         for name, expression in call.arguments.items():

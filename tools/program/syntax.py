@@ -29,8 +29,8 @@ COMPUTED: Final = ("EVAL", "expr")
 
 def takes_expression(tool: str, argument: str) -> bool:
     """Tell whether the text of an argument is itself an expression, as those of EVAL, FILTER and SORT are."""
-    found = catalogue().find(tool)
-    parameter = None if found is None else found.parameter(argument)
+    specification = catalogue().find(tool)
+    parameter = None if specification is None else specification.parameter(argument)
     return (tool, argument) == COMPUTED or (parameter is not None and parameter.kind in COMPUTED_KINDS)
 
 

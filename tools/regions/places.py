@@ -73,9 +73,9 @@ def at(context: ToolContext, image: Picture, object: list[Region], place: str) -
     'top edge' where its box ends within a tenth of the picture's height from it.
     """
     check_count(len(object))
-    wanted = read_place(place)
+    direction = read_place(place)
     boxes = [(region, _relative(region, image)) for region in object]
-    there = [(_farness(box, wanted), number) for number, (_, box) in enumerate(boxes) if _holds(box, wanted)]
+    there = [(_farness(box, direction), number) for number, (_, box) in enumerate(boxes) if _holds(box, direction)]
     return [object[number] for _, number in sorted(there)]
 
 

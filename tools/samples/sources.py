@@ -88,17 +88,17 @@ class FolderSource:
             raise BadInput(msg)
         number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big")
         chosen = classes[number % len(classes)]
-        found = self._folders.found(chosen, 1, seed=number % 2**32)
-        if not found:
+        pictures = self._folders.found(chosen, 1, seed=number % 2**32)
+        if not pictures:
             msg = f"{self._folders} has no pictures of {chosen!r}."
             raise BadInput(msg)
-        return Selected(found[0].picture, chosen, _FolderStudio(self), Path(found[0].origin).name)
+        return Selected(pictures[0].picture, chosen, _FolderStudio(self), Path(pictures[0].origin).name)
 
     def _classes(self, class_name: str) -> list[str]:
-        known, asked = self._folders.concepts(), class_name.casefold()
-        if asked == ANY:
+        known, word = self._folders.concepts(), class_name.casefold()
+        if word == ANY:
             return known
-        return [asked] if asked in known else [name for name in self._groups(asked) if name in known]
+        return [word] if word in known else [name for name in self._groups(word) if name in known]
 
     def _known(self) -> str:
         known = self._folders.concepts()
@@ -141,12 +141,12 @@ class PainterSource:
 
     def select(self, class_name: str, image_type: str, seed: str) -> Selected:
         """Paint a picture; see `SampleSource`. Whether it shows what it should is not certain."""
-        asked = " ".join(class_name.casefold().split())
-        bare = asked.removeprefix("a ").removeprefix("an ").removeprefix("the ")
+        name = " ".join(class_name.casefold().split())
+        bare = name.removeprefix("a ").removeprefix("an ").removeprefix("the ")
         among = self._groups[self._called[bare]][1] if bare in self._called else ()
         among = tuple(self._classes) if bare == ANY else among
         number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:6], "big")
-        chosen = among[number % len(among)] if among else asked
+        chosen = among[number % len(among)] if among else name
         return self.painted(chosen, f"{image_type} of {chosen}", number)
 
     def painted(self, class_name: str, prompt: str, number: int) -> Selected:
@@ -227,10 +227,10 @@ def groups_of(profile: Profile) -> dict[str, tuple[str, tuple[str, ...]]]:
         if known is None or concept["name"] in known:
             for name in (concept["group"], *facts["groups"][concept["group"]]["parents"]):
                 taught[name].append(concept["name"])
-    found = {name: (facts["groups"][name]["singular"], tuple(each)) for name, each in taught.items()}
+    groups = {name: (facts["groups"][name]["singular"], tuple(each)) for name, each in taught.items()}
     if not folder:
-        return found
-    both = {**everyday, **found}
+        return groups
+    both = {**everyday, **groups}
     return {
         name: (one, tuple(dict.fromkeys((*each, *everyday.get(name, ("", ()))[1]))))
         for name, (one, each) in both.items()

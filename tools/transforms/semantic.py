@@ -173,21 +173,21 @@ def _side(picture: Image.Image, size: int | None) -> int:
     return size or max(shorter // _PART, 1)
 
 
-def _font_size(picture: Image.Image, text: str, wanted: int | None) -> float:
+def _font_size(picture: Image.Image, text: str, size: int | None) -> float:
     """Return the height of a line of text: the wanted one, or one that fits.
 
     Raises:
         OutOfReach: The text does not fit into the picture so.
     """
-    height = wanted or max(min(picture.size) // _PART, 1)
+    height = size or max(min(picture.size) // _PART, 1)
     if _fits(picture, text, height):
         return height
     smaller = next((one for one in range(height - 1, 0, -1) if _fits(picture, text, one)), 0)
-    if wanted is None and smaller:
+    if size is None and smaller:
         return smaller
     bound = f"at most {smaller}" if smaller >= _SMALLEST_FONT else "write less"
-    said = f"font_size={wanted}" if wanted else "Any size"
-    msg = f"{said} is too large for {text[:40]!r} in a picture of {_told(picture.size)}: {bound}."
+    setting = f"font_size={size}" if size else "Any size"
+    msg = f"{setting} is too large for {text[:40]!r} in a picture of {_told(picture.size)}: {bound}."
     raise OutOfReach(msg)
 
 

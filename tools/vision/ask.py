@@ -14,8 +14,8 @@ _ARTICLE = re.compile(r"^(?:a|an|the)\s+")
 @tool("VQA")
 def answer_question(context: ToolContext, image: Picture, question: str) -> str:
     """Answer a question about the picture in a word or two: "yes", "no", a number in digits, a colour, a name."""
-    asked = " ".join(question.split()).casefold()
-    return normalised(models_of(context).answer([context.pictures.get(image.id)], [asked])[0])
+    text = " ".join(question.split()).casefold()
+    return normalised(models_of(context).answer([context.pictures.get(image.id)], [text])[0])
 
 
 def normalised(answer: str) -> str:

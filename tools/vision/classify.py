@@ -30,12 +30,12 @@ def classify(context: ToolContext, image: Picture, object: list[Region], categor
 
     A category may be a hypernym ("fruit"). Regions that look like something else are dropped.
     """
-    wanted = [category for category in dict.fromkeys(each.strip() for each in categories) if category]
-    if not object or not wanted:
+    distinct = [category for category in dict.fromkeys(each.strip() for each in categories) if category]
+    if not object or not distinct:
         return []
     models = models_of(context)
     clip = models.profile.entry(ClipModel)
-    candidates = _candidates(models, wanted)
+    candidates = _candidates(models, distinct)
     texts = [clip.template.format(candidate.name) for candidate in candidates]
     names = [candidate.name for candidate in candidates]
     logits = models.similarity(crops(context, image, object), texts, names=names)

@@ -16,14 +16,14 @@ def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
     """
     models = models_of(context)
     expansion = models.expansion_of("LOC")
-    found = _detect(context, image, expansion.names(object))
+    regions = _detect(context, image, expansion.names(object))
     unknown = expansion.untaught(object)
     if not unknown:
-        return found
+        return regions
     named = " and ".join(map(repr, unknown))
-    if found:
+    if regions:
         context.warn(f"No tool was taught {named}: what was found for it is a guess.")
-        return found
+        return regions
     context.warn(f"No tool was taught {named}: that it was not found says nothing.")
     return Untaught(", ".join(unknown))
 
@@ -38,11 +38,11 @@ def knows(context: ToolContext, name: str) -> bool:
 def detect_faces(context: ToolContext, image: Picture) -> list[Region]:
     """Locate all faces; best first, empty if there are none."""
     models = models_of(context)
-    wanted, expansion = models.profile.entry(LocModel).faces, models.expansion_of("LOC")
-    names = dict.fromkeys(name for words in wanted for name in expansion.names(words))
+    faces, expansion = models.profile.entry(LocModel).faces, models.expansion_of("LOC")
+    names = dict.fromkeys(name for words in faces for name in expansion.names(words))
     return _detect(context, image, list(names))
 
 
 def _detect(context: ToolContext, image: Picture, names: list[str]) -> list[Region]:
-    found = models_of(context).detect([context.pictures.get(image.id)], [names])[0]
-    return [Region(each.box, each.score, label=each.name, picture=image.id) for each in found]
+    detections = models_of(context).detect([context.pictures.get(image.id)], [names])[0]
+    return [Region(each.box, each.score, label=each.name, picture=image.id) for each in detections]

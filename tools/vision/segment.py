@@ -17,7 +17,7 @@ def segment(context: ToolContext, image: Picture) -> list[Region]:
     The background is among the segments: its regions have the field ground, FILTER(object=SEG0, where='not ground')
     leaves it out.
     """
-    found = models_of(context).segment([context.pictures.get(image.id)])[0]
+    segments = models_of(context).segment([context.pictures.get(image.id)])[0]
     return [
         Region(
             each.box,
@@ -27,7 +27,7 @@ def segment(context: ToolContext, image: Picture) -> list[Region]:
             picture=image.id,
             ground=is_ground(each.name),
         )
-        for each in found
+        for each in segments
     ]
 
 

@@ -84,8 +84,8 @@ def select(
 def _of_category(regions: Sequence[Region], category: str | None) -> list[Region]:
     if not category:
         return list(regions)
-    wanted = {singular(part.strip()) for part in category.split(",")}
-    return [region for region in regions if singular(region.label) in wanted] or list(regions)
+    categories = {singular(part.strip()) for part in category.split(",")}
+    return [region for region in regions if singular(region.label) in categories] or list(regions)
 
 
 def _select(context: ToolContext, image: Picture, regions: Sequence[Region], query: str) -> list[Region]:

@@ -142,8 +142,8 @@ def _pairs(originals: Originals, number: int, pictures: Path, *, kind: str, coun
                 yield Pair(**shared, text=_needed(text, source), digests=[known])
                 continue
             second = _Files(pictures, f"{number}-{split}-{made}".lower())
-            found = second.put(partial(second_of, made, source, split, f"{seed}/{number}"))
-            yield Pair(**shared, second=second.name, digests=[known, found])
+            fingerprint = second.put(partial(second_of, made, source, split, f"{seed}/{number}"))
+            yield Pair(**shared, second=second.name, digests=[known, fingerprint])
 
 
 def second_of(kind: Kind, source: Original, split: str, seed: str) -> Image.Image:

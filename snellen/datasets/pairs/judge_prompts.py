@@ -76,10 +76,10 @@ def asked(pair: Pair, condition: Condition, *, backward: bool = False) -> JudgeR
         backward: Whether the second comes first. A text stays where it is: only pictures are exchanged.
     """
     changes = " and ".join(_CHANGES[part] for part in pair.split.split("-"))
-    said = {
+    sentence = {
         "sensitive": f"It counts {'' if pair.text else 'also '}whether they agree in {changes}.",
         "invariant": f"It does not count whether they agree in {changes}: overlook it.",
     }[condition]
     template = (_TEXTS if pair.text else _PICTURES)[pair.template]
     files = pair.files[::-1] if backward else pair.files
-    return JudgeRequest(tuple(files), template.format(condition=said, form=_FORM, text=pair.text))
+    return JudgeRequest(tuple(files), template.format(condition=sentence, form=_FORM, text=pair.text))

@@ -76,11 +76,11 @@ class PlacedOriginals:
 
     def __init__(self, folder: Path, *, open_picture: OpenPicture) -> None:
         self._folder, self._open = folder, open_picture
-        found = {said: place for place, said in self._described()}
+        by_description = {description: place for place, description in self._described()}
         self._pairs = [
-            (place, words, found[other], other)
-            for words, place in found.items()
-            if (other := _exchanged(words)) in found
+            (place, words, by_description[other], other)
+            for words, place in by_description.items()
+            if (other := _exchanged(words)) in by_description
         ]
         if not self._pairs:
             msg = (
@@ -126,11 +126,11 @@ class PlacedOriginals:
             if not isinstance(row, Mapping):
                 continue
             options = row.get("caption_options")
-            said = options[0] if isinstance(options, list) and options else row.get("description")
+            caption = options[0] if isinstance(options, list) and options else row.get("description")
             place = str(row.get("image_path") or row.get("image_file") or "")
             inside = place and not Path(place).is_absolute() and ".." not in Path(place).parts
-            if isinstance(said, str) and inside and (self._folder / place).is_file() and _exchanged(_tidy(said)):
-                yield place, _tidy(said)
+            if isinstance(caption, str) and inside and (self._folder / place).is_file() and _exchanged(_tidy(caption)):
+                yield place, _tidy(caption)
 
 
 def _tidy(words: str) -> str:
@@ -139,8 +139,8 @@ def _tidy(words: str) -> str:
 
 def _exchanged(words: str) -> str:
     """Return what is said when two things have changed places; nothing where two are not spoken of."""
-    found = _SIDES.fullmatch(words)
-    return "" if found is None else f"{found['one']} {_OTHER_SIDE[found['side']]} {found['other']}"
+    match = _SIDES.fullmatch(words)
+    return "" if match is None else f"{match['one']} {_OTHER_SIDE[match['side']]} {match['other']}"
 
 
 _OTHER_SIDE: Final = {

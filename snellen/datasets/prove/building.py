@@ -172,11 +172,11 @@ def objections(
         embed: Of texts.
         verifier: Runs the programs on changed graphs, to see whether they look.
     """
-    found = [
+    against = [
         program_objection(draft, answer, reading, embed) or text_objection(draft, reading, graph)
         for draft, answer, reading in zip(drafts, verified, readings, strict=True)
     ]
-    kept = [place for place, objection in enumerate(found) if objection is None]
+    kept = [place for place, objection in enumerate(against) if objection is None]
     blind = blindness(
         [drafts[place] for place in kept],
         [verified[place] for place in kept],
@@ -185,11 +185,11 @@ def objections(
         verifier,
     )
     for place, objection in zip(kept, blind, strict=True):
-        found[place] = objection
-    kept = [place for place in kept if found[place] is None]
+        against[place] = objection
+    kept = [place for place in kept if against[place] is None]
     for place in duplicates([f"{drafts[place].question} {drafts[place].answer}" for place in kept], embed):
-        found[kept[place]] = Objection("duplicate", "Another question about this picture says the same.")
-    return found
+        against[kept[place]] = Objection("duplicate", "Another question about this picture says the same.")
+    return against
 
 
 async def _made(scene: Pictured, folder: Path, workshop: Workshop, number: int, seed: int) -> dict[str, Any]:
@@ -203,8 +203,8 @@ async def _made(scene: Pictured, folder: Path, workshop: Workshop, number: int, 
     store(folder / PICTURES / name, content.getvalue())
     counted = {"unreadable": scene.unreadable + workshop.reader.unreadable - before}
     if not facts:
-        said = f"Nothing can be read from the description of {scene.name!r}: nothing is asked about its picture."
-        return {"scene": None, "items": [], "left_out": said, **counted}
+        reason = f"Nothing can be read from the description of {scene.name!r}: nothing is asked about its picture."
+        return {"scene": None, "items": [], "left_out": reason, **counted}
     facts = facts[:MAX_FACTS]
     known = Pictured(scene.name, scene.picture, scene.caption, facts)
     stored = DescribedScene(
@@ -224,14 +224,14 @@ async def _judged(scene: Pictured, workshop: Workshop, number: int, seed: int) -
     against = objections(drafts, verified, readings, graph, workshop.embed, verifier=workshop.verifier)
     kept = [place for place, objection in enumerate(against) if objection is None]
     if workshop.entails is not None:
-        wanted = {fact.text: fact for place in kept for fact in readings[place].new if fact.kind != "category"}
-        shown = workshop.entails(scene)([(scene.name, fact) for fact in wanted.values()])
-        probabilities = dict(zip(wanted, shown, strict=True))
+        facts = {fact.text: fact for place in kept for fact in readings[place].new if fact.kind != "category"}
+        shown = workshop.entails(scene)([(scene.name, fact) for fact in facts.values()])
+        probabilities = dict(zip(facts, shown, strict=True))
         for place in kept:
             against[place] = denied(readings[place], probabilities)
-    for place, (draft, found, objection) in enumerate(zip(drafts, verified, against, strict=True)):
+    for place, (draft, answered, objection) in enumerate(zip(drafts, verified, against, strict=True)):
         yield Item(
-            id=f"{number}-{place}", scene=scene.name, **draft.model_dump(), output=found.answer or "",
+            id=f"{number}-{place}", scene=scene.name, **draft.model_dump(), output=answered.answer or "",
             **({} if objection is None else {"reason": objection.reason, "note": objection.note[:500]}),
         )  # fmt: skip
 
@@ -242,7 +242,7 @@ async def _readings(
     premises = await reader.premises([draft.question for draft in drafts])
     answers = await reader.read_all([(draft.answer, draft.question) for draft in drafts])
     outputs = await reader.read_all(
-        [(found.answer or "", draft.question) for draft, found in zip(drafts, verified, strict=True)]
+        [(answered.answer or "", draft.question) for draft, answered in zip(drafts, verified, strict=True)]
     )
     return [DraftReading(*each) for each in zip(premises, answers, outputs, strict=True)]
 

@@ -90,9 +90,9 @@ def program_objection(
     """
     if verified.answer is None:
         return Objection("program fails", verified.trouble)
-    said, shown = ({fact.text for fact in _without(one, reading.premise)} for one in (reading.answer, reading.output))
-    if said and shown:
-        same = said == shown
+    stated, shown = ({fact.text for fact in _without(one, reading.premise)} for one in (reading.answer, reading.output))
+    if stated and shown:
+        same = stated == shown
     else:
         one, other = embed([draft.answer, verified.answer])
         same = float(one @ other) >= SAME or verified.answer.casefold() in draft.answer.casefold()
@@ -108,7 +108,7 @@ def text_objection(draft: QuestionDraft, reading: DraftReading, graph: SceneGrap
         lambda: _ambiguous(draft, reading, graph),
         lambda: _trivial(reading),
     )
-    return next((found for check in checks if (found := check())), None)
+    return next((objection for check in checks if (objection := check())), None)
 
 
 def denied(reading: DraftReading, probabilities: Mapping[str, float]) -> Objection | None:
@@ -151,17 +151,17 @@ def _without(facts: Sequence[Fact], premise: Sequence[Fact]) -> list[Fact]:
 def _ungrammatical(draft: QuestionDraft) -> Objection | None:
     words = _WORD.findall(draft.question.lower())
     asks = draft.question.endswith("?") or (words[:1] and words[0] in _ORDERS)
-    said = f"{draft.question} {draft.answer}".lower()
+    text = f"{draft.question} {draft.answer}".lower()
     note = ""
     if not asks:
         note = "It asks nothing: there is no question mark."
     elif not draft.question[0].isupper() or not draft.answer[0].isupper():
         note = "It does not begin with a capital letter."
-    elif twice := re.search(r"\b(\w+) \1\b", said):
+    elif twice := re.search(r"\b(\w+) \1\b", text):
         note = f"{twice[0]!r} says one word twice."
-    elif wrong := re.search(r"\ba ([aeio]\w+)|\ban ([bcdfgjklmnpqrstvwz]\w+)", said):
+    elif wrong := re.search(r"\ba ([aeio]\w+)|\ban ([bcdfgjklmnpqrstvwz]\w+)", text):
         note = f"{wrong[0]!r} has the wrong article."
-    elif several := _PLURAL_BE.search(said):
+    elif several := _PLURAL_BE.search(text):
         note = f"{several[0]!r} needs the plural."
     return Objection("ungrammatical", note) if note else None
 
@@ -177,9 +177,9 @@ def _incomplete(draft: QuestionDraft) -> Objection | None:
 
 
 def _taboo(draft: QuestionDraft) -> Objection | None:
-    said = f" {' '.join(re.findall(r'[a-z/]+', f'{draft.question} {draft.answer}'.lower()))} "
-    found = next((word for word in TABOO if f" {word} " in said), "")
-    return Objection("taboo words", f"It says {found!r}.") if found else None
+    text = f" {' '.join(re.findall(r'[a-z/]+', f'{draft.question} {draft.answer}'.lower()))} "
+    taboo = next((word for word in TABOO if f" {word} " in text), "")
+    return Objection("taboo words", f"It says {taboo!r}.") if taboo else None
 
 
 def _ambiguous(draft: QuestionDraft, reading: DraftReading, graph: SceneGraph) -> Objection | None:
@@ -189,8 +189,8 @@ def _ambiguous(draft: QuestionDraft, reading: DraftReading, graph: SceneGraph) -
     if draft.kind == "count":
         return None
     for name in dict.fromkeys(fact.entity for fact in reading.premise if not fact.relation):
-        wanted = [fact for fact in reading.premise if fact.entity == name and (fact.attribute or fact.relation)]
-        meant = [key for key in keys if name_of(key) == name and all(_true_of(key, fact, graph) for fact in wanted)]
+        premises = [fact for fact in reading.premise if fact.entity == name and (fact.attribute or fact.relation)]
+        meant = [key for key in keys if name_of(key) == name and all(_true_of(key, fact, graph) for fact in premises)]
         if len(meant) > 1:
             return Objection("ambiguous", f"There are {len(meant)} that {name!r} may mean.")
         if not meant and facts and any(name_of(key) == name for key in keys):

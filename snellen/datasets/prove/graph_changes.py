@@ -74,16 +74,16 @@ class GraphChange:
 
     def objection(self, before: str, after: Verified) -> str:
         """Say in what the output does not follow the change; empty where it does."""
-        said = after.answer or ""
+        answer = after.answer or ""
         if self.harmless:
-            same = sorted(said.split(", ")) == sorted(before.split(", "))
+            same = sorted(answer.split(", ")) == sorted(before.split(", "))
             return "" if same else f"It depends on what was not asked: {self.about}."
-        if said == before:
+        if answer == before:
             return f"It says {before[:80]!r} all the same where {self.about}."
         if after.answer is None:
             return f"Where {self.about}, it fails: {after.trouble}" if self.said else ""
-        if (self.said and not says(said, self.said)) or (self.gone and says(said, self.gone)):
-            return f"Where {self.about}, it says {said[:80]!r}."
+        if (self.said and not says(answer, self.said)) or (self.gone and says(answer, self.gone)):
+            return f"Where {self.about}, it says {answer[:80]!r}."
         return ""
 
 
@@ -135,11 +135,11 @@ class Draw:
         facts = [one for one in self._graph.facts if one.attribute]
         own = {one.attribute for one in facts if name_of(one.entity) == name_of(fact.entity)}
         here = {one.attribute for one in facts if one.kind == fact.kind}
-        found = [self.word()]
+        words = [self.word()]
         for known in (here, set(_KNOWN.get(fact.kind, ())) - here):
             real = [value for value in known - own if not says(said, value) and not says(fact.attribute, value)]
-            found += [self._dice.choice(sorted(real))] if real else []
-        return found
+            words += [self._dice.choice(sorted(real))] if real else []
+        return words
 
 
 def says(text: str, words: str) -> bool:
@@ -204,8 +204,8 @@ class _Question:
         free = {key for key in self.keys if self._unrelated(key)}
 
         def changed(fact: Fact) -> Fact:
-            asked = fact.kind in (kept if fact.entity in free else kept | self.kinds)
-            if not fact.attribute or asked or says_any_of(self.said, fact.attribute):
+            affected = fact.kind in (kept if fact.entity in free else kept | self.kinds)
+            if not fact.attribute or affected or says_any_of(self.said, fact.attribute):
                 return fact
             return replace(fact, attribute=draw.word())
 
@@ -235,11 +235,11 @@ class _Question:
         facts = [fact for fact in self.graph.facts if fact.entity not in _SETTING]
         kinds = list(dict.fromkeys(fact.kind for fact in facts if fact.attribute and fact.kind != "count"))
         relations = list(dict.fromkeys((fact.kind, fact.relation) for fact in facts if fact.relation))
-        found = [Fact(one), Fact(other)]
+        known = [Fact(one), Fact(other)]
         for key in (one, other):
-            found += [Fact(key, attribute=draw.word(), kind=kind) for kind in kinds[:_MOST_KINDS]]
-        found += [Fact(one, relation=said, target=other, kind=kind) for kind, said in relations[:_MOST_KINDS]]
-        return found
+            known += [Fact(key, attribute=draw.word(), kind=kind) for kind in kinds[:_MOST_KINDS]]
+        known += [Fact(one, relation=relation, target=other, kind=kind) for kind, relation in relations[:_MOST_KINDS]]
+        return known
 
     def without_another(self, draw: Draw) -> Iterator[GraphChange]:
         """Remove a thing that nothing is said of, and rename all of them."""

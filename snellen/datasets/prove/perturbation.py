@@ -43,7 +43,7 @@ def blindness(
         graph: The scene's.
         verifier: Runs the programs on changed graphs.
     """
-    found: list[Objection | None] = []
+    objections: list[Objection | None] = []
     for draft, verdict, reading in zip(drafts, verified, readings, strict=True):
         output, draw = verdict.answer or "", Draw(draft.program, graph)
         harmless = harmless_changes(draft, reading, graph, output, draw)
@@ -58,8 +58,8 @@ def blindness(
             # Nothing says which facts the answer needs: it must need some of those about the things it names.
             notes = notes[len(loose) :]
         note = next(filter(None, notes), "")
-        found.append(Objection("program ignores the scene", note) if note else None)
-    return found
+        objections.append(Objection("program ignores the scene", note) if note else None)
+    return objections
 
 
 def needed_changes(reading: DraftReading, graph: SceneGraph, output: str, draw: Draw) -> list[GraphChange]:
@@ -77,7 +77,7 @@ def _against(fact: Fact, graph: SceneGraph, output: str, draw: Draw) -> Iterator
     elif fact.relation:
         pairs = {(one.entity, one.target) for one in graph.facts if one.relation and _alike(one, fact)}
         if pairs:
-            yield _unrelated(pairs, graph, said=fact.text)
+            yield _unrelated(pairs, graph, statement=fact.text)
             yield _otherwise_related(fact, pairs, graph, output, draw)
     elif fact.kind == "count":
         yield from _more(fact, graph, output, draw)
@@ -105,7 +105,7 @@ def _of_premise(premise: Sequence[Fact], graph: SceneGraph, draw: Draw) -> Itera
         elif several and fact.relation:
             pairs = {(one.entity, one.target) for one in graph.facts if one.relation and _alike(one, fact)}
             if pairs:
-                yield _unrelated(pairs, graph, said=fact.text)
+                yield _unrelated(pairs, graph, statement=fact.text)
 
 
 def _made_so(fact: Fact, graph: SceneGraph) -> Iterator[GraphChange]:
@@ -126,8 +126,8 @@ def _made_so(fact: Fact, graph: SceneGraph) -> Iterator[GraphChange]:
         yield GraphChange(f"the {so.text}", SceneGraph(facts, caption=graph.caption))
 
 
-def _unrelated(pairs: set[tuple[str, str]], graph: SceneGraph, *, said: str) -> GraphChange:
-    return GraphChange(f"nothing says {said!r}", SceneGraph(_apart(pairs, graph), caption=graph.caption))
+def _unrelated(pairs: set[tuple[str, str]], graph: SceneGraph, *, statement: str) -> GraphChange:
+    return GraphChange(f"nothing says {statement!r}", SceneGraph(_apart(pairs, graph), caption=graph.caption))
 
 
 def _apart(pairs: set[tuple[str, str]], graph: SceneGraph) -> list[Fact]:
@@ -156,8 +156,8 @@ def _revalued(fact: Fact, keys: set[str], graph: SceneGraph, output: str, draw: 
             replace(one, attribute=value) if one.entity in keys and one.attribute and _alike(one, fact) else one
             for one in graph.facts
         ]
-        said = value if says(output, fact.attribute) else ""
-        yield GraphChange(f"the {fact.entity} is {value}", SceneGraph(facts, caption=graph.caption), said=said)
+        expected = value if says(output, fact.attribute) else ""
+        yield GraphChange(f"the {fact.entity} is {value}", SceneGraph(facts, caption=graph.caption), said=expected)
 
 
 def _more(fact: Fact, graph: SceneGraph, output: str, draw: Draw) -> Iterator[GraphChange]:
@@ -166,8 +166,8 @@ def _more(fact: Fact, graph: SceneGraph, output: str, draw: Draw) -> Iterator[Gr
     if not keys:
         return
     number = len(keys)
-    told = {one.attribute for one in graph.facts if one.entity in keys and one.kind == "count"}
-    by_number = told == {fact.attribute} and fact.attribute.isdecimal() and int(fact.attribute[:9]) != number
+    counts = {one.attribute for one in graph.facts if one.entity in keys and one.kind == "count"}
+    by_number = counts == {fact.attribute} and fact.attribute.isdecimal() and int(fact.attribute[:9]) != number
     if by_number:
         number = int(fact.attribute[:9])
     new = draw.number(number)
@@ -176,8 +176,8 @@ def _more(fact: Fact, graph: SceneGraph, output: str, draw: Draw) -> Iterator[Gr
         copies = {keys[place % len(keys)]: numbered(fact.entity, _highest(keys) + place + 1)}
         facts += [_copied(one, copies) for one in graph.facts if one.entity in copies or one.target in copies]
     about = f"there are {new} of {fact.entity!r} instead of {number}"
-    said = str(new) if str(number) in _NUMBER.findall(output) else ""
-    yield GraphChange(about, SceneGraph(facts, caption=graph.caption), said=said)
+    expected = str(new) if str(number) in _NUMBER.findall(output) else ""
+    yield GraphChange(about, SceneGraph(facts, caption=graph.caption), said=expected)
 
 
 def _counts(fact: Fact, keys: Sequence[str]) -> bool:
@@ -206,17 +206,17 @@ def _renamed(name: str, graph: SceneGraph, output: str, draw: Draw) -> GraphChan
         return f"{new}{key[len(name) :]}" if key and name_of(key) == name else key
 
     facts = [replace(fact, entity=called(fact.entity), target=called(fact.target)) for fact in graph.facts]
-    said = says(output, name)
+    expected = says(output, name)
     return GraphChange(
-        f"the {name} is a {new}", SceneGraph(facts, caption=graph.caption), said=new * said, gone=name * said
+        f"the {name} is a {new}", SceneGraph(facts, caption=graph.caption), said=new * expected, gone=name * expected
     )
 
 
 def _mentioned_changes(draft: QuestionDraft, graph: SceneGraph, draw: Draw) -> list[GraphChange]:
     """Change the things that question and answer name one by one; of all where they name none."""
-    said = f"{draft.question} {draft.answer}"
+    text = f"{draft.question} {draft.answer}"
     names = list(dict.fromkeys(name_of(key) for key in graph.get_entities()))
-    named = [name for name in names if says(said, name) or says(said, f"{name}s")] or names
+    named = [name for name in names if says(text, name) or says(text, f"{name}s")] or names
     changes = [_without_thing(name, graph) for name in named]
     changes += [
         change

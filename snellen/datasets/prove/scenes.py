@@ -152,15 +152,15 @@ class FolderScenes:
                 order.remove(row)
                 continue
             return Pictured(row.name, picture, row.caption, row.facts, len(row.unreadable))
-        said = f"{self._folder} has {len(order)} pictures with descriptions that can be used, and more are needed."
-        msg = " ".join([said, *self.left_out[:5]])
+        shortage = f"{self._folder} has {len(order)} pictures with descriptions that can be used, and more are needed."
+        msg = " ".join([shortage, *self.left_out[:5]])
         raise BadInput(msg)
 
     def _shuffled(self, seed: int) -> list[_Row]:
         return [self._rows[place] for place in np.random.default_rng(seed).permutation(len(self._rows))]
 
     def _read(self, file: Path) -> list[_Row]:
-        found: dict[str, _Row] = {}
+        rows: dict[str, _Row] = {}
         for number, line in enumerate(file.read_text("utf-8", errors="replace").splitlines(), 1):
             if not line.strip():
                 continue
@@ -169,18 +169,18 @@ class FolderScenes:
             except (ValueError, TypeError) as error:
                 self.left_out.append(f"Row {number} of {file.name} is left out: {str(error).rstrip('.')[:200]}.")
                 continue
-            if row.name in found:
+            if row.name in rows:
                 self.left_out.append(
                     f"Row {number} of {file.name} is left out: there is another {row.name!r} before it."
                 )
-            if row.name not in found:
+            if row.name not in rows:
                 self.left_out += row.told(file.name)
-            found.setdefault(row.name, row)
-        if not found:
-            said = f" {self.left_out[0]}" if self.left_out else ""
-            msg = f"{file} describes no picture that can be used.{said}"
+            rows.setdefault(row.name, row)
+        if not rows:
+            reason = f" {self.left_out[0]}" if self.left_out else ""
+            msg = f"{file} describes no picture that can be used.{reason}"
             raise BadInput(msg)
-        return list(found.values())
+        return list(rows.values())
 
 
 @dataclass(frozen=True)
@@ -198,12 +198,12 @@ class _Row:
             return []
         count, of = len(self.unreadable), len(self.unreadable) + len(self.facts)
         shown = ", ".join(repr(one[:60]) for one in self.unreadable[:_SHOWN]) + ", …" * (count > _SHOWN)
-        said = f"{count} of the {of} tuples in row {self.number} of {file} cannot be read and are left out: {shown}."
+        note = f"{count} of the {of} tuples in row {self.number} of {file} cannot be read and are left out: {shown}."
         if not self.facts:
-            said += " Its description is read instead."
+            note += " Its description is read instead."
         elif len(self.facts) < _FEW:
-            said += " Those that are left are too few to ask much about its picture."
-        return [said]
+            note += " Those that are left are too few to ask much about its picture."
+        return [note]
 
     @classmethod
     def of(cls, number: int, row: Any) -> _Row:  # noqa: ANN401 - whatever the line held

@@ -55,14 +55,14 @@ class CaseExaminer:
         Raises:
             UnexaminableError: It is about what cannot be examined.
         """
-        asked = read_query(query, models, self._subjects)
+        parsed = read_query(query, models, self._subjects)
         notes = []
-        if asked.type_group and asked.ability == "identify" and len(asked.types) > MOST_TYPES:
-            left = ", ".join(asked.types[MOST_TYPES:])
-            notes.append(f"Of the {asked.type_group} types the first {MOST_TYPES} are examined, not {left}.")
+        if parsed.type_group and parsed.ability == "identify" and len(parsed.types) > MOST_TYPES:
+            left = ", ".join(parsed.types[MOST_TYPES:])
+            notes.append(f"Of the {parsed.type_group} types the first {MOST_TYPES} are examined, not {left}.")
         if self._subjects.classes:
             notes.append("Pictures are drawn from the folder, each as often as it comes: the verdicts are about these.")
-        return Opening(models=list(asked.models or models), notes=notes)
+        return Opening(models=list(parsed.models or models), notes=notes)
 
     async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
         """Return the next experiment for the models whose answer needs it; None where all is said.
@@ -100,11 +100,11 @@ class CaseExaminer:
 
     async def conclude(self, report: Report) -> Conclusion:
         """Answer the query for every model."""
-        asked, standings = self._asked(report), self.standings(report)
+        query, standings = self._asked(report), self.standings(report)
         answers = [
             answered(
-                one.about, _told(one, asked, self._reason(one, report)), property=_property(one, asked),
-                verdict=one.says, polarity=asked.polarity,
+                one.about, _told(one, query, self._reason(one, report)), property=_property(one, query),
+                verdict=one.says, polarity=query.polarity,
             )
             for one in standings
         ]  # fmt: skip
@@ -114,30 +114,30 @@ class CaseExaminer:
         return replace(read_query(report.query, report.models, self._subjects), models=tuple(report.models))
 
     def _designs(self, report: Report) -> list[Design]:
-        asked = self._asked(report)
-        designs = experiments_for(asked, self._subjects, report.models)
+        query = self._asked(report)
+        designs = experiments_for(query, self._subjects, report.models)
         # Two models that both manage the easy experiment differ, if at all, on the hard one.
-        return designs[::-1] if asked.compared else designs
+        return designs[::-1] if query.compared else designs
 
     def standings(self, report: Report) -> list[ModelStanding]:
         """Return where every model, or every pair that is compared, stands."""
-        asked, designs = self._asked(report), self._designs(report)
+        query, designs = self._asked(report), self._designs(report)
         about = list(dict.fromkeys(claim.about for claim in designs[0].claims))
-        return [_standing(one, asked, report.experiments, len(designs)) for one in about]
+        return [_standing(one, query, report.experiments, len(designs)) for one in about]
 
     def _reason(self, standing: ModelStanding, report: Report) -> str:
         """What decided: the finding that says most, with its figures."""
-        found = [
+        decided = [
             (finding, experiment.design)
             for experiment in report.experiments
             for finding in experiment.findings
             if finding.claim.about == standing.about and finding.claim.kind != "plain" and not finding.trouble
         ]
-        if not found:
+        if not decided:
             return ""
-        wanted = [pair for pair in found if pair[0].verdict == standing.decisive] or found
+        decisive = [pair for pair in decided if pair[0].verdict == standing.decisive] or decided
         # Of what is not decided, the most pictures say most; a few may say anything.
-        finding, design = max(wanted, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
+        finding, design = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
         turned = finding.claim.kind == "better" and standing.says == "no"
         return figures(finding, design, turned=turned)
 
@@ -162,20 +162,20 @@ class ModelStanding:
 
 
 def _standing(
-    about: str, asked: ModelQuery, experiments: Sequence[Experiment], number_of_designs: int
+    about: str, query: ModelQuery, experiments: Sequence[Experiment], number_of_designs: int
 ) -> ModelStanding:
     left = len(experiments) < number_of_designs
-    found = [[one for one in each.findings if one.claim.about == about] for each in experiments]
-    trouble = next((one.trouble for each in found for one in each if one.trouble), "")
+    findings = [[one for one in each.findings if one.claim.about == about] for each in experiments]
+    trouble = next((one.trouble for each in findings for one in each if one.trouble), "")
     if trouble:
         return ModelStanding(about, "open", pending=False, decisive="open", moot=trouble)
-    if asked.compared:
-        decided: Verdict = next((one.verdict for each in found for one in each if one.verdict != "open"), "open")
+    if query.compared:
+        decided: Verdict = next((one.verdict for each in findings for one in each if one.verdict != "open"), "open")
         return ModelStanding(about, decided, pending=left and decided == "open", decisive=decided)
-    if asked.robust:
-        return _robustness(about, found, left=left)
-    verdicts = [one.verdict for each in found for one in each]
-    together = asked.ability == "identify" and len(asked.types) > 1
+    if query.robust:
+        return _robustness(about, findings, left=left)
+    verdicts = [one.verdict for each in findings for one in each]
+    together = query.ability == "identify" and len(query.types) > 1
     if "no" in verdicts:
         return ModelStanding(about, "no", pending=together and left, decisive="no")
     if "open" in verdicts:
@@ -184,9 +184,9 @@ def _standing(
     return ModelStanding(about, says, pending=left, decisive="yes")
 
 
-def _robustness(about: str, found: Sequence[Sequence[Finding]], *, left: bool) -> ModelStanding:
-    drops = [one.verdict for each in found for one in each if one.claim.kind == "drop"]
-    plain = [one.verdict for each in found for one in each if one.claim.kind == "plain"]
+def _robustness(about: str, findings: Sequence[Sequence[Finding]], *, left: bool) -> ModelStanding:
+    drops = [one.verdict for each in findings for one in each if one.claim.kind == "drop"]
+    plain = [one.verdict for each in findings for one in each if one.claim.kind == "plain"]
     if "yes" in drops:
         return ModelStanding(about, "no", pending=False, decisive="yes")
     if "no" in plain:
@@ -200,49 +200,49 @@ def _robustness(about: str, found: Sequence[Sequence[Finding]], *, left: bool) -
     return ModelStanding(about, "yes", pending=False, decisive="no")
 
 
-def _property(standing: ModelStanding, asked: ModelQuery) -> str:
+def _property(standing: ModelStanding, query: ModelQuery) -> str:
     """Name what is examined, so that it is clear without the query."""
-    if asked.compared:
+    if query.compared:
         one, _, other = standing.about.partition(" and ")
-        return f"{one} is better than {other} at {_what(asked)}"
-    return f"robust to {_what(asked)}" if asked.robust else f"good at {_what(asked)}"
+        return f"{one} is better than {other} at {_what(query)}"
+    return f"robust to {_what(query)}" if query.robust else f"good at {_what(query)}"
 
 
-def _told(standing: ModelStanding, asked: ModelQuery, reason: str) -> str:
-    who, what = standing.about, _what(asked)
+def _told(standing: ModelStanding, query: ModelQuery, reason: str) -> str:
+    who, what = standing.about, _what(query)
     because = f": {reason}" if reason else ""
     if standing.moot:
         return f"{who}: cannot be said, because {standing.moot}."[:400]
-    if asked.compared:
+    if query.compared:
         one, _, other = who.partition(" and ")
-        said = {
+        sentence = {
             "yes": f"{one} is better than {other} at {what}",
             "no": f"{other} is better than {one} at {what}",
             "open": f"Which of {one} and {other} is better at {what} is not decided",
         }[standing.says]
     else:
-        so = _property(standing, asked)
-        said = {
+        so = _property(standing, query)
+        sentence = {
             "yes": f"{who} is {so}",
             "no": f"{who} is not {so}",
             "open": f"Whether {who} is {so} is not decided",
         }[standing.says]
-    return f"{said}{because}."[:400]
+    return f"{sentence}{because}."[:400]
 
 
-def _what(asked: ModelQuery) -> str:
-    types = f"{asked.type_group} changes" if asked.type_group else listing(asked.types or ("",))
-    if asked.robust and not asked.compared:
-        return types + (f" of {asked.group}" if asked.group else "")
-    under = f" under {types}" if types and asked.ability != "identify" else ""
+def _what(query: ModelQuery) -> str:
+    types = f"{query.type_group} changes" if query.type_group else listing(query.types or ("",))
+    if query.robust and not query.compared:
+        return types + (f" of {query.group}" if query.group else "")
+    under = f" under {types}" if types and query.ability != "identify" else ""
     return {
-        "recognise": f"recognizing {asked.group or 'things'}",
+        "recognise": f"recognizing {query.group or 'things'}",
         "identify": f"identifying {types}",
         "position": "telling where things are",
-        "count": f"counting {asked.group}".strip(),
-        "color": f"naming the color of {asked.group or 'things'}",
+        "count": f"counting {query.group}".strip(),
+        "color": f"naming the color of {query.group or 'things'}",
         "several": "noticing several things",
-    }[asked.ability] + under
+    }[query.ability] + under
 
 
 def _question(standing: ModelStanding) -> str:

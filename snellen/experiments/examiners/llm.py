@@ -255,23 +255,23 @@ def _design(reply: ExperimentReply, models: Sequence[str]) -> Design:
         )  # fmt: skip
         return checked(made, list(models))
     except ValidationError as error:
-        told = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
-        raise UnusableError("; ".join(told)) from error
+        problems = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5])
+        raise UnusableError("; ".join(problems)) from error
     except BadInput as error:
         raise UnusableError(str(error)) from error
 
 
-def _claims(wanted: Sequence[Wanted], models: Sequence[str], half: float) -> list[Claim]:
+def _claims(kinds: Sequence[Wanted], models: Sequence[str], half: float) -> list[Claim]:
     bars = {"ability": half, "plain": half, "drop": MARGIN}
-    found = [
+    claims = [
         Claim.model_validate({"kind": kind, "model": name, "threshold": bars[kind]})
-        for kind in dict.fromkeys(wanted)
+        for kind in dict.fromkeys(kinds)
         if kind != "better"
         for name in models
     ]
-    if "better" in wanted:
-        found += [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)]
-    return found[:_MOST_CLAIMS]
+    if "better" in kinds:
+        claims += [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)]
+    return claims[:_MOST_CLAIMS]
 
 
 def _told(report: Report) -> str:

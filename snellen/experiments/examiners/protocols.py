@@ -70,12 +70,12 @@ class ProtocolExaminer:
         Raises:
             UnexaminableError: None can be.
         """
-        wanted = read_wanted(query, models, self._profile, self._protocol)
-        shown = _comparable(wanted)
-        notes = [*wanted.notes]
-        if len(shown) < len(wanted.models):
+        parsed = read_wanted(query, models, self._profile, self._protocol)
+        shown = _comparable(parsed)
+        notes = [*parsed.notes]
+        if len(shown) < len(parsed.models):
             notes.append(
-                f"Of {len(wanted.models)} models the first {len(shown)} are compared: name others with --models."
+                f"Of {len(parsed.models)} models the first {len(shown)} are compared: name others with --models."
             )
         return Opening(models=list(shown), notes=[note[:300] for note in notes[:10]])
 
@@ -105,30 +105,30 @@ class ProtocolExaminer:
 
     async def conclude(self, report: Report) -> Conclusion:
         """Answer the query for every model, or for every two that are compared."""
-        wanted = self._wanted(report)
-        design, found = report.experiments[0].design, report.findings
-        about = list(dict.fromkeys(one.claim.about for one in found))
-        answers = [_answer(name, [one for one in found if one.claim.about == name], design, wanted) for name in about]
-        first = [_winner(found, wanted)] if wanted.compared else []
-        said = " ".join([*first, *(answer.sentence for answer in answers)])
-        return Conclusion(answers=answers, conclusion=said[:2_000])
+        query = self._wanted(report)
+        design, findings = report.experiments[0].design, report.findings
+        about = list(dict.fromkeys(one.claim.about for one in findings))
+        answers = [_answer(name, [one for one in findings if one.claim.about == name], design, query) for name in about]
+        first = [_winner(findings, query)] if query.compared else []
+        conclusion = " ".join([*first, *(answer.sentence for answer in answers)])
+        return Conclusion(answers=answers, conclusion=conclusion[:2_000])
 
     def _wanted(self, report: Report) -> ProtocolQuery:
         return read_wanted(report.query, report.models, self._profile, self._protocol)
 
-    def _design(self, wanted: ProtocolQuery) -> Design:
-        models, measures = _comparable(wanted), wanted.measures
+    def _design(self, query: ProtocolQuery) -> Design:
+        models, measures = _comparable(query), query.measures
         claims = [
             Claim(kind="better", measure=measures[0], model=one, other=other, threshold=0)
             for one, other in combinations(models, 2)
         ]
-        if not wanted.compared:
+        if not query.compared:
             claims = [
                 Claim(kind="ability", measure=measure, model=name, threshold=_BARS[measure])
                 for name in models
                 for measure in measures
             ]
-        if wanted.protocol == "freeform":
+        if query.protocol == "freeform":
             return Design(
                 protocol="freeform", difficulty=2, question="What color is …? How many …? Where is …? …",
                 purpose="Free answers about scenes of which everything is known, as many of each kind of question.",
@@ -138,86 +138,88 @@ class ProtocolExaminer:
         return Design(
             protocol="pairs", difficulty=3, question="How alike are these two pictures, from 1 to 10?",
             purpose="The same picture, a changed one and another one, scored in both orders and under both conditions.",
-            skill="judging how alike pictures are", condition=f"under {said_of(wanted.splits)}", claims=claims,
+            skill="judging how alike pictures are", condition=f"under {said_of(query.splits)}", claims=claims,
             arms=[
                 Arm(answer=kind, select=ToolCall(name="Pair", arguments={"split": split}))
-                for split in wanted.splits
+                for split in query.splits
                 for kind in _PAIRS
             ],
         )  # fmt: skip
 
 
-def _comparable(wanted: ProtocolQuery) -> tuple[str, ...]:
+def _comparable(query: ProtocolQuery) -> tuple[str, ...]:
     """Return as many models as one report can compare with each other, or judge by themselves."""
-    models = wanted.models
-    while len(models) > 1 and _claims(len(models), wanted) > _MOST_CLAIMS:
+    models = query.models
+    while len(models) > 1 and _claims(len(models), query) > _MOST_CLAIMS:
         models = models[:-1]
     return models
 
 
-def _claims(models: int, wanted: ProtocolQuery) -> int:
-    return models * (models - 1) // 2 if wanted.compared else models * len(wanted.measures)
+def _claims(models: int, query: ProtocolQuery) -> int:
+    return models * (models - 1) // 2 if query.compared else models * len(query.measures)
 
 
-def _answer(about: str, found: Sequence[Finding], design: Design, wanted: ProtocolQuery) -> Answer:
-    verdicts = [one.verdict for one in found]
+def _answer(about: str, findings: Sequence[Finding], design: Design, query: ProtocolQuery) -> Answer:
+    verdicts = [one.verdict for one in findings]
     says: Verdict = "no" if "no" in verdicts else "open" if "open" in verdicts else "yes"
-    if any(one.trouble for one in found):
+    if any(one.trouble for one in findings):
         says = "open"
-    said, held = _told(about, found, design, wanted, says), _property(about, wanted)
-    return answered(about, said, property=held, verdict=says, polarity=wanted.polarity)
+    sentence, held = _told(about, findings, design, query, says), _property(about, query)
+    return answered(about, sentence, property=held, verdict=says, polarity=query.polarity)
 
 
-def _property(about: str, wanted: ProtocolQuery) -> str:
+def _property(about: str, query: ProtocolQuery) -> str:
     """Name what is measured, so that it is clear without the query."""
-    if wanted.compared:
+    if query.compared:
         one, _, other = about.partition(" and ")
-        return f"{one} {_WORDS[wanted.measures[0]][1]} than {other}"
-    return "; ".join(_WORDS[measure][0] for measure in wanted.measures)
+        return f"{one} {_WORDS[query.measures[0]][1]} than {other}"
+    return "; ".join(_WORDS[measure][0] for measure in query.measures)
 
 
-def _told(about: str, found: Sequence[Finding], design: Design, wanted: ProtocolQuery, says: Verdict) -> str:
-    troubles = [one.trouble for one in found if one.trouble]
+def _told(about: str, findings: Sequence[Finding], design: Design, query: ProtocolQuery, says: Verdict) -> str:
+    troubles = [one.trouble for one in findings if one.trouble]
     if troubles:
         return f"{about}: cannot be said, because {troubles[0]}."
-    told = "; ".join(figures(one, design, turned=wanted.compared and says == "no") for one in found)
-    if wanted.compared:
+    measured = "; ".join(figures(one, design, turned=query.compared and says == "no") for one in findings)
+    if query.compared:
         one, _, other = about.partition(" and ")
-        better = _WORDS[wanted.measures[0]][1]
-        said = {
+        better = _WORDS[query.measures[0]][1]
+        sentence = {
             "yes": f"{one} {better} than {other}",
             "no": f"{other} {better} than {one}",
             "open": f"Whether {one} or {other} {better} is not decided",
         }[says]
-        return f"{said}: {told}."
-    if wanted.protocol == "pairs" and len(found) > 1:
-        return f"{_trusted(about, says, found)} ({told})."
-    does = _WORDS[found[0].claim.measure][0]
-    said = {"yes": f"{about} {does}", "no": f"It does not hold that {about} {does}",
+        return f"{sentence}: {measured}."
+    if query.protocol == "pairs" and len(findings) > 1:
+        return f"{_trusted(about, says, findings)} ({measured})."
+    does = _WORDS[findings[0].claim.measure][0]
+    sentence = {"yes": f"{about} {does}", "no": f"It does not hold that {about} {does}",
             "open": f"Whether {about} {does} is not decided"}[says]  # fmt: skip
-    return f"{said}: {told}."
+    return f"{sentence}: {measured}."
 
 
-def _trusted(about: str, says: Verdict, found: Sequence[Finding]) -> str:
+def _trusted(about: str, says: Verdict, findings: Sequence[Finding]) -> str:
     """Say whether a judge can be trusted, and with what."""
     marks = {"yes": "it {0}", "no": "it does not hold that it {0}", "open": "it is undecided whether it {0}"}
-    parts = [marks[one.verdict].format(_WORDS[one.claim.measure][0]) for one in found]
+    parts = [marks[one.verdict].format(_WORDS[one.claim.measure][0]) for one in findings]
     head = {"yes": "can be trusted", "no": "cannot be trusted in every respect", "open": "may or may not be trusted"}[
         says
     ]
     return f"{about} {head}: {'; '.join(parts)}"
 
 
-def _winner(found: Sequence[Finding], wanted: ProtocolQuery) -> str:
+def _winner(findings: Sequence[Finding], query: ProtocolQuery) -> str:
     """Say who is above all others, or who is not below any."""
-    beaten: dict[str, set[str]] = {name: set() for name in wanted.models}
-    for one in found:
+    beaten: dict[str, set[str]] = {name: set() for name in query.models}
+    for one in findings:
         if one.verdict == "yes":
             beaten.setdefault(one.claim.model, set()).add(one.claim.other)
         elif one.verdict == "no":
             beaten.setdefault(one.claim.other, set()).add(one.claim.model)
-    names = list(dict.fromkeys(name for one in found if not one.trouble for name in (one.claim.model, one.claim.other)))
-    better = _WORDS[wanted.measures[0]][1]
+    names = list(
+        dict.fromkeys(name for one in findings if not one.trouble for name in (one.claim.model, one.claim.other))
+    )
+    better = _WORDS[query.measures[0]][1]
     first = [name for name in names if beaten.get(name, set()) >= set(names) - {name}]
     if first and len(names) > 1:
         return f"{first[0]} {better} than all the others."

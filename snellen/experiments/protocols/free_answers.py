@@ -183,10 +183,10 @@ def read_answer(sample: Sample, answer: str, reader: Statements) -> AnswerTuples
 def is_right(sample: Sample, answer: str, reader: Statements) -> bool:
     """Return whether an answer says some of what was asked for, and nothing that is not in the scene, word for word."""
     known = read_answer(sample, answer, reader)
-    said, premise = {fact.text for fact in known.said}, {fact.text for fact in known.premise}
-    wanted = {fact.text for fact in known.reference} - premise
+    stated, premise = {fact.text for fact in known.said}, {fact.text for fact in known.premise}
+    expected = {fact.text for fact in known.reference} - premise
     true = {fact.text for fact in (*known.scene, *known.reference)}
-    return bool(said & wanted) and said <= true
+    return bool(stated & expected) and stated <= true
 
 
 def _questions(examination: Examination) -> SceneQuestions:

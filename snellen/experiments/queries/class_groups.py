@@ -93,14 +93,14 @@ class Subjects:
 
     def masked(self, words: str) -> tuple[list[str], str]:
         """Return the groups that words name, and the words in lower case with underscores in place of them."""
-        found: dict[int, str] = {}
+        by_place: dict[int, str] = {}
         rest = words.casefold()
         for written in sorted(self._written, key=len, reverse=True):
             pattern = re.compile(rf"\b{re.escape(written)}\b")
             for match in pattern.finditer(rest):
-                found[match.start()] = self._written[written]
+                by_place[match.start()] = self._written[written]
             rest = pattern.sub(lambda match: "_" * len(match[0]), rest)
-        return list(dict.fromkeys(found[place] for place in sorted(found))), rest
+        return list(dict.fromkeys(by_place[place] for place in sorted(by_place))), rest
 
     @cached_property
     def _written(self) -> dict[str, str]:

@@ -93,20 +93,20 @@ def read_query(query: str, models: Sequence[str], subjects: Subjects) -> ModelQu
         msg = f"This cannot be examined here: {words[:120]!r}. What can be: {CAN}.{groups_known}"
         raise UnexaminableError(msg)
     group = groups[0] if groups else ""
-    asked = ModelQuery(ability, tuple(named), group, types, type_group, robust, compared)
-    return replace(asked, polarity=_polarity(asked, mentions, subjects))
+    parsed = ModelQuery(ability, tuple(named), group, types, type_group, robust, compared)
+    return replace(parsed, polarity=_polarity(parsed, mentions, subjects))
 
 
-def _polarity(asked: ModelQuery, words: str, subjects: Subjects) -> Polarity:
+def _polarity(query: ModelQuery, words: str, subjects: Subjects) -> Polarity:
     """Return the polarity of a query of which models are masked; unknown where it asks more than is examined."""
     grouped_away = _TYPE_GROUP.sub(lambda match: "_" * len(match[0]), words)
     groups, rest = subjects.masked(_types(grouped_away)[2])
     abilities = sum(bool(pattern.search(rest)) for _, pattern in _CUES)
-    if len(groups) > 1 or abilities > 1 or (asked.compared and len(asked.models) != _TWO):
+    if len(groups) > 1 or abilities > 1 or (query.compared and len(query.models) != _TWO):
         return "unknown"
-    if asked.ability == "identify" and not polarity.names_seeing(rest):
+    if query.ability == "identify" and not polarity.names_seeing(rest):
         return "unknown"  # "good at rotated pictures" asks more than whether rotation is noticed
-    return polarity.of_ability(rest, robust=asked.robust, compared=asked.compared)
+    return polarity.of_ability(rest, robust=query.robust, compared=query.compared)
 
 
 _ROBUST: Final = re.compile(
@@ -272,15 +272,15 @@ _PRONOUNS: Final = frozenset(
 
 def _models(words: str, models: Sequence[str]) -> tuple[list[str], str]:
     """Find the models that are named, and mask them: their names may contain words."""
-    found: dict[int, str] = {}
+    by_place: dict[int, str] = {}
     for name in sorted(models, key=len, reverse=True):
         spelled = r"[-_. ]?".join(re.escape(part) for part in re.split(r"[-_. ]", name.casefold()) if part)
         pattern = re.compile(rf"(?<![\w-]){spelled}(?![\w-])")
         for match in pattern.finditer(words):
-            found[match.start()] = name
+            by_place[match.start()] = name
         words = pattern.sub(lambda match: _MENTION.ljust(len(match[0]), "~"), words)
     words = _ALL.sub(lambda match: _MENTION.ljust(len(match[0]), "~"), words)
-    return list(dict.fromkeys(found[place] for place in sorted(found))), words.replace("~", "")
+    return list(dict.fromkeys(by_place[place] for place in sorted(by_place))), words.replace("~", "")
 
 
 def named_models(query: str, models: Sequence[str]) -> tuple[list[str], str]:
@@ -315,13 +315,13 @@ def _is_word(name: str, subjects: Subjects) -> bool:
 
 def _refuse_strangers(words: str, models: Sequence[str], subjects: Subjects) -> None:
     """Refuse a query of which a subject, or what a model is compared with, is no model that there is."""
-    for match in (found for pattern in _BESIDE for found in pattern.finditer(words)):
+    for match in (beside for pattern in _BESIDE for beside in pattern.finditer(words)):
         name = match["name"].strip(".-")
         if not _is_word(name, subjects):
             msg = f"There is no model {name[:80]!r} to examine; there are {', '.join(models)}."
             raise UnexaminableError(msg)
-    found = _SUBJECT.match(words)
-    who = found["who"].strip(" ,") if found else ""
+    subject = _SUBJECT.match(words)
+    who = subject["who"].strip(" ,") if subject else ""
     if not who or _MENTION in who or who in _PRONOUNS:
         return
     if _MENTION in words and not re.search(r"[\d-]", who):  # "does noise hurt the models?"
@@ -332,8 +332,8 @@ def _refuse_strangers(words: str, models: Sequence[str], subjects: Subjects) -> 
 
 def _unknown_things(words: str) -> str:
     """Return what should be recognized under some change of the picture, where that is no group."""
-    found = _UNDER.search(words)
-    what = found["what"] if found else ""
+    change = _UNDER.search(words)
+    what = change["what"] if change else ""
     return "" if set(what.split()) & {"things", "objects", "anything", "something", "pictures", "images"} else what
 
 
@@ -373,19 +373,19 @@ def _types(words: str) -> tuple[tuple[str, ...], str, str]:
         name = next(one for one in TYPE_GROUPS if one == group[1])
         rest = words.replace(group[0], " ")
         return tuple(one.name for one in grouped(name)), name, rest
-    found: dict[int, str] = {}
+    by_place: dict[int, str] = {}
     written = {text.casefold(): one.name for one in DATA_TYPES.values() for text in (one.name, *one.said, *one.words)}
     for text in sorted(written, key=len, reverse=True):
         pattern = re.compile(rf"(?<![\w-]){re.escape(text)}s?(?![\w-])")
         for match in pattern.finditer(words):
-            found[match.start()] = written[text]
+            by_place[match.start()] = written[text]
         words = pattern.sub(lambda match: "_" * len(match[0]), words)
     for pattern_text, names in _FAMILIES.items():
         named = re.search(pattern_text, words)
-        if named and not set(names) & set(found.values()):
-            found.update({named.start() + place: name for place, name in enumerate(names)})
+        if named and not set(names) & set(by_place.values()):
+            by_place.update({named.start() + place: name for place, name in enumerate(names)})
             words = words.replace(named[0], "_" * len(named[0]))
-    return tuple(dict.fromkeys(found[place] for place in sorted(found))), "", words
+    return tuple(dict.fromkeys(by_place[place] for place in sorted(by_place))), "", words
 
 
 def _ability(words: str, *, types: bool, group: bool, robust: bool) -> Ability | None:

@@ -163,7 +163,7 @@ def of_measure(words: str, measure: Measured, *, compared: bool) -> Polarity:
 
 def _read(words: str, patterns: tuple[_Pattern, ...]) -> Polarity:
     """Return what all patterns that match the whole question agree on."""
-    said = _END.sub("", _OR_NOT.sub("", words.casefold().strip()))
-    text = "".join(("TYPE " if token.startswith("_") else f"{token} ") for token in _TOKEN.findall(said))
-    found = {polarity for polarity, pattern in patterns if re.fullmatch(pattern, text)}
-    return found.pop() if len(found) == 1 else "unknown"
+    query = _END.sub("", _OR_NOT.sub("", words.casefold().strip()))
+    text = "".join(("TYPE " if token.startswith("_") else f"{token} ") for token in _TOKEN.findall(query))
+    polarities = {polarity for polarity, pattern in patterns if re.fullmatch(pattern, text)}
+    return polarities.pop() if len(polarities) == 1 else "unknown"

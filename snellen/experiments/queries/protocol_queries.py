@@ -106,12 +106,12 @@ def protocol_of(query: str, models: Sequence[str] = ()) -> Protocol:
     Returns:
         Pairs where it speaks of similarity or judges, free answers where it speaks of truth and help; else choices.
     """
-    said = query
+    masked = query
     for name in sorted(models, key=len, reverse=True):
-        said = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "MODEL", said, flags=re.IGNORECASE)
-    if _FREE.search(said) and not re.search(r"\b(?:similarity|judges? of)\b", said, re.IGNORECASE):
+        masked = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "MODEL", masked, flags=re.IGNORECASE)
+    if _FREE.search(masked) and not re.search(r"\b(?:similarity|judges? of)\b", masked, re.IGNORECASE):
         return "freeform"
-    return "pairs" if _PAIRS.search(said) else "choice"
+    return "pairs" if _PAIRS.search(masked) else "choice"
 
 
 def read_wanted(query: str, models: Sequence[str], profile: Profile, protocol: Protocol) -> ProtocolQuery:
@@ -137,33 +137,33 @@ def read_wanted(query: str, models: Sequence[str], profile: Profile, protocol: P
         raise UnexaminableError(msg[:900])
     compared = len(able) > 1 and bool(_COMPARED.search(rest))
     if protocol == "freeform":
-        wanted = ProtocolQuery(
+        parsed = ProtocolQuery(
             protocol, tuple(able), ("help" if _HELP.search(rest) else "truth",), compared, notes=notes
         )
-        return replace(wanted, polarity=_polarity(wanted, rest, left_out))
+        return replace(parsed, polarity=_polarity(parsed, rest, left_out))
     splits = tuple(name for pattern, name in _SPLITS.items() if re.search(pattern, rest, re.IGNORECASE)) or _USUAL
     narrow: tuple[Measured, ...] = (
         ("symmetry",) if _SYMMETRY.search(rest) else ("heed",) if _HEED.search(rest) else ("order", "symmetry", "heed")
     )
-    wanted = ProtocolQuery(protocol, tuple(able), narrow[:1] if compared else narrow, compared, splits, notes)
-    return replace(wanted, polarity=_polarity(wanted, rest, left_out))
+    parsed = ProtocolQuery(protocol, tuple(able), narrow[:1] if compared else narrow, compared, splits, notes)
+    return replace(parsed, polarity=_polarity(parsed, rest, left_out))
 
 
-def _polarity(wanted: ProtocolQuery, words: str, left_out: Sequence[str]) -> Polarity:
+def _polarity(query: ProtocolQuery, words: str, left_out: Sequence[str]) -> Polarity:
     """Return the polarity of a query of which models are masked; unknown where it asks more than is examined."""
-    if left_out or (wanted.compared and len(wanted.models) != 2):  # noqa: PLR2004 - a pair
+    if left_out or (query.compared and len(query.models) != 2):  # noqa: PLR2004 - a pair
         return "unknown"
     for pattern in _SPLITS:
         words = re.sub(pattern, lambda match: "_" * len(match[0]), words, flags=re.IGNORECASE)
-    return of_measure(words, wanted.measures[0], compared=wanted.compared)
+    return of_measure(words, query.measures[0], compared=query.compared)
 
 
 def _left_out(words: str, protocol: Protocol) -> list[str]:
     """Return what a query names that its protocol does not vary or measure."""
     types, type_group, _ = named_types(words)
     known = [pattern for pattern in _SPLITS if re.search(pattern, words, re.IGNORECASE)]
-    found = [] if protocol == "pairs" and known else [type_group] if type_group else list(types)
-    return [*found, *(["smoothness"] if re.search(r"\bsmooth\w*", words) else [])]
+    unread = [] if protocol == "pairs" and known else [type_group] if type_group else list(types)
+    return [*unread, *(["smoothness"] if re.search(r"\bsmooth\w*", words) else [])]
 
 
 def said_of(splits: Sequence[str]) -> str:

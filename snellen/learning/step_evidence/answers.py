@@ -54,32 +54,34 @@ class AnswerEvidence:
             yield from self._by_statement(picture, low, answer)
 
     def _by_name(self, picture: PIL.Image.Image, _: Picture, low: str, answer: str) -> Iterator[StepEvidence]:
-        asked = re.fullmatch(r"what (?:(?P<group>[\w ]+?) )?is (?:this|that|it|shown|in the picture)", low)
-        if not asked:
+        match = re.fullmatch(r"what (?:(?P<group>[\w ]+?) )?is (?:this|that|it|shown|in the picture)", low)
+        if not match:
             return
-        group = self.witnesses.models.expansion_of("CLIP").names(asked["group"]) if asked["group"] else []
+        group = self.witnesses.models.expansion_of("CLIP").names(match["group"]) if match["group"] else []
         names = [*(group if len(group) > 1 else self.witnesses.all_names), answer]
         whole = [(0, 0, *picture.size)]
         probable = self.witnesses.name_probabilities(self.witnesses.cut_out(picture, whole, 0.0), names)[0]
         ranked = sorted(set(names), key=lambda name: -probable[name])
         total = sum(probable[name] for name in set(names)) or 1.0
         best = ranked[0]
-        said = f"{best} ({probable[best] / total:.2f}), {answer} ({probable[answer] / total:.2f})"
+        value = f"{best} ({probable[best] / total:.2f}), {answer} ({probable[answer] / total:.2f})"
         if same(best, answer):
-            yield StepEvidence("", "the classifier, of the picture", said, support_of(max(probable[best] / total, 0.5)))
+            yield StepEvidence(
+                "", "the classifier, of the picture", value, support_of(max(probable[best] / total, 0.5))
+            )
             return
         lead = probable[best] / max(probable[best] + probable[answer], 1e-9)
-        yield StepEvidence("", "the classifier, of the picture", said, -support_of(lead), best)
+        yield StepEvidence("", "the classifier, of the picture", value, -support_of(lead), best)
 
     def _by_colour(self, picture: PIL.Image.Image, _: Picture, low: str, answer: str) -> Iterator[StepEvidence]:
-        asked = COLOUR_OF.fullmatch(low) or COLOUR_NAMED.fullmatch(low) or IS_COLOUR.fullmatch(low)
-        if not asked or asked["thing"] == "background":
+        match = COLOUR_OF.fullmatch(low) or COLOUR_NAMED.fullmatch(low) or IS_COLOUR.fullmatch(low)
+        if not match or match["thing"] == "background":
             return
-        parts = asked.groupdict()
+        parts = match.groupdict()
         colours = colours_in(low) if parts.get("second") else sorted(COLOURS)
         if parts.get("first") and parts["first"] not in COLOURS:
             return
-        thing = singular(asked["thing"])
+        thing = singular(match["thing"])
         tinted = [f"{colour} {thing}" for colour in colours]
         clip = self.witnesses.models.profile.entry(ClipModel)
         logits = self.witnesses.models.similarity([picture], [clip.template.format(name) for name in tinted])[
@@ -87,9 +89,9 @@ class AnswerEvidence:
         ].tolist()
         seen = dict(zip(colours, softmax(logits), strict=True))
         yield from self._colour_said("the classifier, of the picture", seen, parts, answer)
-        found = self.witnesses.models.glimpse([picture], [tinted], threshold=self.witnesses.threshold * FAINT)[0]
-        if found:
-            scores = {colour: max((o.score for o in found if o.name == name), default=0.0)
+        detections = self.witnesses.models.glimpse([picture], [tinted], threshold=self.witnesses.threshold * FAINT)[0]
+        if detections:
+            scores = {colour: max((o.score for o in detections if o.name == name), default=0.0)
                       for colour, name in zip(colours, tinted, strict=True)}  # fmt: skip
             total = sum(scores.values()) or 1.0
             shares = {colour: score / total for colour, score in scores.items()}
@@ -103,36 +105,36 @@ class AnswerEvidence:
         right = ("yes" if best == parts["first"] else "no") if truth else best
         against = max(shares.get(answer, 0.0), 1e-9)
         lead = shares[best] if truth else shares[best] / (shares[best] + against)
-        said = f"{best} ({shares[best]:.2f})"
+        value = f"{best} ({shares[best]:.2f})"
         if same(right, answer):
-            yield StepEvidence("", says, said, 0.8 * support_of(max(shares[best], 0.6)))
+            yield StepEvidence("", says, value, 0.8 * support_of(max(shares[best], 0.6)))
         else:
-            yield StepEvidence("", says, said, -0.8 * support_of(max(lead, 0.6)), right)
+            yield StepEvidence("", says, value, -0.8 * support_of(max(lead, 0.6)), right)
 
     def _by_existence(self, picture: PIL.Image.Image, image: Picture, low: str, answer: str) -> Iterator[StepEvidence]:
-        asked = re.fullmatch(r"(?:(?:is|are) there|can you see|does the picture show) (?:an? |any )?([\w ]+)", low)
-        if not asked or answer not in {"yes", "no"}:
+        match = re.fullmatch(r"(?:(?:is|are) there|can you see|does the picture show) (?:an? |any )?([\w ]+)", low)
+        if not match or answer not in {"yes", "no"}:
             return
-        number = len(self._count(picture, image, asked[1]))
+        number = len(self._count(picture, image, match[1]))
         right = "yes" if number else "no"
         support = 0.7 if right == answer else -0.7
-        yield StepEvidence("", f"the detector and the classifier, of “{asked[1]}”", f"{number} found", support, right)
+        yield StepEvidence("", f"the detector and the classifier, of “{match[1]}”", f"{number} found", support, right)
 
     def _by_count(self, picture: PIL.Image.Image, image: Picture, low: str, answer: str) -> Iterator[StepEvidence]:
-        asked = re.fullmatch(r"(?:how many|count the) ([\w ]+?)(?: (?:are|is) (?:there|in the picture))?", low)
-        if not asked or as_number(answer) is None:
+        match = re.fullmatch(r"(?:how many|count the) ([\w ]+?)(?: (?:are|is) (?:there|in the picture))?", low)
+        if not match or as_number(answer) is None:
             return
-        number = len(self._count(picture, image, asked[1]))
+        number = len(self._count(picture, image, match[1]))
         support = 0.6 if number == as_number(answer) else -0.6
         yield StepEvidence(
-            "", f"the detector and the classifier, of “{asked[1]}”", f"{number} found", support, str(number)
+            "", f"the detector and the classifier, of “{match[1]}”", f"{number} found", support, str(number)
         )
 
-    def _count(self, picture: PIL.Image.Image, image: Picture, wanted: str) -> list[Thing]:
+    def _count(self, picture: PIL.Image.Image, image: Picture, concept: str) -> list[Thing]:
         """Return the things that both detector and classifier take for what is wanted."""
-        names = self.witnesses.models.expansion_of("LOC").names(wanted)
-        found = self.witnesses.models.detect([picture], [names])[0]
-        boxes = [Thing(one.box, one.score, one.name) for one in found]
+        names = self.witnesses.models.expansion_of("LOC").names(concept)
+        detections = self.witnesses.models.detect([picture], [names])[0]
+        boxes = [Thing(one.box, one.score, one.name) for one in detections]
         boxes += [
             one for one in self.witnesses.things_in(picture, image) if all(iou(one.box, b.box) <= APART for b in boxes)
         ]
@@ -140,23 +142,23 @@ class AnswerEvidence:
         return [one for one, p in zip(boxes, probable, strict=True) if p >= SURE]
 
     def _by_relation(self, picture: PIL.Image.Image, image: Picture, low: str, answer: str) -> Iterator[StepEvidence]:
-        asked = RELATION.fullmatch(low)
-        if not asked or answer not in {"yes", "no"}:
+        match = RELATION.fullmatch(low)
+        if not match or answer not in {"yes", "no"}:
             return
-        first, second = (self._count(picture, image, asked[part]) for part in ("first", "second"))
+        first, second = (self._count(picture, image, match[part]) for part in ("first", "second"))
         if not first or not second:
             return
-        right = "yes" if holds(first[0].box, asked["relation"], second[0].box) else "no"
-        said = f"{list(first[0].box)} and {list(second[0].box)}: {right}"
-        yield StepEvidence("", "the detector, of both boxes", said, 0.7 if right == answer else -0.7, right)
+        right = "yes" if holds(first[0].box, match["relation"], second[0].box) else "no"
+        value = f"{list(first[0].box)} and {list(second[0].box)}: {right}"
+        yield StepEvidence("", "the detector, of both boxes", value, 0.7 if right == answer else -0.7, right)
 
     def _by_rewording(self, picture: PIL.Image.Image, low: str, answer: str) -> Iterator[StepEvidence]:
         questions = [one for one in reworded(low) if one != f"{low}?"]
         if not questions:
             return
         answers = [
-            as_asked(low, question, said)
-            for question, said in zip(questions, self.witnesses.ask(picture, questions), strict=True)
+            as_asked(low, question, reply)
+            for question, reply in zip(questions, self.witnesses.ask(picture, questions), strict=True)
         ]
         heard = [one for one in answers if one]
         if not heard:
@@ -180,6 +182,6 @@ class AnswerEvidence:
         best = max(scores, key=scores.__getitem__)
         margin = scores[best] - scores[answer] if not same(best, answer) else scores[best] - sorted(scores.values())[-2]
         support = HEARSAY * min(1.0, 2 * margin)
-        said = f"“{wordings[best]}” ({scores[best]:.2f})"
+        value = f"“{wordings[best]}” ({scores[best]:.2f})"
         agreed = same(best, answer)
-        yield StepEvidence("", "the matcher", said, support if agreed else -support, None if agreed else best)
+        yield StepEvidence("", "the matcher", value, support if agreed else -support, None if agreed else best)

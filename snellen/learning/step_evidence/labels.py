@@ -32,26 +32,26 @@ class LabelEvidence:
         self, picture: PIL.Image.Image, arguments: dict[str, Any], labelled: list[Region]
     ) -> Iterator[StepEvidence]:
         """Yield evidence about the labels of regions."""
-        given = regions_in(arguments["object"])[:MAX_REGIONS]
+        regions = regions_in(arguments["object"])[:MAX_REGIONS]
         categories = _texts(arguments["categories"])
         expansion = self.witnesses.models.expansion_of("CLIP")
         members = {category: expansion.names(category) for category in categories}
         names = [name for each in members.values() for name in each]
         probable = self.witnesses.name_probabilities(
-            self.witnesses.cut_out(picture, [one.box for one in given], 0.15), names
+            self.witnesses.cut_out(picture, [one.box for one in regions], 0.15), names
         )
         by_box = {one.box: one for one in labelled}
         words = ", ".join(categories)
-        for region, seen in zip(given, probable, strict=True):
+        for region, seen in zip(regions, probable, strict=True):
             shares = {category: sum(seen[name] for name in set(each)) for category, each in members.items()}
             now = by_box.get(region.box)
-            said = self._category_said(region, now, shares, [to_json(one) for one in labelled])
-            yield from self.witnesses.as_far_as_taught(words, [said])
+            evidence = self._category_said(region, now, shares, [to_json(one) for one in labelled])
+            yield from self.witnesses.as_far_as_taught(words, [evidence])
             yield from self._found_as(region, now, members, labelled)
         unsaid = self.witnesses.sought.intersection(categories, self.witnesses.untaught("CLIP", words)).difference(
             one.label for one in labelled
         )
-        for name in sorted(unsaid) if given else ():
+        for name in sorted(unsaid) if regions else ():
             yield never_taught("classifier", name, suggests=name)
 
     def _category_said(
@@ -61,12 +61,12 @@ class LabelEvidence:
         none = 1 - sum(shares.values())
         right = best if shares.get(best, 0.0) >= none else ""
         p = shares[right] if right else none
-        said = f"{right or 'none of the categories'} ({p:.2f})"
+        value = f"{right or 'none of the categories'} ({p:.2f})"
         says = f"the classifier with a wider look, of the box {list(region.box)}"
         if right == (now.label if now else ""):
-            return StepEvidence("", says, said, 0.8 * support_of(p), scope=scope_of(region.box))
+            return StepEvidence("", says, value, 0.8 * support_of(p), scope=scope_of(region.box))
         return StepEvidence(
-            "", says, said, -0.8 * support_of(p), _relabelled(labelled, region, right), scope_of(region.box)
+            "", says, value, -0.8 * support_of(p), _relabelled(labelled, region, right), scope_of(region.box)
         )
 
     def _found_as(
@@ -80,27 +80,27 @@ class LabelEvidence:
         says = f"the detector, of the box {list(region.box)}"
         agreed = right == (now.label if now else "")
         suggested = None if agreed else _relabelled([to_json(one) for one in labelled], region, right)
-        said = f"found as {name} ({region.score:.2f})"
-        yield StepEvidence("", says, said, 0.4 if agreed else -0.4, suggested, scope_of(region.box))
+        value = f"found as {name} ({region.score:.2f})"
+        yield StepEvidence("", says, value, 0.4 if agreed else -0.4, suggested, scope_of(region.box))
 
     def about_choice(
         self, picture: PIL.Image.Image, arguments: dict[str, Any], chosen: list[Region]
     ) -> Iterator[StepEvidence]:
         """Yield evidence about the region that was chosen for a query."""
-        given = regions_in(arguments["object"])[:MAX_REGIONS]
+        regions = regions_in(arguments["object"])[:MAX_REGIONS]
         query = str(arguments["query"])
-        if len(given) <= 1 or not chosen:
+        if len(regions) <= 1 or not chosen:
             return
         names = self.witnesses.models.expansion_of("CLIP").names(query)
-        probable = self.witnesses.probabilities(picture, [one.box for one in given], names)
-        best = max(range(len(given)), key=probable.__getitem__)
+        probable = self.witnesses.probabilities(picture, [one.box for one in regions], names)
+        best = max(range(len(regions)), key=probable.__getitem__)
         total = sum(probable) or 1.0
-        said = f"{list(given[best].box)} ({probable[best] / total:.2f})"
-        agreed = any(one.box == given[best].box for one in chosen)
+        value = f"{list(regions[best].box)} ({probable[best] / total:.2f})"
+        agreed = any(one.box == regions[best].box for one in chosen)
         support = support_of(max(probable[best] / total, 0.55))
-        suggested = None if agreed else [to_json(given[best])]
+        suggested = None if agreed else [to_json(regions[best])]
         yield StepEvidence(
-            "", f"the classifier with a wider look, for “{query}”", said, support if agreed else -support, suggested
+            "", f"the classifier with a wider look, for “{query}”", value, support if agreed else -support, suggested
         )
 
 

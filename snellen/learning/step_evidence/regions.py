@@ -53,13 +53,13 @@ class RegionEvidence:
         if missing:
             yield never_taught("detector", missing[0], suggests=len(regions) + len(missing))
 
-    def _never_detected(self, wanted: str) -> list[str]:
+    def _never_detected(self, concept: str) -> list[str]:
         """Return what the feedback speaks of, belongs to the words of a group, and the detector never learned."""
         expansion = self.witnesses.models.expansion_of("LOC")
         unknown = {one.name for one in expansion.concepts if not one.taught} & self.witnesses.sought
-        if not unknown or wanted in unknown:
+        if not unknown or concept in unknown:
             return []
-        return sorted(unknown.intersection(expansion.taught(unknown).names(wanted)))
+        return sorted(unknown.intersection(expansion.taught(unknown).names(concept)))
 
     def about_boxes(
         self, picture: PIL.Image.Image, image: Picture, wanted: str, regions: list[Region]
@@ -70,14 +70,14 @@ class RegionEvidence:
         others = self._others(picture, image, names, regions)
         boxes = [*(one.box for one in regions), *(one.box for one in others)]
         probable = self.witnesses.probabilities(picture, boxes, names)
-        found, missed = probable[: len(regions)], probable[len(regions) :]
-        doubted = [one for one, p in zip(regions, found, strict=True) if p < SURE]
+        likely, missed = probable[: len(regions)], probable[len(regions) :]
+        doubted = [one for one, p in zip(regions, likely, strict=True) if p < SURE]
         missing = [
             Region(one.box, max(one.score, 0.01), wanted if len(names) > 1 else names[0], picture=image.id)
             for one, p in zip(others, missed, strict=True)
             if p >= SURE
         ]
-        yield from self._of_each_box(wanted, regions, found, rest)
+        yield from self._of_each_box(wanted, regions, likely, rest)
         yield from self._of_each_other(wanted, regions, [(o, p) for o, p in zip(others, missed, strict=True)], image)
         if doubted and missing:
             kept = [one for one in regions if one not in doubted]
@@ -100,37 +100,37 @@ class RegionEvidence:
         return apart[:MAX_THINGS]
 
     def _of_each_box(
-        self, wanted: str, regions: list[Region], found: Sequence[float], rest: Sequence[Region]
+        self, concept: str, regions: list[Region], probabilities: Sequence[float], rest: Sequence[Region]
     ) -> Iterator[StepEvidence]:
-        for number, (region, p) in enumerate(zip(regions, found, strict=True)):
+        for number, (region, p) in enumerate(zip(regions, probabilities, strict=True)):
             without = [to_json(one) for i, one in enumerate([*regions, *rest]) if i != number]
-            said = f"{p:.2f} that it is {with_article(wanted)}"
+            value = f"{p:.2f} that it is {with_article(concept)}"
             suggested = without if p < SURE else None
             says = f"the classifier, of the box {list(region.box)}"
-            heard = StepEvidence("", says, said, support_of(p), suggested, scope_of(region.box))
-            yield from self.witnesses.as_far_as_taught(region.label, [heard]) if region.label != wanted else [heard]
+            heard = StepEvidence("", says, value, support_of(p), suggested, scope_of(region.box))
+            yield from self.witnesses.as_far_as_taught(region.label, [heard]) if region.label != concept else [heard]
 
     def _of_each_other(
-        self, wanted: str, regions: Sequence[Region], others: Sequence[tuple[Thing, float]], image: Picture
+        self, concept: str, regions: Sequence[Region], others: Sequence[tuple[Thing, float]], image: Picture
     ) -> Iterator[StepEvidence]:
         listed = [to_json(one) for one in regions]
         most = max((p for _, p in others), default=0.0)
         for thing, p in others:
             if p < SURE:
                 continue
-            more = Region(thing.box, max(thing.score, 0.01), wanted, picture=image.id)
-            said = f"{p:.2f} that it is {with_article(wanted)} too (detector: {thing.score:.2f})"
+            more = Region(thing.box, max(thing.score, 0.01), concept, picture=image.id)
+            value = f"{p:.2f} that it is {with_article(concept)} too (detector: {thing.score:.2f})"
             says = f"the classifier, of the box {list(thing.box)} that was not found"
-            yield StepEvidence("", says, said, -support_of(p), [*listed, to_json(more)], scope_of(thing.box))
+            yield StepEvidence("", says, value, -support_of(p), [*listed, to_json(more)], scope_of(thing.box))
         if most < SURE:
-            said = f"at most {most:.2f} that one of {len(others)} other things is {with_article(wanted)}"
+            value = f"at most {most:.2f} that one of {len(others)} other things is {with_article(concept)}"
             support = 0.5 * support_of(1 - most)
-            yield StepEvidence("", "the classifier, of the rest of the picture", said, support, scope=REST)
+            yield StepEvidence("", "the classifier, of the rest of the picture", value, support, scope=REST)
 
-    def _hearsay(self, picture: PIL.Image.Image, wanted: str, kinds: int, number: int) -> Iterator[StepEvidence]:
+    def _hearsay(self, picture: PIL.Image.Image, concept: str, kinds: int, number: int) -> Iterator[StepEvidence]:
         if kinds == 0:
             return
-        one, many = singular(wanted), plural(singular(wanted))
+        one, many = singular(concept), plural(singular(concept))
         questions = [f"how many {many} are there?", f"is there {with_article(one)}?"]
         counted, exists = self.witnesses.ask(picture, questions)
         count = as_number(counted)
@@ -148,7 +148,7 @@ class RegionEvidence:
         self,
         picture: PIL.Image.Image,
         image: Picture,
-        wanted: str,
+        concept: str,
         names: Sequence[str],
         regions: Sequence[Region],
         *,
@@ -170,27 +170,27 @@ class RegionEvidence:
         )
         best = max(range(len(parts)), key=probable.__getitem__)
         p, box = probable[best], parts[best]
-        said = f"{p:.2f} that a part shows {with_article(wanted)}"
+        value = f"{p:.2f} that a part shows {with_article(concept)}"
         if p < SURE:
             says = f"the classifier, of {len(parts)} parts of the picture"
-            yield StepEvidence("", says, said, 0.4 * support_of(1 - p), scope=REST)
+            yield StepEvidence("", says, value, 0.4 * support_of(1 - p), scope=REST)
             return
-        found = to_json(Region(box, 0.01, wanted, picture=image.id))
+        closer = to_json(Region(box, 0.01, concept, picture=image.id))
         says, support = f"the classifier, of the part {list(box)}", -0.8 * support_of(p)
-        yield StepEvidence("", says, said, support, [*(to_json(one) for one in regions), found], scope_of(box))
+        yield StepEvidence("", says, value, support, [*(to_json(one) for one in regions), closer], scope_of(box))
         if len(kept) < len(regions):
-            yield StepEvidence("", f"{says} and of the boxes", said, -0.1, [*(to_json(one) for one in kept), found])
+            yield StepEvidence("", f"{says} and of the boxes", value, -0.1, [*(to_json(one) for one in kept), closer])
 
     def about_masks(self, picture: PIL.Image.Image, regions: list[Region]) -> Iterator[StepEvidence]:
         """Yield evidence about the names of masks."""
         shown = [one for one in regions[:MAX_REGIONS] if one.label]
         for region in shown:
             p = self.witnesses.probabilities(picture, [region.box], [singular(region.label)])[0]
-            said = f"{p:.2f} that it is {with_article(region.label)}"
+            value = f"{p:.2f} that it is {with_article(region.label)}"
             without = [to_json(one) for one in regions if one is not region]
             suggested = without if p < SURE else None
             says = f"the classifier, of the mask at {list(region.box)}"
-            yield StepEvidence("", says, said, support_of(p), suggested, scope_of(region.box))
+            yield StepEvidence("", says, value, support_of(p), suggested, scope_of(region.box))
 
 
 def _int(number: float) -> int | float:

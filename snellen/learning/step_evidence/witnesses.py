@@ -116,8 +116,8 @@ class Witnesses:
         if image.id not in self._known_things:
             names = self.models.expansion_of("LOC").all_names()
             threshold = self.threshold * DIM
-            found = self.models.glimpse([picture], [names], threshold=threshold)[0] if names else []
-            self._known_things[image.id] = [Thing(one.box, one.score, one.name) for one in found[:MAX_THINGS]]
+            detections = self.models.glimpse([picture], [names], threshold=threshold)[0] if names else []
+            self._known_things[image.id] = [Thing(one.box, one.score, one.name) for one in detections[:MAX_THINGS]]
         return self._known_things[image.id]
 
     def ask(self, picture: PIL.Image.Image, questions: Sequence[str]) -> list[str]:
