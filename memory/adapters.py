@@ -80,8 +80,8 @@ class AdapterStore:
             place = self.folder / identity
             if not place.exists():
                 created = datetime.now(UTC).isoformat(timespec="seconds")
-                told = {"model": model, "fingerprint": fingerprint, "about": about, "origin": origin}
-                content = json.dumps(told | {"created": created, "proof": dict(proof)})
+                record = {"model": model, "fingerprint": fingerprint, "about": about, "origin": origin}
+                content = json.dumps(record | {"created": created, "proof": dict(proof)})
                 write_atomically(draft / _TOLD, content.encode())
                 draft.replace(place)
         self.discard(draft)
@@ -101,11 +101,11 @@ class AdapterStore:
         Raises:
             MemoryTrouble: it cannot be removed.
         """
-        found = self.find(name)
-        if found is not None:
-            with storing(found.folder):
-                shutil.rmtree(found.folder)
-        return found is not None
+        adapter = self.find(name)
+        if adapter is not None:
+            with storing(adapter.folder):
+                shutil.rmtree(adapter.folder)
+        return adapter is not None
 
     def count(self) -> int:
         """Return how many there are, damaged ones too."""
@@ -117,8 +117,8 @@ class AdapterStore:
 
     def __iter__(self) -> Iterator[Adapter]:
         """The adapters that are whole, the newest last."""
-        found = [self._read(folder) for folder in self._folders() if (folder / _TOLD).is_file()]
-        yield from sorted(found, key=lambda one: one.created)
+        adapters = [self._read(folder) for folder in self._folders() if (folder / _TOLD).is_file()]
+        yield from sorted(adapters, key=lambda one: one.created)
 
     def _folders(self) -> list[Path]:
         return [one for one in self.folder.glob("*") if one.is_dir() and not one.name.startswith(".")]
@@ -132,8 +132,8 @@ class AdapterStore:
     def _read(self, folder: Path) -> Adapter:
         try:
             with storing(folder):
-                told = json.loads((folder / _TOLD).read_text(encoding="utf-8"))
-            return Adapter(id=folder.name, folder=folder, **told)
+                record = json.loads((folder / _TOLD).read_text(encoding="utf-8"))
+            return Adapter(id=folder.name, folder=folder, **record)
         except (ValueError, TypeError) as error:
             msg = f"The adapter in {folder} is damaged; see `snellen memory verify`."
             raise MemoryTrouble(msg) from error

@@ -63,8 +63,8 @@ class ConversationTable(DatabaseTable):
             history: A sum of what was said, as ``keep`` was given it.
         """
         with self._rows() as rows:
-            found = rows.conn.execute("SELECT thread, checkpoint FROM turns WHERE history = ?", (history,)).fetchone()
-        return Turn(*found) if found else None
+            turn = rows.conn.execute("SELECT thread, checkpoint FROM turns WHERE history = ?", (history,)).fetchone()
+        return Turn(*turn) if turn else None
 
     def forget(self, threads: Iterable[str]) -> None:
         """Forget the turns of some threads.
@@ -104,14 +104,14 @@ class ConversationTable(DatabaseTable):
     def is_transient(self, thread: str) -> bool:
         """Tell whether a thread is."""
         with self._rows() as rows:
-            found = rows.conn.execute("SELECT 1 FROM transient WHERE thread = ?", (thread,)).fetchone()
-            return found is not None
+            row = rows.conn.execute("SELECT 1 FROM transient WHERE thread = ?", (thread,)).fetchone()
+            return row is not None
 
     def expired(self, now: float) -> dict[str, str]:
         """Return the transient threads whose time is over, and where each stood."""
         with self._rows() as rows:
-            found = rows.conn.execute("SELECT thread, checkpoint FROM transient WHERE expires <= ?", (now,))
-            return {str(thread): str(checkpoint) for thread, checkpoint in found}
+            expired = rows.conn.execute("SELECT thread, checkpoint FROM transient WHERE expires <= ?", (now,))
+            return {str(thread): str(checkpoint) for thread, checkpoint in expired}
 
     def keep(self, history: str, turn: Turn) -> None:
         """Know a turn again; of two with the same history, the later one counts.

@@ -254,12 +254,12 @@ def _disk_remedy(error: OSError) -> str:
 
 
 def _database_remedy(error: sqlite3.DatabaseError, place: Path) -> str:
-    said = str(error).lower()
-    if "disk i/o" in said and _is_full(place):
+    message = str(error).lower()
+    if "disk i/o" in message and _is_full(place):
         # Where not even the file fits that its readers share, SQLite does not say that the disk is full.
         return _SQLITE_TROUBLE["full"]
     for sign, remedy in _SQLITE_TROUBLE.items():
-        if sign in said:
+        if sign in message:
             return remedy
     return f"the database said {str(error)!r}; move the file away and try again"
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import ormsgpack
@@ -90,12 +89,27 @@ class StateSerializer(JsonPlusSerializer):
         return self._unpack_ext_hook(code, content)
 
 
-class SynchronousMethods(BaseCheckpointSaver[str], ABC):
+class SynchronousMethods(BaseCheckpointSaver[str]):
     """The synchronous half of a saver: each method waits for its asynchronous twin."""
 
-    @abstractmethod
+    loop: asyncio.AbstractEventLoop
+    """The loop that the saver was opened on."""
+
     def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Do work on the saver's loop, and wait for it on another thread."""
+        """Do work on the saver's loop, and wait for it on another thread.
+
+        Raises:
+            RuntimeError: It is the caller's own loop.
+        """
+        try:
+            here = asyncio.get_running_loop() is self.loop
+        except RuntimeError:
+            here = False
+        if here:
+            work.close()
+            msg = "This saver belongs to the running loop: await its methods, or open it with `blocking_checkpoints`."
+            raise RuntimeError(msg)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint, the latest where none is named."""
@@ -150,8 +164,8 @@ class HomeSaver(AsyncSqliteSaver, SynchronousMethods):
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints that runs saved, in all threads, and what their steps wrote."""
-        wanted = json.dumps([str(one) for one in run_ids])
-        await self._change(*((_DELETED.format(table=table), (wanted,)) for table in _TABLES))
+        runs = json.dumps([str(one) for one in run_ids])
+        await self._change(*((_DELETED.format(table=table), (runs,)) for table in _TABLES))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy all checkpoints of a thread, and what its steps wrote, to another one."""
@@ -170,14 +184,11 @@ class HomeSaver(AsyncSqliteSaver, SynchronousMethods):
             if not keep:
                 await self.adelete_thread(thread)
                 continue
-            async with self.lock, self.conn.execute(_WITH_DELTAS, (thread,)) as found:
-                if await found.fetchone():
+            async with self.lock, self.conn.execute(_WITH_DELTAS, (thread,)) as rows:
+                if await rows.fetchone():
                     msg = f"The thread {thread!r} has delta channels, which need all of its checkpoints."
                     raise NotImplementedError(msg)
             await self._change(*((_PRUNED.format(table=table), (thread, thread)) for table in _TABLES))
-
-    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return waited_for(work, self.loop)
 
     async def _change(self, *statements: tuple[str, tuple[str, ...]]) -> None:
         """Do all or nothing."""
@@ -216,8 +227,8 @@ class BlockingSaver(SynchronousMethods):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """Yield checkpoints, the latest first."""
-        found = _all(self._saver.alist(config, filter=filter, before=before, limit=limit))
-        for one in await asyncio.wrap_future(submit(found)):
+        listing = _all(self._saver.alist(config, filter=filter, before=before, limit=limit))
+        for one in await asyncio.wrap_future(submit(listing)):
             yield one
 
     async def aput(
@@ -264,22 +275,5 @@ class BlockingSaver(SynchronousMethods):
         return self._saver.get_next_version(current, channel)
 
 
-def waited_for(work: Coroutine[Any, Any, Result], loop: asyncio.AbstractEventLoop) -> Result:
-    """Do work on the loop that a saver was opened on, and wait for it, on another thread.
-
-    Raises:
-        RuntimeError: It is the caller's own loop.
-    """
-    try:
-        here = asyncio.get_running_loop() is loop
-    except RuntimeError:
-        here = False
-    if here:
-        work.close()
-        msg = "This saver belongs to the running loop: await its methods, or open it with `blocking_checkpoints`."
-        raise RuntimeError(msg)
-    return asyncio.run_coroutine_threadsafe(work, loop).result()
-
-
-async def _all(found: AsyncIterator[CheckpointTuple]) -> list[CheckpointTuple]:
-    return [one async for one in found]
+async def _all(checkpoints: AsyncIterator[CheckpointTuple]) -> list[CheckpointTuple]:
+    return [one async for one in checkpoints]

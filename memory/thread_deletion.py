@@ -138,15 +138,15 @@ def _delete_pictures(folder: Path, pictures: frozenset[str]) -> int:
 
 def _referred(folder: Path) -> set[str]:
     """Return the pictures that anything in a home refers to."""
-    found = set(_contents(folder, lambda _: True, frozenset()).pictures)
+    pictures = set(_contents(folder, lambda _: True, frozenset()).pictures)
     if (folder / SAMPLES).exists():
-        found |= set(SampleTable(folder).pictures())
+        pictures |= set(SampleTable(folder).pictures())
     if (folder / TRIALS).exists():
-        found |= TrialTable(folder).pictures()
+        pictures |= TrialTable(folder).pictures()
     if (folder / PROMPTS).exists():
         with storing(folder), closing(connect(folder / PROMPTS)) as connection:
-            found |= {str(one) for (one,) in connection.execute("SELECT DISTINCT picture FROM prompts")}
-    return found
+            pictures |= {str(one) for (one,) in connection.execute("SELECT DISTINCT picture FROM prompts")}
+    return pictures
 
 
 def _albums_of(names: tuple[str, ...], folder: Path) -> frozenset[str]:

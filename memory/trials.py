@@ -126,7 +126,7 @@ class TrialTable(DatabaseTable):
     def get(self, keys: Sequence[TrialKey]) -> dict[TrialKey, Trial]:
         """Return those of these trials that were measured."""
         by_id = {key.id: key for key in keys}
-        found: dict[TrialKey, Trial] = {}
+        trials: dict[TrialKey, Trial] = {}
         ids = list(by_id)
         with self._rows() as rows:
             for begun in range(0, len(ids), _AT_ONCE):
@@ -134,8 +134,8 @@ class TrialTable(DatabaseTable):
                 query = f"SELECT * FROM trials WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608 - as above
                 for row in rows.conn.execute(query, part):
                     key = by_id[row[0]]
-                    found[key] = Trial(key, _scores(row[5]), basis=row[6], said=row[7], created=row[8])
-        return found
+                    trials[key] = Trial(key, _scores(row[5]), basis=row[6], said=row[7], created=row[8])
+        return trials
 
     def damaged_ids(self) -> list[str]:
         """Return the ids of trials that are not what was measured, as their ids and digests tell.

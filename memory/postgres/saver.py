@@ -17,10 +17,10 @@ from psycopg_pool import AsyncConnectionPool
 
 from snellen.memory.postgres.locks import check_held
 from snellen.memory.postgres.server import PATIENCE_SECONDS, Server, entering, prepared, reaching
-from snellen.memory.savers import DELETE, KEEP_LATEST, Result, SynchronousMethods, waited_for
+from snellen.memory.savers import DELETE, KEEP_LATEST, SynchronousMethods
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Sequence
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from langchain_core.runnables import RunnableConfig
@@ -127,9 +127,6 @@ class FencedSaver(AsyncPostgresSaver, SynchronousMethods):
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = KEEP_LATEST) -> None:
         """Delete threads, or all but the latest checkpoint of each of their namespaces."""
         await super().aprune(thread_ids, strategy="delete" if strategy in DELETE else strategy)
-
-    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return waited_for(work, self.loop)
 
     async def copy_writes(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Save what steps gave in another database, in the order of columns that its own rows have."""

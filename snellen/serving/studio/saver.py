@@ -6,23 +6,19 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from snellen.graphs.states import STATE_TYPES
 from snellen.memory.checkpoints import checkpoints, serializer
-from snellen.memory.savers import KEEP_LATEST, SynchronousMethods, waited_for
+from snellen.memory.savers import KEEP_LATEST, SynchronousMethods
 from snellen.serving.studio.thread_ids import THREAD_IDS, KnownThread, server_id
 from snellen.serving.users import user_homes
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
-
-Result = TypeVar("Result")
 
 
 class HomesSaver(SynchronousMethods):
@@ -35,7 +31,7 @@ class HomesSaver(SynchronousMethods):
     def __init__(self, stack: AsyncExitStack) -> None:
         super().__init__(serde=serializer(STATE_TYPES))
         self._stack = stack
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._open: dict[Path, BaseCheckpointSaver[str]] = {}
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -148,9 +144,6 @@ class HomesSaver(SynchronousMethods):
                 tuples[f"{one.checkpoint['id']} {name}"] = _renamed(one, name)
         for key in nlargest(len(tuples) if limit is None else limit, tuples):
             yield tuples[key]
-
-    def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return waited_for(work, self._loop)
 
 
 @asynccontextmanager
