@@ -98,9 +98,10 @@ def rehearse(
         with tempfile.TemporaryDirectory(prefix="snellen-") as folder:
             made = make_context(stand_in, Path(folder))
             kept = KeptPrompts()
-            context = replace(made, profile=rehearsed, models=Models(rehearsed, kept, window=0))
+            models = Models(rehearsed, kept, window=0)
+            context = replace(made, profile=rehearsed, models=models)
             begun = time.monotonic()
-            tuner = tuner_of(context.models, POOL_OF_TOOL[tool])
+            tuner = tuner_of(models, POOL_OF_TOOL[tool])
             if tool == "VQA":
                 verdicts = _taught_questions(tuner, chosen, scenes)
             else:
@@ -108,11 +109,11 @@ def rehearse(
                 verdicts = [verdict for one in gathered for verdict in _taught(tuner, one, TuningBench(one, context))]
             seconds = time.monotonic() - begun
             measure = _MEASURES.get(tool)
-            before = measure(context.models, chosen, chosen, _TESTS) if measure else {}
+            before = measure(models, chosen, chosen, _TESTS) if measure else {}
             for concept in {verdict.tuned.concept for verdict in verdicts}:
                 mine = [one.tuned for one in verdicts if one.kept and one.tuned.concept == concept]
                 kept.add(POOL_OF_TOOL[tool], concept, mine)
-            after = measure(context.models, chosen, chosen, _TESTS) if measure else {}
+            after = measure(models, chosen, chosen, _TESTS) if measure else {}
             found[tool] = _rehearsed(verdicts, seconds, before, after)
     return found
 

@@ -21,7 +21,7 @@ from snellen.microworld.samples import Portrait, portrait
 from snellen.microworld.scenes import Dice, Scene, article, recipe, sample_scene
 from snellen.microworld.training.corpus import draw_all
 from snellen.tools.samples import WorldStudio
-from snellen.tools.transforms import DATA_TYPES, OutOfReach, apply
+from snellen.tools.transforms import DATA_TYPES, ParameterOutOfRange, apply
 
 KINDS = {"exists": 14, "count": 14, "colour": 10, "relation": 22, "background": 4, "weather": 4, "style": 6}
 """Kinds of questions about whole scenes, with their shares."""
@@ -78,7 +78,7 @@ def lesson(seed: str) -> tuple[Pixels, Sheet]:
         call = dice.choice(DATA_TYPES[change].calls)
         try:
             picture = apply(call, picture, seed, WorldStudio(microworld, drawn))
-        except OutOfReach:
+        except ParameterOutOfRange:
             change = ""
         if call.name in EDITS:
             drawn = drawn.restyled(**call.arguments)

@@ -14,7 +14,7 @@ from snellen.api.following import Displayed, Progress, Tell, on_one_loop, synchr
 from snellen.datasets import pairs as pair_data
 from snellen.datasets import prove as prove_data
 from snellen.datasets.benchmark_folders import HEAD
-from snellen.datasets.prove.building import Workshop, build
+from snellen.datasets.prove.building import BenchmarkWriter, build
 from snellen.evaluation import pairs as pair_runs
 from snellen.evaluation import prove as prove_runs
 from snellen.evaluation import resources
@@ -103,7 +103,7 @@ async def prove_async(  # noqa: PLR0913 - one for each thing that a caller may s
         check_folder(place)
         scenes = resources.scenes_of(bench.profile, str(data))
         with Verifier() as verifier:
-            workshop = Workshop(bench.writer, bench.reader, verifier, bench.embed, bench.judging())
+            workshop = BenchmarkWriter(bench.writer, bench.reader, verifier, bench.embed, bench.judging())
             done = partial(_done, tell, "questions about pictures", count)
             await build(scenes, place, workshop, count=count, seed=seed, progress=done)
     benchmark = await asyncio.to_thread(prove_data.read_benchmark, place)

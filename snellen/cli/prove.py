@@ -41,7 +41,7 @@ def build(options: argparse.Namespace) -> int:
     bench = resources.opened(options.profile)
     scenes = resources.scenes_of(bench.profile, options.data)
     with verifier, stages() as show:
-        workshop = building.Workshop(bench.writer, bench.reader, verifier, bench.embed, bench.judging())
+        workshop = building.BenchmarkWriter(bench.writer, bench.reader, verifier, bench.embed, bench.judging())
 
         def done(number: int) -> None:
             show("questions about pictures", number, options.n)

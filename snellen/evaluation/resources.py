@@ -18,7 +18,7 @@ from snellen.memory.embedding import SentenceEmbedding
 from snellen.memory.home import home
 from snellen.profiles import load_profile
 from snellen.profiles.user_paths import user_path
-from snellen.reasoning import make_quiz
+from snellen.reasoning import make_question_writer
 from snellen.runtime.resources import examining
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def opened(profile: str) -> BenchmarkResources:
     """
     chosen = load_profile(profile)
     examination = examining(profile, home()).examiner()
-    writer, reader = make_quiz(chosen)
+    writer, reader = make_question_writer(chosen)
     return BenchmarkResources(chosen, examination.runner, reader, writer, SentenceEmbedding(chosen))
 
 

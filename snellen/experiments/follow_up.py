@@ -171,7 +171,7 @@ def plain(design: Design) -> Design:
 
 
 class FollowUp:
-    """Runs through experiments that are known beforehand (an `Investigator`).
+    """Runs through experiments that are known beforehand (an `Examiner`).
 
     Args:
         designs: The experiments.

@@ -10,13 +10,13 @@ from snellen.errors import SnellenError
 from snellen.experiments.design import IDENTITY
 from snellen.experiments.trial_runner import TrialRunner
 from snellen.tools.samples import SampleSelection, select
-from snellen.tools.transforms import OutOfReach, apply
+from snellen.tools.transforms import ParameterOutOfRange, apply
 
 if TYPE_CHECKING:
     import PIL.Image
 
     from snellen.experiments.design import Arm, Design
-    from snellen.experiments.examiners.examiner import Investigator
+    from snellen.experiments.examiners.examiner import Examiner
     from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.adapters import AdapterStore
     from snellen.memory.artifacts import ArtifactStore
@@ -93,7 +93,7 @@ class Examination:
         checkpoints: Says which checkpoint each model is, by the model's name.
     """
 
-    investigator: Investigator
+    investigator: Examiner
     trials: TrialTable
     samples: SampleTable
     ledger: Ledger
@@ -103,7 +103,7 @@ class Examination:
     retrieval: SampleSource | None = None
     alignment: Alignment | None = None
     teaching: Teaching | None = None
-    investigators: Mapping[str, Investigator] = field(default_factory=dict)
+    investigators: Mapping[str, Examiner] = field(default_factory=dict)
     scene_questions: SceneQuestions | None = None
     world: World | None = None
     source: str = ""
@@ -136,7 +136,7 @@ class Examination:
             label = selected.class_name
             try:
                 picture = apply(arm.transform, selected.picture, chosen, selected.studio)
-            except OutOfReach as error:
+            except ParameterOutOfRange as error:
                 refusal = str(error)
                 continue
             if self.alignment is None or self.alignment.fits(selected, picture, arm.transform if named else IDENTITY):

@@ -16,7 +16,7 @@ from snellen.scoring.scene_graph import SceneGraph
 
 if TYPE_CHECKING:
     from snellen.datasets.prove import Pictured, QuestionDraft, Scenes
-    from snellen.reasoning.language.scene_questions import Quiz
+    from snellen.reasoning.language.scene_questions import CaseQuestionWriter
     from snellen.reasoning.language.statements import Statements
     from snellen.scoring.verification import Verifier
 
@@ -36,7 +36,7 @@ class SceneQuestions:
     """
 
     scenes: Scenes
-    quiz: Quiz
+    quiz: CaseQuestionWriter
     reader: Statements
     embedding: Callable[[Sequence[str]], np.ndarray]
     _known: dict[str, np.ndarray] = field(default_factory=dict)

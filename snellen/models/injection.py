@@ -157,7 +157,7 @@ def question_padding(text_decoder: Any, hidden: torch.Tensor) -> Iterator[None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Overheard:
+class CapturedAttention:
     """Record of what the attentions of a MaskFormer's decoder looked up while the model's own queries passed.
 
     Attributes:
@@ -172,16 +172,16 @@ class Overheard:
     cell_keys: torch.Tensor
     cell_values: torch.Tensor
 
-    def take(self, rows: Sequence[int]) -> Overheard:
+    def take(self, rows: Sequence[int]) -> CapturedAttention:
         """Some of the pictures, in the order of ``rows``, which may repeat."""
-        return Overheard(*(getattr(self, each.name)[list(rows)] for each in fields(self)))
+        return CapturedAttention(*(getattr(self, each.name)[list(rows)] for each in fields(self)))
 
 
 class _Listener:
     """Gathers what projections give, layer after layer."""
 
     def __init__(self) -> None:
-        self.outputs: dict[str, list[torch.Tensor]] = {each.name: [] for each in fields(Overheard)}
+        self.outputs: dict[str, list[torch.Tensor]] = {each.name: [] for each in fields(CapturedAttention)}
 
     def to(self, name: str) -> Callable[[Any], Any]:
         def listen(output: Any) -> Any:  # noqa: ANN401 - a tensor, handed on as it is
@@ -190,10 +190,10 @@ class _Listener:
 
         return listen
 
-    def collected(self) -> Overheard:
+    def collected(self) -> CapturedAttention:
         import torch
 
-        return Overheard(**{name: torch.stack(outputs, dim=1) for name, outputs in self.outputs.items()})
+        return CapturedAttention(**{name: torch.stack(outputs, dim=1) for name, outputs in self.outputs.items()})
 
 
 @contextmanager
@@ -216,7 +216,7 @@ def overhearing(decoder: Any) -> Iterator[_Listener]:  # noqa: ANN401
 def extra_queries(
     decoder: Any,  # noqa: ANN401
     prompts: torch.Tensor,
-    heard: Overheard,
+    heard: CapturedAttention,
     hidden: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Further object queries in a MaskFormer's decoder (CLOVA section 8.3).

@@ -20,7 +20,7 @@ __all__ = [
     "ReasoningFailed",
     "Route",
     "Task",
-    "make_quiz",
+    "make_question_writer",
     "make_reasoner",
 ]
 
@@ -40,7 +40,7 @@ def make_reasoner(profile: Profile) -> Reasoner:
     return CaseReasoner(profile)
 
 
-def make_quiz(profile: Profile) -> tuple[Writer, Reader]:
+def make_question_writer(profile: Profile) -> tuple[Writer, Reader]:
     """Make what writes questions about scenes and what reads the tuples of texts, as ``[reasoner]`` says.
 
     Raises:
@@ -48,11 +48,11 @@ def make_quiz(profile: Profile) -> tuple[Writer, Reader]:
     """
     if profile.reasoner.kind == "chat":
         from snellen.reasoning.llm.reasoner import chat_reasoner
-        from snellen.reasoning.llm.scene_facts import ChatQuiz, ChatStatements
+        from snellen.reasoning.llm.scene_facts import ChatQuestionWriter, ChatStatements
 
         model = chat_reasoner(profile).model
-        return ChatQuiz(model), ChatStatements(model)
-    from snellen.reasoning.language.scene_questions import Quiz
+        return ChatQuestionWriter(model), ChatStatements(model)
+    from snellen.reasoning.language.scene_questions import CaseQuestionWriter
     from snellen.reasoning.language.statements import Statements
 
-    return Quiz(), Statements(lexicon_of(profile))
+    return CaseQuestionWriter(), Statements(lexicon_of(profile))

@@ -15,7 +15,7 @@ from snellen.runtime.context import Context, usage_with
 from snellen.runtime.picture_allotment import WAY
 
 if TYPE_CHECKING:
-    from snellen.experiments.examiners.examiner import Investigator
+    from snellen.experiments.examiners.examiner import Examiner
     from snellen.graphs.states import InvestigateState, Json
     from snellen.memory.samples import SampleTable
 
@@ -57,7 +57,7 @@ def free_sample_set(state: InvestigateState, number: int, samples: SampleTable) 
     return name
 
 
-def investigator_of(state: InvestigateState, context: Context) -> Investigator:
+def investigator_of(state: InvestigateState, context: Context) -> Examiner:
     """Return who designs the experiments of that report, and reads them."""
     if state.after:
         return FollowUp([Design.model_validate(one) for one in state.plan])
@@ -65,7 +65,7 @@ def investigator_of(state: InvestigateState, context: Context) -> Investigator:
     return examination.investigators.get(state.protocol or "choice", examination.investigator)
 
 
-async def opened(state: InvestigateState, investigator: Investigator) -> InvestigateState:
+async def opened(state: InvestigateState, investigator: Examiner) -> InvestigateState:
     """Return the state with the opening of its report; the Reasoner is asked once, before the thread begins or in it.
 
     Raises:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from snellen.collection import OwnPictures
-    from snellen.experiments.examiners.examiner import Investigator
+    from snellen.experiments.examiners.examiner import Examiner
     from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.artifacts import ArtifactStore
     from snellen.profiles import Profile
@@ -127,7 +127,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     return replace(
         context,
         examination=Examination(
-            investigator=make_investigator(chosen),
+            investigator=make_examiner(chosen),
             trials=TrialTable(folder),
             samples=SampleTable(folder),
             ledger=Ledger(folder),
@@ -171,7 +171,7 @@ def _scene_questions(profile: Profile) -> SceneQuestions | None:
     from snellen.datasets.prove import WorldScenes
     from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.embedding import SentenceEmbedding
-    from snellen.reasoning.language.scene_questions import Quiz
+    from snellen.reasoning.language.scene_questions import CaseQuestionWriter
     from snellen.reasoning.language.statements import Statements
 
     if not profile.world_settings or profile.models.embedding is None:
@@ -182,7 +182,7 @@ def _scene_questions(profile: Profile) -> SceneQuestions | None:
         vectors = embedding(list(texts)).astype(np.float64)
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
-    return SceneQuestions(WorldScenes(profile.world()), Quiz(), Statements(lexicon_of(profile)), embed)
+    return SceneQuestions(WorldScenes(profile.world()), CaseQuestionWriter(), Statements(lexicon_of(profile)), embed)
 
 
 def own_pictures(pictures: Path | str | None, concept: str) -> OwnPictures | None:
@@ -226,7 +226,7 @@ def resources(profile: str, folder: Path, pictures: str = "", concept: str = "")
         return _KEPT[key]
 
 
-def make_investigator(profile: Profile) -> Investigator:
+def make_examiner(profile: Profile) -> Examiner:
     """Make what designs and reads experiments, as the profile's ``[reasoner]`` says.
 
     Raises:

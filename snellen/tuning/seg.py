@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from snellen.models.injection import Overheard
+from snellen.models.injection import CapturedAttention
 from snellen.models.soft_prompts import cosines
 from snellen.models.vision.segmentation import Segment, Segmenter, SegmenterFeatures, layered
 from snellen.profiles import BadInput
@@ -41,7 +41,7 @@ class SegBatch(TuningBatch):
     """Pictures of instances, the one to learn from first, then negatives; rows of the longest instance, others padded.
 
     Attributes:
-        query_keys: ``(instances, pictures, layers, queries, width)``, as in :class:`Overheard`.
+        query_keys: ``(instances, pictures, layers, queries, width)``, as in :class:`CapturedAttention`.
         query_values: The same.
         cell_keys: ``(instances, pictures, layers, cells, width)``.
         cell_values: The same.
@@ -62,9 +62,9 @@ class SegBatch(TuningBatch):
     real: torch.Tensor
     masks: torch.Tensor
 
-    def heard(self) -> Overheard:
+    def heard(self) -> CapturedAttention:
         """Return what was overheard of all pictures, one after another."""
-        return Overheard(*(getattr(self, each.name).flatten(0, 1) for each in fields(Overheard)))
+        return CapturedAttention(*(getattr(self, each.name).flatten(0, 1) for each in fields(CapturedAttention)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class SegSeen:
 class _View:
     """One picture, without a batch."""
 
-    heard: Overheard
+    heard: CapturedAttention
     pixels: torch.Tensor
 
 
@@ -174,7 +174,7 @@ class SegTuner:
             for instance, pixels in zip(instances, first, strict=True)
         ]
         return SegBatch(
-            **{each.name: getattr(heard, each.name)[where] for each in fields(Overheard)},
+            **{each.name: getattr(heard, each.name)[where] for each in fields(CapturedAttention)},
             hidden=hidden[where],
             signs=signs.to(self.device),
             pixels=_stacked([each.flatten(1) for each in first]),
@@ -271,16 +271,16 @@ def _agrees(example: TuningExample, concept: str, segments: Sequence[Segment]) -
     return not called and min(best_overlaps([each.inside() for each in segments], true), default=1.0) >= FOUND
 
 
-def _heard(sight: SegmenterFeatures) -> Overheard:
+def _heard(sight: SegmenterFeatures) -> CapturedAttention:
     assert sight.heard is not None  # noqa: S101 - the tuner listens whenever it looks
     return sight.heard
 
 
-def _padded(heard: Sequence[Overheard]) -> tuple[Overheard, torch.Tensor]:
+def _padded(heard: Sequence[CapturedAttention]) -> tuple[CapturedAttention, torch.Tensor]:
     """Put what was overheard of single pictures together, with as many cells each; True on those that were added."""
     cells = [each.cell_keys.shape[2] for each in heard]
-    names = [each.name for each in fields(Overheard)]
-    joined = Overheard(*(_stacked([getattr(each, name)[0] for each in heard], axis=-2) for name in names))
+    names = [each.name for each in fields(CapturedAttention)]
+    joined = CapturedAttention(*(_stacked([getattr(each, name)[0] for each in heard], axis=-2) for name in names))
     hidden = torch.arange(max(cells))[None] >= torch.tensor(cells)[:, None]
     return joined, hidden.to(joined.cell_keys.device)
 

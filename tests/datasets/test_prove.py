@@ -13,14 +13,14 @@ from PIL import Image
 from snellen import microworld
 from snellen.datasets.prove import FolderScenes, Pictured, QuestionDraft, WorldScenes, read_benchmark
 from snellen.datasets.prove.benchmark import Item
-from snellen.datasets.prove.building import Workshop, build, funnel_of, objections
+from snellen.datasets.prove.building import BenchmarkWriter, build, funnel_of, objections
 from snellen.datasets.prove.filters import DraftReading, denied, duplicates, program_objection, text_objection
 from snellen.datasets.prove.graph_changes import Draw
 from snellen.datasets.prove.perturbation import blindness
 from snellen.errors import BadInput
 from snellen.profiles import load_profile
 from snellen.reasoning.language.lexicon import lexicon_of
-from snellen.reasoning.language.scene_questions import Quiz
+from snellen.reasoning.language.scene_questions import CaseQuestionWriter
 from snellen.reasoning.language.statements import Statements
 from snellen.scoring.scene_graph import Fact, SceneGraph
 from snellen.scoring.verification import Verified, Verifier
@@ -139,8 +139,8 @@ def test_of_texts_that_say_the_same_one_stays() -> None:
     assert duplicates([], embed) == []
 
 
-def workshop(verifier: Verifier, entails: object = None) -> Workshop:
-    return Workshop(Quiz(), READER, verifier, embed, entails)  # type: ignore[arg-type]
+def workshop(verifier: Verifier, entails: object = None) -> BenchmarkWriter:
+    return BenchmarkWriter(CaseQuestionWriter(), READER, verifier, embed, entails)  # type: ignore[arg-type]
 
 
 async def test_a_benchmark_is_built_and_read(tmp_path: Path, verifier: Verifier) -> None:
@@ -328,7 +328,7 @@ def attacks(output: str, graph: SceneGraph) -> dict[str, str]:
 def test_programs_that_do_not_look_are_rejected_and_those_that_look_are_not(seed: int, verifier: Verifier) -> None:
     scene = WorldScenes(microworld).scene(seed, 77)
     graph = SceneGraph(scene.facts, caption=scene.caption)
-    drafts = Quiz().drafts(scene, seed)
+    drafts = CaseQuestionWriter().drafts(scene, seed)
 
     def judged(drafts: Sequence[QuestionDraft]) -> tuple[list[Verified], list[str]]:
         outputs = list(verifier.run_all([(one.program, graph) for one in drafts]))
@@ -451,14 +451,14 @@ async def test_a_writer_of_constants_is_seen_through_and_counted(tmp_path: Path,
     class Parrot:
         async def write(self, scene: Pictured, seed: int) -> list[QuestionDraft]:
             graph = SceneGraph(scene.facts)
-            drafts = Quiz().drafts(scene, seed)
+            drafts = CaseQuestionWriter().drafts(scene, seed)
             outputs = verifier.run_all([(one.program, graph) for one in drafts])
             return [
                 one.model_copy(update={"program": f"def verify(g):\n    return {output.answer!r}"})
                 for one, output in zip(drafts, outputs, strict=True)
             ]
 
-    shop = Workshop(Parrot(), READER, verifier, embed)
+    shop = BenchmarkWriter(Parrot(), READER, verifier, embed)
     folder = await build(WorldScenes(microworld), tmp_path / "b", shop, count=2)
     funnel = json.loads((folder / "benchmark.json").read_text())["funnel"]
     assert funnel["kept"] == 0
@@ -473,7 +473,7 @@ async def test_a_model_that_writes_nonsense_stops_nothing(tmp_path: Path, verifi
                 QuestionDraft(kind="color", question=text, answer=text, program="while True: pass") for text in texts
             ]
 
-    shop = Workshop(Nonsense(), READER, verifier, embed)
+    shop = BenchmarkWriter(Nonsense(), READER, verifier, embed)
     await build(WorldScenes(microworld), tmp_path / "b", shop, count=1)
     with pytest.raises(BadInput, match="no usable question"):
         read_benchmark(tmp_path / "b")

@@ -11,7 +11,7 @@ from PIL import Image
 
 from snellen import microworld
 from snellen.datasets.prove import ProveBenchmark, WorldScenes, read_benchmark
-from snellen.datasets.prove.building import Workshop, build
+from snellen.datasets.prove.building import BenchmarkWriter, build
 from snellen.errors import SnellenError
 from snellen.evaluation.prove import ProveResult, examine
 from snellen.experiments.entailment import entailment, question_of
@@ -21,7 +21,7 @@ from snellen.memory.trials import TrialTable
 from snellen.models.under_test import Card, Question, Ranking
 from snellen.profiles import load_profile
 from snellen.reasoning.language.lexicon import lexicon_of
-from snellen.reasoning.language.scene_questions import Quiz
+from snellen.reasoning.language.scene_questions import CaseQuestionWriter
 from snellen.reasoning.language.statements import Statements
 from snellen.scoring.scene_graph import Fact
 from snellen.scoring.verification import Verifier
@@ -75,7 +75,7 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProveBenchma
     import asyncio
 
     with Verifier(workers=1) as verifier:
-        shop = Workshop(Quiz(), READER, verifier, embed)
+        shop = BenchmarkWriter(CaseQuestionWriter(), READER, verifier, embed)
         yield read_benchmark(asyncio.run(build(WorldScenes(microworld), tmp_path_factory.mktemp("b"), shop, count=8)))
 
 

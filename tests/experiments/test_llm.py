@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from snellen.experiments.design import Claim, Design
-from snellen.experiments.examiners.examiner import Investigator
+from snellen.experiments.examiners.examiner import Examiner
 from snellen.experiments.examiners.llm import ChatExaminer
 from snellen.experiments.report import Experiment, Finding, Report
 from snellen.profiles import BadInput, load_profile
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.runtime.context import Context
-from snellen.runtime.resources import make_investigator
+from snellen.runtime.resources import make_examiner
 from snellen.threads import investigate
 from snellen.threads.events import Finished
 from tests.experiments.investigating import Oracle, watched
@@ -57,10 +57,10 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def examiner(script: Script) -> Investigator:
+def examiner(script: Script) -> Examiner:
     embedded = load_profile("embedded")
     chosen = {"kind": "chat", "model": "scripted", "base_url": script.base_url, "max_retries": 0, "timeout": 5.0}
-    made = make_investigator(embedded.model_copy(update={"reasoner": embedded.reasoner.model_copy(update=chosen)}))
+    made = make_examiner(embedded.model_copy(update={"reasoner": embedded.reasoner.model_copy(update=chosen)}))
     assert isinstance(made, ChatExaminer)
     return made
 

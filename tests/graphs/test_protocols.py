@@ -25,7 +25,7 @@ from snellen.models.under_test import Card, Question
 from snellen.profiles import load_profile
 from snellen.profiles.model_settings import CheckpointUnderTest
 from snellen.reasoning.language.lexicon import lexicon_of
-from snellen.reasoning.language.scene_questions import Quiz
+from snellen.reasoning.language.scene_questions import CaseQuestionWriter
 from snellen.reasoning.language.statements import Statements
 from snellen.runtime.context import Context
 from tests.experiments.investigating import Oracle, watched
@@ -90,10 +90,14 @@ def context(folder: Path, models: Characters) -> Context:
 
     protocols: tuple[Protocol, ...] = ("freeform", "pairs")
     examination = watched(
-        folder, models, world=microworld,
-        scene_questions=SceneQuestions(WorldScenes(microworld), Quiz(), Statements(lexicon_of(profile)), embed),
+        folder,
+        models,
+        world=microworld,
+        scene_questions=SceneQuestions(
+            WorldScenes(microworld), CaseQuestionWriter(), Statements(lexicon_of(profile)), embed
+        ),
         investigators={name: ProtocolExaminer(profile, name) for name in protocols},
-    )  # fmt: skip
+    )
     store = examination.samples.add
 
     def told(samples: Sequence[Sample]) -> None:

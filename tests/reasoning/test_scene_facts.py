@@ -11,8 +11,8 @@ from PIL import Image
 
 from snellen.datasets.prove import Pictured
 from snellen.profiles import load_profile
-from snellen.reasoning import make_quiz
-from snellen.reasoning.llm.scene_facts import ChatQuiz, ChatStatements
+from snellen.reasoning import make_question_writer
+from snellen.reasoning.llm.scene_facts import ChatQuestionWriter, ChatStatements
 from snellen.scoring.scene_graph import Fact
 from tests.servers.openai_server import Reply, Script, openai_server
 
@@ -32,12 +32,12 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def made(script: Script) -> tuple[ChatQuiz, ChatStatements]:
+def made(script: Script) -> tuple[ChatQuestionWriter, ChatStatements]:
     embedded = load_profile("embedded")
     chosen = {"kind": "chat", "model": "scripted", "base_url": script.base_url, "max_retries": 0, "timeout": 5.0}
     profile = embedded.model_copy(update={"reasoner": embedded.reasoner.model_copy(update=chosen)})
-    writer, reader = make_quiz(profile)
-    assert isinstance(writer, ChatQuiz)
+    writer, reader = make_question_writer(profile)
+    assert isinstance(writer, ChatQuestionWriter)
     assert isinstance(reader, ChatStatements)
     return writer, reader
 

@@ -16,7 +16,7 @@ from snellen.errors import BadInput, SnellenError
 from snellen.microworld.drawing import draw
 from snellen.microworld.scenes import recipe, sample_scene
 from snellen.tools.calls import ToolCall
-from snellen.tools.transforms import DATA_TYPES, TRANSFORMS, OutOfReach, apply
+from snellen.tools.transforms import DATA_TYPES, TRANSFORMS, ParameterOutOfRange, apply
 from snellen.tools.transforms.pixel import psnr, sharpness
 from snellen.tools.transforms.transform import pixels
 
@@ -72,7 +72,7 @@ def tried(name: str, picture: Image.Image, seed: str = "s", **arguments: object)
     """Return the changed picture, or why it was refused."""
     try:
         return run(name, picture, seed, **arguments)
-    except OutOfReach as error:
+    except ParameterOutOfRange as error:
         return str(error)
 
 
@@ -124,7 +124,7 @@ def test_noise_shows_on_a_flat_picture_and_ends_where_values_end() -> None:
     flat = Image.new("RGB", (40, 40), (120, 120, 120))
     assert pixels(run("AddGaussianNoise", flat, variance_factor=2)).var() == pytest.approx(1e-3 * 255**2, rel=0.05)
     assert pixels(run("AddGaussianNoise", flat, variance_factor=1)).var() == 0
-    with pytest.raises(OutOfReach, match=r"grows \d+\.\d\d times at most"):
+    with pytest.raises(ParameterOutOfRange, match=r"grows \d+\.\d\d times at most"):
         run("AddGaussianNoise", scene("a"), variance_factor=100)
 
 
@@ -138,7 +138,7 @@ def test_jpeg_reaches_the_ratio_at_the_best_quality(target: float) -> None:
 def test_jpeg_cannot_spoil_a_flat_picture_nor_keep_all_of_a_busy_one() -> None:
     flat = Image.new("RGB", (33, 17), (120, 10, 240))
     for picture, target in ((flat, 10), (noisy((33, 17)), 60)):
-        with pytest.raises(OutOfReach, match=r"between \d+\.\d and"):
+        with pytest.raises(ParameterOutOfRange, match=r"between \d+\.\d and"):
             run("AddJPEGCompression", picture, target_psnr=target)
 
 
@@ -146,7 +146,7 @@ def test_blur_cannot_divide_what_nothing_is_left_of() -> None:
     halves = Image.fromarray(
         np.repeat(np.array([0, 255], dtype=np.uint8), 100)[None, :, None].repeat(200, 0).repeat(3, 2)
     )
-    with pytest.raises(OutOfReach, match="times at most"):
+    with pytest.raises(ParameterOutOfRange, match="times at most"):
         run("DefocusBlurImage", halves, blur_factor=1e6)
 
 
@@ -241,7 +241,7 @@ def test_pasted_things_are_as_many_and_as_large_as_asked_for() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_bounds(name: str, arguments: dict[str, Any], bound: str) -> None:
-    with pytest.raises(OutOfReach, match=bound):
+    with pytest.raises(ParameterOutOfRange, match=bound):
         run(name, Image.new("RGB", (128, 128)), **arguments)
 
 
@@ -252,7 +252,7 @@ def test_nearly_every_picture_of_the_world_can_be_of_every_type(name: str) -> No
     for number, call in itertools.product(range(12), calls):
         try:
             apply(call, scene(str(number)), str(number), Scenes())
-        except OutOfReach:
+        except ParameterOutOfRange:
             refused += 1
     assert refused <= 12 * len(calls) / 4
 
@@ -310,7 +310,7 @@ def test_all_of_a_text_is_written_as_often_as_asked_for(text: str, font: int | N
 
     try:
         found = ink((120, 70), repeat)
-    except OutOfReach:
+    except ParameterOutOfRange:
         return
     assert found == pytest.approx(repeat * ink((2_000, 400), 1), rel=0.05, abs=3 * 255)
 

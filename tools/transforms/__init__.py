@@ -1,7 +1,7 @@
 """Transforms of an experiment's pictures: APEX's transform tools (appendix A) and PairBench's transforms."""
 
 from snellen.tools.transforms import geometric, pixel, semantic
-from snellen.tools.transforms.transform import TRANSFORMS, OutOfReach, SourcePicture, Studio, apply
+from snellen.tools.transforms.transform import TRANSFORMS, ParameterOutOfRange, SourcePicture, Studio, apply
 from snellen.tools.transforms.types import DATA_TYPES, TYPE_GROUPS, DataType, TypeGroup, grouped
 
 __all__ = [
@@ -9,7 +9,7 @@ __all__ = [
     "TRANSFORMS",
     "TYPE_GROUPS",
     "DataType",
-    "OutOfReach",
+    "ParameterOutOfRange",
     "SourcePicture",
     "Studio",
     "TypeGroup",

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageOps
 from pydantic import Field
 
-from snellen.tools.transforms.transform import TRANSFORMS, OutOfReach, SourcePicture, pixels
+from snellen.tools.transforms.transform import TRANSFORMS, ParameterOutOfRange, SourcePicture, pixels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def zoom(sample: SourcePicture, *, zoom_factor: Annotated[float, Field(ge=1, le=
     width, height = sample.picture.size
     if zoom_factor > (most := min(width, height)):
         msg = f"zoom_factor={zoom_factor:g} leaves no pixel of a picture of {width} × {height}: at most {most}."
-        raise OutOfReach(msg)
+        raise ParameterOutOfRange(msg)
     across, down = width / zoom_factor, height / zoom_factor
     left, top = sample.dice.uniform(0, width - across), sample.dice.uniform(0, height - down)
     part = (left, top, left + across, top + down)
@@ -80,7 +80,7 @@ def shuffle(sample: SourcePicture, *, grid_size: Annotated[int, Field(ge=2, le=3
             f"grid_size={grid_size} leaves no pixel for a part of a picture of {old.shape[1]} × {old.shape[0]}: at "
             f"most {min(old.shape[:2])}."
         )
-        raise OutOfReach(msg)
+        raise ParameterOutOfRange(msg)
     new = old.copy()
     down, across = old.shape[0] // grid_size, old.shape[1] // grid_size
     order = sample.dice.permutation(grid_size**2)

@@ -13,7 +13,15 @@ import numpy as np
 from PIL import Image, ImageEnhance
 from pydantic import Field
 
-from snellen.tools.transforms.transform import TRANSFORMS, Colour, Factor, OutOfReach, SourcePicture, as_picture, pixels
+from snellen.tools.transforms.transform import (
+    TRANSFORMS,
+    Colour,
+    Factor,
+    ParameterOutOfRange,
+    SourcePicture,
+    as_picture,
+    pixels,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +60,7 @@ def add_gaussian_noise(
     if strongest < target:
         most = strongest / max(float(clean.var()), _FLAT)
         msg = f"variance_factor={variance_factor:g} is out of reach: its variance grows {most:.2f} times at most."
-        raise OutOfReach(msg)
+        raise ParameterOutOfRange(msg)
     return noisy(_least(lambda deviation: pixels(noisy(deviation)).var() >= target, _STRONGEST))
 
 
@@ -71,7 +79,7 @@ def add_jpeg_compression(
     low, high = (psnr(clean, _jpeg(clean, quality)) for quality in _QUALITIES)
     if not low <= target_psnr <= high:
         msg = f"target_psnr={target_psnr:g} is out of reach: JPEG leaves it between {low:.1f} and {high:.1f} dB."
-        raise OutOfReach(msg)
+        raise ParameterOutOfRange(msg)
     while lowest < highest:  # the ratio grows with quality
         quality = (lowest + highest + 1) // 2
         if psnr(clean, _jpeg(clean, quality)) <= target_psnr:
@@ -121,7 +129,7 @@ def defocus_blur(sample: SourcePicture, *, blur_factor: Annotated[float, Field(g
     if left > target:
         most = sharpness(sample.picture) / left
         msg = f"blur_factor={blur_factor:g} is out of reach: its sharpness falls {most:.3g} times at most."
-        raise OutOfReach(msg)
+        raise ParameterOutOfRange(msg)
     return blurred(_least(lambda deviation: sharpness(blurred(deviation)) <= target, widest))
 
 

@@ -10,7 +10,15 @@ from PIL import Image, ImageDraw, ImageFont
 from pydantic import Field
 
 from snellen.tools.calls import Words
-from snellen.tools.transforms.transform import TRANSFORMS, Colour, OutOfReach, Repeat, SourcePicture, as_picture, pixels
+from snellen.tools.transforms.transform import (
+    TRANSFORMS,
+    Colour,
+    ParameterOutOfRange,
+    Repeat,
+    SourcePicture,
+    as_picture,
+    pixels,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +177,7 @@ def _side(picture: Image.Image, size: int | None) -> int:
     shorter = min(picture.size)
     if size is not None and size > shorter:
         msg = f"size={size} does not fit into a picture of {_told(picture.size)}: at most {shorter}."
-        raise OutOfReach(msg)
+        raise ParameterOutOfRange(msg)
     return size or max(shorter // _PART, 1)
 
 
@@ -177,7 +185,7 @@ def _font_size(picture: Image.Image, text: str, size: int | None) -> float:
     """Return the height of a line of text: the wanted one, or one that fits.
 
     Raises:
-        OutOfReach: The text does not fit into the picture so.
+        ParameterOutOfRange: The text does not fit into the picture so.
     """
     height = size or max(min(picture.size) // _PART, 1)
     if _fits(picture, text, height):
@@ -188,7 +196,7 @@ def _font_size(picture: Image.Image, text: str, size: int | None) -> float:
     bound = f"at most {smaller}" if smaller >= _SMALLEST_FONT else "write less"
     setting = f"font_size={size}" if size else "Any size"
     msg = f"{setting} is too large for {text[:40]!r} in a picture of {_told(picture.size)}: {bound}."
-    raise OutOfReach(msg)
+    raise ParameterOutOfRange(msg)
 
 
 def _fits(picture: Image.Image, text: str, height: float) -> bool:
@@ -210,7 +218,7 @@ def _check_room(picture: Image.Image, box: Box, count: int) -> Box:
     """Return how many boxes have room across and down, with a pixel between any two: no other order has room for more.
 
     Raises:
-        OutOfReach: There is no room for so many.
+        ParameterOutOfRange: There is no room for so many.
     """
     across, down = (picture.width + 1) // (box[0] + 1), (picture.height + 1) // (box[1] + 1)
     if count > across * down:
@@ -218,7 +226,7 @@ def _check_room(picture: Image.Image, box: Box, count: int) -> Box:
             f"repeat={count} of {_told(box)} pixels have no room beside one another in a picture of "
             f"{_told(picture.size)}: at most {across * down}."
         )
-        raise OutOfReach(msg)
+        raise ParameterOutOfRange(msg)
     return across, down
 
 
@@ -226,7 +234,7 @@ def _places(picture: Image.Image, boxes: Sequence[Box], dice: np.random.Generato
     """Return the left upper corners of boxes at random places, with a pixel at least between any two.
 
     Raises:
-        OutOfReach: There is no room for all of them.
+        ParameterOutOfRange: There is no room for all of them.
     """
     largest = max(box[0] for box in boxes), max(box[1] for box in boxes)
     room = _check_room(picture, largest, len(boxes))

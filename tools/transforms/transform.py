@@ -26,7 +26,7 @@ Factor = Annotated[float, Field(ge=0, le=100)]
 Repeat = Annotated[int, Field(ge=1, le=20)]
 
 
-class OutOfReach(BadInput):
+class ParameterOutOfRange(BadInput):
     """A picture cannot be changed as much as the call says; the message gives the bound. Another picture may."""
 
 
@@ -96,7 +96,7 @@ def apply(call: ToolCall, picture: Image.Image, seed: str, studio: Studio | None
         An RGB picture; of the same size, but for quarter turns of one that is not square.
 
     Raises:
-        OutOfReach: This picture cannot be changed as the call says.
+        ParameterOutOfRange: This picture cannot be changed as the call says.
         BadInput: There is no such transform, or its arguments cannot be used.
         SnellenError: It needs a studio, and there is none.
     """

@@ -49,7 +49,7 @@ _PARTS: Final = "parts"
 
 
 class Writer(Protocol):
-    """Writes questions about scenes: `snellen.reasoning.language.scene_questions.Quiz`, or a chat model."""
+    """Writer of questions about scenes: `CaseQuestionWriter` of `snellen.reasoning`, or a chat model."""
 
     async def write(self, scene: Pictured, seed: int) -> list[QuestionDraft]:
         """Write ten to fifteen questions with answers and programs."""
@@ -74,7 +74,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class Workshop:
+class BenchmarkWriter:
     """Resources for making questions.
 
     Attributes:
@@ -95,7 +95,7 @@ class Workshop:
 async def build(
     scenes: Scenes,
     folder: Path,
-    workshop: Workshop,
+    workshop: BenchmarkWriter,
     *,
     count: int,
     seed: int = 0,
@@ -192,7 +192,7 @@ def objections(
     return against
 
 
-async def _made(scene: Pictured, folder: Path, workshop: Workshop, number: int, seed: int) -> dict[str, Any]:
+async def _made(scene: Pictured, folder: Path, workshop: BenchmarkWriter, number: int, seed: int) -> dict[str, Any]:
     """Store a picture, and write and judge the questions about it."""
     facts, before = scene.facts, workshop.reader.unreadable
     if not facts:
@@ -215,7 +215,7 @@ async def _made(scene: Pictured, folder: Path, workshop: Workshop, number: int, 
     return {"scene": stored.model_dump(), "items": [item.model_dump() for item in items], **counted}
 
 
-async def _judged(scene: Pictured, workshop: Workshop, number: int, seed: int) -> Any:  # noqa: ANN401 - an iterator
+async def _judged(scene: Pictured, workshop: BenchmarkWriter, number: int, seed: int) -> Any:  # noqa: ANN401 - an iterator
     """Yield the questions about a scene, with the reasons of those that do not stay."""
     drafts = await workshop.writer.write(scene, seed)
     graph = SceneGraph(scene.facts, caption=scene.caption)

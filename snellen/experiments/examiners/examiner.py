@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from snellen.reasoning.reasoner import ReasonerUsage
 
 
-class Investigator(Protocol):
+class Examiner(Protocol):
     """Designs experiments about models and reads them (APEX, the orchestrator of section 3).
 
     There are two: `snellen.experiments.examiners.case_based.CaseExaminer`, which has templates of experiments and calls

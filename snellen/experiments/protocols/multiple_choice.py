@@ -15,7 +15,7 @@ from snellen.memory.trials import Trial, TrialKey
 from snellen.models.under_test import Ranking
 from snellen.scoring import Chosen, Observations, choice_metrics, confidence_interval
 from snellen.tools.samples import select
-from snellen.tools.transforms import OutOfReach, apply
+from snellen.tools.transforms import ParameterOutOfRange, apply
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Arm
@@ -56,7 +56,7 @@ class MultipleChoice:
             for turn in range(_TRIED):
                 try:
                     self._try(examination, arm, f"{seed}/try/{number}" + f"/{turn}" * bool(turn))
-                except OutOfReach as error:
+                except ParameterOutOfRange as error:
                     refusals.append(error)
                 if not refusals:
                     break

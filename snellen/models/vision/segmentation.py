@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from snellen.models.injection import Overheard, extra_queries, overhearing
+from snellen.models.injection import CapturedAttention, extra_queries, overhearing
 from snellen.models.loading import load_checkpoint
 from snellen.models.soft_prompts import PromptSource, ensemble, similar_enough
 
@@ -71,7 +71,7 @@ class SegmenterFeatures:
     output: Any
     pixels: torch.Tensor
     features: NDArray[np.float32]
-    heard: Overheard | None = None
+    heard: CapturedAttention | None = None
 
 
 class Segmenter:
@@ -219,7 +219,9 @@ class Segmenter:
         ]
         return [each for each in found if each is not None]
 
-    def states(self, prompts: torch.Tensor, heard: Overheard, hidden: torch.Tensor | None = None) -> torch.Tensor:
+    def states(
+        self, prompts: torch.Tensor, heard: CapturedAttention, hidden: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """Turn prompts ``(n, vectors, width)`` into object queries of ``n`` pictures; the same shape."""
         return extra_queries(self.checkpoint.model.model.transformer_module.decoder, prompts, heard, hidden)
 

@@ -21,7 +21,7 @@ from snellen.reasoning.case_based.fault_localisation import check, explain, righ
 from snellen.reasoning.case_based.program_blocks import ProgramBlock, written
 from snellen.reasoning.case_based.routing import route_of
 from snellen.reasoning.language.lexicon import lexicon_of, plain_words
-from snellen.reasoning.language.similarity import Likeness
+from snellen.reasoning.language.similarity import WordingSimilarity
 from snellen.reasoning.llm.endpoint_errors import quoted
 from snellen.reasoning.reasoner import (
     MAX_PLAN_STEPS,
@@ -67,7 +67,7 @@ class CaseReasoner:
         """
         self._profile = profile
         self._lexicon = lexicon_of(profile)
-        self._likeness = Likeness(profile)
+        self._likeness = WordingSimilarity(profile)
         self._limits = ProgramLimits.of(profile)
 
     async def plan(self, task: Task, examples: Examples) -> Plan:

@@ -38,7 +38,7 @@ _PREPOSITIONS: Final = {"place": "in the"}
 Maker = Callable[["_Scene"], QuestionDraft | None]
 
 
-class Quiz:
+class CaseQuestionWriter:
     """Writes questions about scenes; the same scene and seed give the same ones."""
 
     usage: ReasonerUsage | None = None

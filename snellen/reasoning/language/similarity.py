@@ -19,7 +19,7 @@ _KEPT = 20_000
 """Vectors kept at most (384 floats each: 30 MB)."""
 
 
-class Likeness:
+class WordingSimilarity:
     """Cosine similarity of texts; the model is loaded at the first comparison, threads may share it."""
 
     def __init__(self, profile: Profile) -> None:

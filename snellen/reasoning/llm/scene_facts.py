@@ -60,7 +60,7 @@ class ReadReply(BaseModel):
     texts: list[list[TupleReply]] = Field(default_factory=list)
 
 
-class ChatQuiz:
+class ChatQuestionWriter:
     """Writes questions about scenes with a chat model.
 
     Args:
