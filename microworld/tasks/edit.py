@@ -8,9 +8,9 @@ import numpy as np
 
 from snellen.microworld.drawing import draw_array, truths
 from snellen.microworld.scenes import Scene, article
-from snellen.microworld.tasks.sampling import Maker, Site, TaskDraft, member, tintable
+from snellen.microworld.tasks.sampling import Maker, TaskDraft, TaskSampler, member, tintable
 from snellen.microworld.tasks.task import EditAnswer, EditStep, Operation
-from snellen.microworld.tasks.wording import Wordings, be, say
+from snellen.microworld.tasks.wording import Instruction, Wordings, be, say
 
 COLORPOP = Wordings(
     (
@@ -71,21 +71,21 @@ class _Asked:
     step: EditStep
 
 
-def _one(site: Site, operation: Operation, wordings: Wordings) -> TaskDraft | None:
-    x = site.key(tintable)
-    scene = _scene(site, [x])
+def _one(sampler: TaskSampler, operation: Operation, wordings: Wordings) -> TaskDraft | None:
+    x = sampler.key(tintable)
+    scene = _scene(sampler, [x])
     if scene is None:
         return None
-    becomes = _becomes(site, operation, [o.concept for o in scene.objects])
-    wording = say(wordings, site.fate, site.split, x=x, be=be(x), **_new(becomes))
+    becomes = _becomes(sampler, operation, [o.concept for o in scene.objects])
+    wording = say(wordings, sampler.fixed, sampler.split, x=x, be=be(x), **_new(becomes))
     step = EditStep(operation, _places(scene, x), becomes)
     return TaskDraft(wording, (scene,), EditAnswer((step,)), (x,))
 
 
-def _becomes(site: Site, operation: Operation, present: list[str]) -> str:
+def _becomes(sampler: TaskSampler, operation: Operation, present: list[str]) -> str:
     if operation == "replace":
-        return site.key(tintable, apart=present)
-    return site.fate.choice(EMOJIS) if operation == "emoji" else ""
+        return sampler.key(tintable, apart=present)
+    return sampler.fixed.choice(EMOJIS) if operation == "emoji" else ""
 
 
 def _new(becomes: str) -> dict[str, str]:
@@ -97,9 +97,9 @@ def _places(scene: Scene, name: str) -> tuple[int, ...]:
     return tuple(i for i, o in enumerate(scene.objects) if o.concept == name)
 
 
-def _scene(site: Site, required: list[str], groups: tuple[str, ...] = ()) -> Scene | None:
+def _scene(sampler: TaskSampler, required: list[str], groups: tuple[str, ...] = ()) -> Scene | None:
     """Draw a scene in which every edit of what is required would be seen."""
-    scene = site.scene(required, groups=groups, counts=(2, 4), colour=True)
+    scene = sampler.scene(required, groups=groups, counts=(2, 4), colour=True)
     if scene is None or scene.weather == "foggy":
         return None
     pixels = draw_array(scene).astype(np.int16)
@@ -110,38 +110,38 @@ def _scene(site: Site, required: list[str], groups: tuple[str, ...] = ()) -> Sce
     return scene if coloured else None
 
 
-def _colorpop(site: Site) -> TaskDraft | None:
-    if site.even():
-        return _one(site, "colorpop", COLORPOP)
-    x = site.key(tintable)
-    y = site.key(tintable, apart=[x])
-    scene = _scene(site, [x, y])
-    wording = say(COLORPOP_TWO, site.fate, site.split, x=x, y=y)
+def _colorpop(sampler: TaskSampler) -> TaskDraft | None:
+    if sampler.even():
+        return _one(sampler, "colorpop", COLORPOP)
+    x = sampler.key(tintable)
+    y = sampler.key(tintable, apart=[x])
+    scene = _scene(sampler, [x, y])
+    wording = say(COLORPOP_TWO, sampler.fixed, sampler.split, x=x, y=y)
     if scene is None:
         return None
     step = EditStep("colorpop", tuple(sorted(_places(scene, x) + _places(scene, y))))
     return TaskDraft(wording, (scene,), EditAnswer((step,)), (x, y))
 
 
-def _bgblur(site: Site) -> TaskDraft | None:
-    return _one(site, "bgblur", BGBLUR)
+def _bgblur(sampler: TaskSampler) -> TaskDraft | None:
+    return _one(sampler, "bgblur", BGBLUR)
 
 
-def _replace(site: Site) -> TaskDraft | None:
-    return _one(site, "replace", REPLACE)
+def _replace(sampler: TaskSampler) -> TaskDraft | None:
+    return _one(sampler, "replace", REPLACE)
 
 
-def _emoji(site: Site) -> TaskDraft | None:
-    return _one(site, "emoji", EMOJI) if site.even() else _emoji_faces(site)
+def _emoji(sampler: TaskSampler) -> TaskDraft | None:
+    return _one(sampler, "emoji", EMOJI) if sampler.even() else _emoji_faces(sampler)
 
 
-def _emoji_faces(site: Site) -> TaskDraft | None:
-    emoji = site.fate.choice(EMOJIS)
-    faces = sorted({site.key(member("faces")) for _ in range(site.dice.integer(1, 2))})
-    scene = _scene(site, faces, groups=("faces", "people"))
+def _emoji_faces(sampler: TaskSampler) -> TaskDraft | None:
+    emoji = sampler.fixed.choice(EMOJIS)
+    faces = sorted({sampler.key(member("faces")) for _ in range(sampler.dice.integer(1, 2))})
+    scene = _scene(sampler, faces, groups=("faces", "people"))
     if scene is None or any("face" in o.file and not member("faces")(o.concept) for o in scene.objects):
         return None
-    wording = say(EMOJI_FACES, site.fate, site.split, **_new(emoji))
+    wording = say(EMOJI_FACES, sampler.fixed, sampler.split, **_new(emoji))
     places = tuple(i for i, o in enumerate(scene.objects) if member("faces")(o.concept))
     return TaskDraft(wording, (scene,), EditAnswer((EditStep("emoji", places, emoji),)), tuple(faces))
 
@@ -161,23 +161,23 @@ CHAINS: tuple[tuple[Operation, Operation], ...] = (
 )
 
 
-def _chained(site: Site) -> TaskDraft | None:
+def _chained(sampler: TaskSampler) -> TaskDraft | None:
     """Two edits: colour pop and blur keep the same object, the others change one and keep another."""
-    first, second = site.fate.choice(CHAINS)
-    x = site.key(tintable)
-    y = x if first == "colorpop" else site.key(tintable, apart=[x])
-    scene = _scene(site, [x] if x == y else [x, y])
+    first, second = sampler.fixed.choice(CHAINS)
+    x = sampler.key(tintable)
+    y = x if first == "colorpop" else sampler.key(tintable, apart=[x])
+    scene = _scene(sampler, [x] if x == y else [x, y])
     if scene is None:
         return None
-    one, two = _part(site, scene, first, x), _part(site, scene, second, y)
-    wording = say(THEN, site.fate, site.split, one=one.text, two=two.text)
+    one, two = _part(sampler, scene, first, x), _part(sampler, scene, second, y)
+    wording = say(THEN, sampler.fixed, sampler.split, one=one.text, two=two.text)
     masked = wording.masked.format(one=one.masked, two=two.masked)
-    return TaskDraft(type(wording)(wording.text + ".", masked), (scene,), EditAnswer((one.step, two.step)), (x, y))
+    return TaskDraft(Instruction(f"{wording.text}.", masked), (scene,), EditAnswer((one.step, two.step)), (x, y))
 
 
-def _part(site: Site, scene: Scene, operation: Operation, x: str) -> _Asked:
-    becomes = _becomes(site, operation, [o.concept for o in scene.objects])
-    wording = say(PARTS[operation], site.fate, site.split, x=x, **_new(becomes))
+def _part(sampler: TaskSampler, scene: Scene, operation: Operation, x: str) -> _Asked:
+    becomes = _becomes(sampler, operation, [o.concept for o in scene.objects])
+    wording = say(PARTS[operation], sampler.fixed, sampler.split, x=x, **_new(becomes))
     text = wording.text[0].lower() + wording.text[1:]
     return _Asked(text, wording.masked, EditStep(operation, _places(scene, x), becomes))
 

@@ -41,8 +41,8 @@ KEPT = 0.6
 
 
 @dataclass(frozen=True)
-class Fate:
-    """Fate of a region: what an edit must have made of it.
+class RegionChange:
+    """Change of a region that an edit must have made.
 
     Attributes:
         changed: Whether it must show something else.
@@ -77,9 +77,9 @@ def judge_edit(
     for index, fault in faults(scene, edit, picture):
         name = scene.objects[index].concept if index < len(scene.objects) else "background"
         return Score(0.0, correct=False, reason=f"the {name} {fault}")
-    for index, fate in enumerate(fates(scene, edit)):
-        if fate.becomes and recognise and not recognise(_crop(picture, truths(scene)[index].box), fate.becomes):
-            return Score(0.0, correct=False, reason=f"no {fate.becomes} can be recognised")
+    for index, change in enumerate(required_changes(scene, edit)):
+        if change.becomes and recognise and not recognise(_crop(picture, truths(scene)[index].box), change.becomes):
+            return Score(0.0, correct=False, reason=f"no {change.becomes} can be recognised")
     return Score(1.0, correct=True)
 
 
@@ -96,37 +96,39 @@ def faults(scene: Scene, edit: EditAnswer, picture: Image.Image) -> Iterator[tup
     """
     before = draw_array(scene).astype(np.int16)
     after = np.asarray(picture.convert("RGB")).astype(np.int16)
-    edit_fates = fates(scene, edit)
-    for index, fate in enumerate(edit_fates):
-        region = _region(scene, index, edit_fates)
+    changes = required_changes(scene, edit)
+    for index, change in enumerate(changes):
+        region = _region(scene, index, changes)
         is_object = index < len(scene.objects)
         outlined = truths(scene)[index].mask if is_object else region
-        fault = _fault(before, after, region, fate, outlined=outlined, enough=ENOUGH if is_object else UNTOUCHED_ENOUGH)
+        fault = _fault(
+            before, after, region, change, outlined=outlined, enough=ENOUGH if is_object else UNTOUCHED_ENOUGH
+        )
         if fault:
             yield index, fault
 
 
-def fates(scene: Scene, edit: EditAnswer) -> tuple[Fate, ...]:
-    """Return what must become of each object, and last of the rest of the picture."""
-    fate = [Fate() for _ in range(len(scene.objects) + 1)]
+def required_changes(scene: Scene, edit: EditAnswer) -> tuple[RegionChange, ...]:
+    """Return what an edit must do to each object, and last to the rest of the picture."""
+    changes = [RegionChange() for _ in range(len(scene.objects) + 1)]
     for step in edit.steps:
-        fate = [_after(step, index, one) for index, one in enumerate(fate)]
-    return tuple(fate)
+        changes = [_after(step, index, change) for index, change in enumerate(changes)]
+    return tuple(changes)
 
 
-def _after(step: EditStep, index: int, fate: Fate) -> Fate:
+def _after(step: EditStep, index: int, change: RegionChange) -> RegionChange:
     meant = index in step.objects
     if step.operation == "colorpop":
-        return fate if meant else replace(fate, gray=True)
+        return change if meant else replace(change, gray=True)
     if step.operation == "bgblur":
-        return fate if meant else replace(fate, blurred=True)
+        return change if meant else replace(change, blurred=True)
     if not meant:
-        return fate
+        return change
     # What is painted over has its own colours and details again.
-    return Fate(changed=True, becomes=step.becomes if step.operation == "replace" else "")
+    return RegionChange(changed=True, becomes=step.becomes if step.operation == "replace" else "")
 
 
-def _region(scene: Scene, index: int, edit_fates: Sequence[Fate]) -> Mask:
+def _region(scene: Scene, index: int, changes: Sequence[RegionChange]) -> Mask:
     """Return the pixels of an object, or of the rest, by which it is judged: those away from every outline."""
     objects = truths(scene)
     if index < len(objects):
@@ -134,8 +136,8 @@ def _region(scene: Scene, index: int, edit_fates: Sequence[Fate]) -> Mask:
         region = inner if inner.any() else objects[index].mask.copy()
     else:
         region = _shrunk(~np.logical_or.reduce([truth.mask for truth in objects]), OUTLINE)
-    for other, (truth, fate) in enumerate(zip(objects, edit_fates, strict=False)):
-        if fate.changed and other != index:
+    for other, (truth, change) in enumerate(zip(objects, changes, strict=False)):
+        if change.changed and other != index:
             x0, y0, x1, y1 = truth.box
             region[max(y0 - AROUND, 0) : y1 + AROUND, max(x0 - AROUND, 0) : x1 + AROUND] = False
     return region
@@ -149,17 +151,17 @@ def _shrunk(mask: Mask, pixels: int) -> Mask:
 
 
 def _fault(
-    before: Channels, after: Channels, region: Mask, fate: Fate, *, outlined: Mask, enough: float = ENOUGH
+    before: Channels, after: Channels, region: Mask, change: RegionChange, *, outlined: Mask, enough: float = ENOUGH
 ) -> str:
     """Say what is wrong with a region; "" where nothing is. `outlined` is the same with its outline."""
     difference = np.abs(after - before).max(axis=-1)
-    if fate.gray and _share(_chroma(after) <= GRAY, region) < ENOUGH:
+    if change.gray and _share(_chroma(after) <= GRAY, region) < ENOUGH:
         return "has kept its colors"
-    if fate.changed:
+    if change.changed:
         return "" if _share(_lightness_moved(before, after), region) >= COVERED_ENOUGH else "was not covered"
-    if fate.blurred:
+    if change.blurred:
         return _blur_fault(before, after, region, outlined)
-    if fate.gray:
+    if change.gray:
         same = np.abs(_lightness(after) - _lightness(before)) <= SAME
         return "" if _share(same, region) >= ENOUGH else "was changed"
     if _share(difference <= SAME, region) < enough:

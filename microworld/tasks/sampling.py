@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from snellen.microworld.concepts import Share, plural, vocabulary
 from snellen.microworld.scenes import CLEARLY, Dice, Relation, Scene, SceneObject, recipe, sample_scene
 from snellen.microworld.tasks.task import Expected, Family, Split, WorldTask
-from snellen.microworld.tasks.wording import Said
+from snellen.microworld.tasks.wording import Instruction
 
 COLOUR_STYLES = (*("flat",) * 6, "pastel", "mosaic", "posterized")
 # Groups whose members anybody would call so, and that can be counted.
@@ -18,7 +18,7 @@ COUNTABLE_GROUPS = (
 )  # fmt: skip
 ATTEMPTS = 400
 _TRIES = 16
-FATES = 20
+ANSWER_DRAWS = 20
 # Inside a half of the picture from this share of an object's square on, outside up to one minus it.
 MOSTLY = 0.9
 COLOUR_WORDS = frozenset({"red", "green", "orange", "blue"})
@@ -37,7 +37,7 @@ _ALIKE = (
 class TaskDraft:
     """A task before it has a name: see `WorldTask` for the fields."""
 
-    said: Said
+    instruction: Instruction
     scenes: tuple[Scene, ...]
     expected: Expected
     concepts: tuple[str, ...]
@@ -45,20 +45,24 @@ class TaskDraft:
 
 
 def drafted(
-    said: Said, scene: Scene | None, expected: Expected, concepts: tuple[str, ...], options: tuple[str, ...] = ()
+    instruction: Instruction,
+    scene: Scene | None,
+    expected: Expected,
+    concepts: tuple[str, ...],
+    options: tuple[str, ...] = (),
 ) -> TaskDraft | None:
     """Return a draft about one picture, or None where the scene came out unfit."""
-    return None if scene is None else TaskDraft(said, (scene,), expected, concepts, options)
+    return None if scene is None else TaskDraft(instruction, (scene,), expected, concepts, options)
 
 
 @dataclass(frozen=True)
-class Site:
-    """Choices that one task is made from.
+class TaskSampler:
+    """Sampler of the parts of one task.
 
     Attributes:
         split: The split, which decides the wordings.
         share: The share, which decides the concepts.
-        fate: Decides the kind, the answer and the wording: the same at every attempt, so that a scene which is hard
+        fixed: Decides the kind, the answer and the wording: the same at every attempt, so that a scene which is hard
             to draw does not make an answer rare.
         dice: Decides everything else, anew at each attempt.
         seed: Seed of the scenes of this attempt.
@@ -67,7 +71,7 @@ class Site:
 
     split: Split
     share: Share
-    fate: Dice
+    fixed: Dice
     dice: Dice
     seed: str
     toss: bool
@@ -78,7 +82,7 @@ class Site:
 
     def even(self) -> bool:
         """Decide between two equally likely kinds."""
-        return self.fate.chance(0.5)
+        return self.fixed.chance(0.5)
 
     def keys(self) -> tuple[str, ...]:
         """Return the names that a question may be about; of a mixed share, known or novel ones by a toss."""
@@ -241,7 +245,7 @@ def _share_beyond(other: SceneObject, item: SceneObject, relation: Relation) -> 
     return before if relation in {"left", "above"} else 1 - before
 
 
-Maker = Callable[[Site], "TaskDraft | None"]
+Maker = Callable[[TaskSampler], "TaskDraft | None"]
 
 
 def make(family: Family, kinds: dict[str, Maker], *, split: Split, share: Share, seed: int, index: int) -> WorldTask:
@@ -256,29 +260,29 @@ def make(family: Family, kinds: dict[str, Maker], *, split: Split, share: Share,
     kind = tuple(kinds)[place]
     name = f"{family}-{split}-{share}-{seed}-{index}"
     toss = Dice("toss", family, split, share, seed, kind, turn // 2).chance(0.5) == (turn % 2 == 0)
-    for fate in range(FATES):
+    for number in range(ANSWER_DRAWS):
         for attempt in range(ATTEMPTS):
-            decided, anew = Dice("task", name, fate), Dice("task", name, fate, attempt)
-            site = Site(split, share, decided, anew, f"{name}/{fate}/{attempt}", toss)
-            draft = kinds[kind](site)
+            decided, anew = Dice("task", name, number), Dice("task", name, number, attempt)
+            sampler = TaskSampler(split, share, decided, anew, f"{name}/{number}/{attempt}", toss)
+            draft = kinds[kind](sampler)
             if draft is not None:
-                return _task(name, family, kind, draft, site, seed)
+                return _task(name, family, kind, draft, sampler, seed)
     msg = f"no scene was found for the task {name} of type {kind}"
     raise RuntimeError(msg)
 
 
-def _task(name: str, family: Family, kind: str, draft: TaskDraft, site: Site, seed: int) -> WorldTask:
+def _task(name: str, family: Family, kind: str, draft: TaskDraft, sampler: TaskSampler, seed: int) -> WorldTask:
     return WorldTask(
         id=name,
         family=family,
         type=kind,
-        instruction=draft.said.text,
+        instruction=draft.instruction.text,
         scenes=draft.scenes,
         expected=draft.expected,
         concepts=draft.concepts,
-        share=site.share,
-        split=site.split,
+        share=sampler.share,
+        split=sampler.split,
         seed=seed,
-        blind=f"{kind}: {draft.said.masked}",
+        blind=f"{kind}: {draft.instruction.masked}",
         options=draft.options,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from snellen.microworld.concepts import plural
 from snellen.microworld.scenes import NUMBERS, TINTS, Scene, article
-from snellen.microworld.tasks.sampling import Maker, Site, TaskDraft, countable, tintable, tinted
+from snellen.microworld.tasks.sampling import Maker, TaskDraft, TaskSampler, countable, tintable, tinted
 from snellen.microworld.tasks.task import TextAnswer
 from snellen.microworld.tasks.wording import Wordings, be, say, some
 
@@ -122,48 +122,50 @@ MORE_COUNTS = ((1, 0), (2, 1), (3, 1), (3, 2), (2, 0))
 EQUAL_COUNTS = ((1, 1), (2, 2), (3, 3))
 
 
-def _number(count: int, site: Site) -> str:
-    return str(count) if site.fate.chance(0.3) else NUMBERS[count]
+def _number(count: int, sampler: TaskSampler) -> str:
+    return str(count) if sampler.fixed.chance(0.3) else NUMBERS[count]
 
 
 def _slots(x: str) -> dict[str, str]:
     return {"x": x, "a_x": some(x), "xs": plural(x), "be": be(x)}
 
 
-def _pair(site: Site, left: Sequence[str], right: Sequence[str], avoid: Sequence[str]) -> tuple[Scene, Scene] | None:
+def _pair(
+    sampler: TaskSampler, left: Sequence[str], right: Sequence[str], avoid: Sequence[str]
+) -> tuple[Scene, Scene] | None:
     """Draw both pictures; what is avoided appears only as often as it is required."""
-    first = site.scene(left, avoid=avoid, counts=(2, 5), part="left")
-    second = site.scene(right, avoid=avoid, counts=(2, 5), part="right")
+    first = sampler.scene(left, avoid=avoid, counts=(2, 5), part="left")
+    second = sampler.scene(right, avoid=avoid, counts=(2, 5), part="right")
     return (first, second) if first and second else None
 
 
 def _draft(
-    site: Site, wordings: Wordings, shown: tuple[int, int], *, x: str, yes: bool, **slots: str
+    sampler: TaskSampler, wordings: Wordings, shown: tuple[int, int], *, x: str, yes: bool, **slots: str
 ) -> TaskDraft | None:
     """State something about one concept, shown so often in the left and so often in the right picture."""
-    wording = say(wordings, site.fate, site.split, **_slots(x), **slots)
-    scenes = _pair(site, [x] * shown[0], [x] * shown[1], [x])
+    wording = say(wordings, sampler.fixed, sampler.split, **_slots(x), **slots)
+    scenes = _pair(sampler, [x] * shown[0], [x] * shown[1], [x])
     return scenes and TaskDraft(wording, scenes, TextAnswer("yes" if yes else "no"), (x,))
 
 
-def _presence(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    wordings = site.fate.choice((BOTH, EITHER, NEITHER))
+def _presence(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    wordings = sampler.fixed.choice((BOTH, EITHER, NEITHER))
     one, two = (1, 0), (0, 1)
     holds = {id(BOTH): ((1, 1),), id(EITHER): (one, two, (1, 1)), id(NEITHER): ((0, 0),)}
     fails = {id(BOTH): (one, two, (0, 0)), id(EITHER): ((0, 0),), id(NEITHER): (one, two, (1, 1))}
-    shown = site.fate.choice((holds if yes else fails)[id(wordings)])
-    return _draft(site, wordings, shown, x=site.key(), yes=yes)
+    shown = sampler.fixed.choice((holds if yes else fails)[id(wordings)])
+    return _draft(sampler, wordings, shown, x=sampler.key(), yes=yes)
 
 
-def _exclusive(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    if site.even():
-        shown = site.fate.choice(((1, 0), (0, 1)) if yes else ((1, 1), (1, 1), (0, 0)))
-        return _draft(site, ONE_ONLY, shown, x=site.key(), yes=yes)
-    side = site.fate.choice(SIDES)
-    shown = (1, 0) if yes else site.fate.choice(((0, 1), (1, 1), (0, 0)))
-    return _draft(site, LEFT_ONLY, _turned(shown, side), x=site.key(), yes=yes, side=side, other=_other(side))
+def _exclusive(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    if sampler.even():
+        shown = sampler.fixed.choice(((1, 0), (0, 1)) if yes else ((1, 1), (1, 1), (0, 0)))
+        return _draft(sampler, ONE_ONLY, shown, x=sampler.key(), yes=yes)
+    side = sampler.fixed.choice(SIDES)
+    shown = (1, 0) if yes else sampler.fixed.choice(((0, 1), (1, 1), (0, 0)))
+    return _draft(sampler, LEFT_ONLY, _turned(shown, side), x=sampler.key(), yes=yes, side=side, other=_other(side))
 
 
 def _turned(shown: tuple[int, int], side: str) -> tuple[int, int]:
@@ -174,113 +176,117 @@ def _other(side: str) -> str:
     return "right" if side == "left" else "left"
 
 
-def _counting(site: Site) -> TaskDraft | None:
-    kind = site.fate.choice((_total, _total, _at_least, _side_count, _one_count))
-    return kind(site)
+def _counting(sampler: TaskSampler) -> TaskDraft | None:
+    kind = sampler.fixed.choice((_total, _total, _at_least, _side_count, _one_count))
+    return kind(sampler)
 
 
-def _total(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    stated = site.fate.choice((2, 3, 4, 5))
-    real = stated if yes else site.fate.choice([n for n in SUMS if abs(n - stated) in {1, 2}])
-    shown = site.fate.choice(SUMS[real])
-    return _draft(site, TOTAL, shown, x=site.key(countable), yes=yes, number=_number(stated, site))
+def _total(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    stated = sampler.fixed.choice((2, 3, 4, 5))
+    real = stated if yes else sampler.fixed.choice([n for n in SUMS if abs(n - stated) in {1, 2}])
+    shown = sampler.fixed.choice(SUMS[real])
+    return _draft(sampler, TOTAL, shown, x=sampler.key(countable), yes=yes, number=_number(stated, sampler))
 
 
-def _at_least(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    stated = site.fate.choice((3, 4))
-    real = site.fate.choice((stated, stated + 1) if yes else (stated - 1, stated - 1))
-    shown = site.fate.choice(SUMS[real])
-    return _draft(site, AT_LEAST, shown, x=site.key(countable), yes=yes, number=_number(stated, site))
+def _at_least(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    stated = sampler.fixed.choice((3, 4))
+    real = sampler.fixed.choice((stated, stated + 1) if yes else (stated - 1, stated - 1))
+    shown = sampler.fixed.choice(SUMS[real])
+    return _draft(sampler, AT_LEAST, shown, x=sampler.key(countable), yes=yes, number=_number(stated, sampler))
 
 
-def _side_count(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    side = site.fate.choice(SIDES)
-    stated = site.fate.choice((2, 3, 4))
-    real = stated if yes else site.fate.choice([n for n in (1, 2, 3, 4) if n != stated])
+def _side_count(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    side = sampler.fixed.choice(SIDES)
+    stated = sampler.fixed.choice((2, 3, 4))
+    real = stated if yes else sampler.fixed.choice([n for n in (1, 2, 3, 4) if n != stated])
     # A picture on the other side that fits the number must not decide it.
-    shown = (real, site.fate.choice((0, 1, stated)))
-    slots = {"side": side, "number": _number(stated, site)}
-    return _draft(site, SIDE_COUNT, _turned(shown, side), x=site.key(countable), yes=yes, **slots)
+    shown = (real, sampler.fixed.choice((0, 1, stated)))
+    slots = {"side": side, "number": _number(stated, sampler)}
+    return _draft(sampler, SIDE_COUNT, _turned(shown, side), x=sampler.key(countable), yes=yes, **slots)
 
 
-def _one_count(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    stated = site.fate.choice((2, 3))
-    shown = (stated, 0) if yes else site.fate.choice(((stated, 1), (stated - 1, 0), (stated + 1, 0), (stated, stated)))
-    turned = _turned(shown, site.fate.choice(SIDES))
-    return _draft(site, ONE_COUNT, turned, x=site.key(countable), yes=yes, number=_number(stated, site))
+def _one_count(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    stated = sampler.fixed.choice((2, 3))
+    shown = (
+        (stated, 0) if yes else sampler.fixed.choice(((stated, 1), (stated - 1, 0), (stated + 1, 0), (stated, stated)))
+    )
+    turned = _turned(shown, sampler.fixed.choice(SIDES))
+    return _draft(sampler, ONE_COUNT, turned, x=sampler.key(countable), yes=yes, number=_number(stated, sampler))
 
 
-def _comparison(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    more, equal = site.fate.choice(MORE_COUNTS), site.fate.choice(EQUAL_COUNTS)
-    side = site.fate.choice(SIDES)
-    x = site.key(countable)
-    if site.fate.chance(0.35):
-        return _draft(site, SAME, equal if yes else _turned(more, side), x=x, yes=yes)
-    shown = more if yes else site.fate.choice(((more[1], more[0]), (more[1], more[0]), equal))
-    return _draft(site, MORE, _turned(shown, side), x=x, yes=yes, side=side, other=_other(side))
+def _comparison(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    more, equal = sampler.fixed.choice(MORE_COUNTS), sampler.fixed.choice(EQUAL_COUNTS)
+    side = sampler.fixed.choice(SIDES)
+    x = sampler.key(countable)
+    if sampler.fixed.chance(0.35):
+        return _draft(sampler, SAME, equal if yes else _turned(more, side), x=x, yes=yes)
+    shown = more if yes else sampler.fixed.choice(((more[1], more[0]), (more[1], more[0]), equal))
+    return _draft(sampler, MORE, _turned(shown, side), x=x, yes=yes, side=side, other=_other(side))
 
 
-def _attribute(site: Site) -> TaskDraft | None:
-    kind = site.fate.choice((_colour_either, _colour_side, _colour_same))
-    return kind(site)
+def _attribute(sampler: TaskSampler) -> TaskDraft | None:
+    kind = sampler.fixed.choice((_colour_either, _colour_side, _colour_same))
+    return kind(sampler)
 
 
-def _tints(site: Site, *, same: bool) -> tuple[str, str]:
-    first = site.fate.choice(tuple(TINTS))
-    return first, first if same else site.fate.choice([tint for tint in TINTS if tint != first])
+def _tints(sampler: TaskSampler, *, same: bool) -> tuple[str, str]:
+    first = sampler.fixed.choice(tuple(TINTS))
+    return first, first if same else sampler.fixed.choice([tint for tint in TINTS if tint != first])
 
 
-def _coloured(site: Site, wordings: Wordings, left: str, right: str, *, yes: bool, **slots: str) -> TaskDraft | None:
+def _coloured(
+    sampler: TaskSampler, wordings: Wordings, left: str, right: str, *, yes: bool, **slots: str
+) -> TaskDraft | None:
     """State something about a thing that is in both pictures, in these colours; "" leaves it out of one."""
-    x = site.key(tintable)
+    x = sampler.key(tintable)
     tint = slots.get("tint", "")
-    wording = say(wordings, site.fate, site.split, **_slots(x), a_tinted=article(f"{tint} {x}"), **slots)
-    first = site.scene([x] if left else [], avoid=[x], counts=(2, 5), colour=True, part="left")
-    second = site.scene([x] if right else [], avoid=[x], counts=(2, 5), colour=True, part="right")
+    wording = say(wordings, sampler.fixed, sampler.split, **_slots(x), a_tinted=article(f"{tint} {x}"), **slots)
+    first = sampler.scene([x] if left else [], avoid=[x], counts=(2, 5), colour=True, part="left")
+    second = sampler.scene([x] if right else [], avoid=[x], counts=(2, 5), colour=True, part="right")
     if not first or not second:
         return None
     scenes = (tinted(first, x, left), tinted(second, x, right))
     return TaskDraft(wording, scenes, TextAnswer("yes" if yes else "no"), (x,))
 
 
-def _colour_either(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    tint, other = _tints(site, same=False)
-    left, right = site.fate.choice(
+def _colour_either(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    tint, other = _tints(sampler, same=False)
+    left, right = sampler.fixed.choice(
         ((tint, other), (other, tint), (tint, "")) if yes else ((other, other), ("", other), (other, ""))
     )
-    return _coloured(site, COLOUR_EITHER, left, right, yes=yes, tint=tint)
+    return _coloured(sampler, COLOUR_EITHER, left, right, yes=yes, tint=tint)
 
 
-def _colour_side(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    tint, other = _tints(site, same=False)
-    side = site.fate.choice(SIDES)
-    here, there = (tint, site.fate.choice((tint, other))) if yes else (other, site.fate.choice((tint, other)))
+def _colour_side(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    tint, other = _tints(sampler, same=False)
+    side = sampler.fixed.choice(SIDES)
+    here, there = (tint, sampler.fixed.choice((tint, other))) if yes else (other, sampler.fixed.choice((tint, other)))
     left, right = (here, there) if side == "left" else (there, here)
-    return _coloured(site, COLOUR_SIDE, left, right, yes=yes, tint=tint, side=side)
+    return _coloured(sampler, COLOUR_SIDE, left, right, yes=yes, tint=tint, side=side)
 
 
-def _colour_same(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    left, right = _tints(site, same=yes)
-    return _coloured(site, COLOUR_SAME, left, right, yes=yes)
+def _colour_same(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    left, right = _tints(sampler, same=yes)
+    return _coloured(sampler, COLOUR_SAME, left, right, yes=yes)
 
 
-def _two_concepts(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    side = site.fate.choice(SIDES)
-    x = site.key()
-    y = site.key(apart=[x])
-    here, there = ([x], [y]) if yes else site.fate.choice((([x], []), ([], [y]), ([x], [x]), ([y], [y])))
-    wording = say(TWO, site.fate, site.split, **_slots(x), a_y=some(y), side=side, other=_other(side))
+def _two_concepts(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    side = sampler.fixed.choice(SIDES)
+    x = sampler.key()
+    y = sampler.key(apart=[x])
+    here, there = ([x], [y]) if yes else sampler.fixed.choice((([x], []), ([], [y]), ([x], [x]), ([y], [y])))
+    wording = say(TWO, sampler.fixed, sampler.split, **_slots(x), a_y=some(y), side=side, other=_other(side))
     left, right = (here, there) if side == "left" else (there, here)
-    scenes = _pair(site, left, right, [x, y])
+    scenes = _pair(sampler, left, right, [x, y])
     return scenes and TaskDraft(wording, scenes, TextAnswer("yes" if yes else "no"), (x, y))
 
 

@@ -9,9 +9,9 @@ from functools import cache
 from snellen.microworld.concepts import vocabulary
 from snellen.microworld.drawing import truths
 from snellen.microworld.scenes import Scene
-from snellen.microworld.tasks.sampling import Maker, Site, TaskDraft, key_names
+from snellen.microworld.tasks.sampling import Maker, TaskDraft, TaskSampler, key_names
 from snellen.microworld.tasks.task import TagAnswer, TaggedRegion
-from snellen.microworld.tasks.wording import Said, Wordings, say
+from snellen.microworld.tasks.wording import Instruction, Wordings, say
 
 # LIST gives twenty names unless a program asks for more; a query that fits more would be unfair.
 MOST_NAMES = 20
@@ -154,53 +154,53 @@ def _said(group: str, members: frozenset[str], adjective: str, fact: str) -> Ite
         yield TagQuery(f"the {word} {group}", "the {fact} {group}", members, group)
 
 
-def _group(site: Site) -> TaskDraft | None:
-    return _draft(site, site.dice.choice(group_queries()))
+def _group(sampler: TaskSampler) -> TaskDraft | None:
+    return _draft(sampler, sampler.dice.choice(group_queries()))
 
 
-def _fact(site: Site) -> TaskDraft | None:
-    return _draft(site, site.dice.choice(fact_queries()))
+def _fact(sampler: TaskSampler) -> TaskDraft | None:
+    return _draft(sampler, sampler.dice.choice(fact_queries()))
 
 
-def _group_and_fact(site: Site) -> TaskDraft | None:
+def _group_and_fact(sampler: TaskSampler) -> TaskDraft | None:
     # Every group is as likely as any other, however many facts there are about it.
-    group = site.dice.choice(sorted({query.group for query in narrowed_queries()}))
-    return _draft(site, site.dice.choice([query for query in narrowed_queries() if query.group == group]))
+    group = sampler.dice.choice(sorted({query.group for query in narrowed_queries()}))
+    return _draft(sampler, sampler.dice.choice([query for query in narrowed_queries() if query.group == group]))
 
 
-def _two_groups(site: Site) -> TaskDraft | None:
-    first, second = site.dice.sample(group_queries(), 2)
+def _two_groups(sampler: TaskSampler) -> TaskDraft | None:
+    first, second = sampler.dice.sample(group_queries(), 2)
     if first.names & second.names or len(first.names | second.names) > MOST_NAMES:
         return None
     both = TagQuery(f"{first.text} and {second.text}", "the {group} and the {group}", first.names | second.names)
-    return _draft(site, both, required=[*_fitting(site, first)[:1], *_fitting(site, second)[:1]])
+    return _draft(sampler, both, required=[*_fitting(sampler, first)[:1], *_fitting(sampler, second)[:1]])
 
 
-def _fitting(site: Site, query: TagQuery) -> list[str]:
+def _fitting(sampler: TaskSampler, query: TagQuery) -> list[str]:
     """Return the key concepts that a query fits, in random order."""
-    fitting = sorted(query.names & set(site.keys()))
-    return site.dice.sample(fitting, len(fitting))
+    fitting = sorted(query.names & set(sampler.keys()))
+    return sampler.dice.sample(fitting, len(fitting))
 
 
-def _draft(site: Site, query: TagQuery, *, required: Sequence[str] = ()) -> TaskDraft | None:
-    fitting = _fitting(site, query)
+def _draft(sampler: TaskSampler, query: TagQuery, *, required: Sequence[str] = ()) -> TaskDraft | None:
+    fitting = _fitting(sampler, query)
     if not fitting:
         return None
-    chosen = list(required) or [site.dice.choice(fitting) for _ in range(site.dice.integer(1, 3))]
-    shown = chosen + _tempting(site, query)
-    scene = site.scene(shown, counts=(len(shown), len(shown) + 2), without=query.names)
+    chosen = list(required) or [sampler.dice.choice(fitting) for _ in range(sampler.dice.integer(1, 3))]
+    shown = chosen + _tempting(sampler, query)
+    scene = sampler.scene(shown, counts=(len(shown), len(shown) + 2), without=query.names)
     if scene is None or all(o.concept in query.names for o in scene.objects):
         return None
-    wording = say(TAG, site.fate, site.split, what=query.text)
+    wording = say(TAG, sampler.fixed, sampler.split, what=query.text)
     masked = wording.masked.replace("{what}", query.masked)
-    return TaskDraft(Said(wording.text, masked), (scene,), _gold(scene, query), tuple(sorted(set(chosen))))
+    return TaskDraft(Instruction(wording.text, masked), (scene,), _gold(scene, query), tuple(sorted(set(chosen))))
 
 
-def _tempting(site: Site, query: TagQuery) -> list[str]:
+def _tempting(sampler: TaskSampler, query: TagQuery) -> list[str]:
     """Choose, half of the time, something of the same group that the query does not fit."""
-    pool = key_names("known" if site.share == "known" else "mixed")
+    pool = key_names("known" if sampler.share == "known" else "mixed")
     others = [name for name in pool if name in names(query.group) - query.names] if query.group else []
-    return [site.dice.choice(others)] if others and site.dice.chance(0.5) else []
+    return [sampler.dice.choice(others)] if others and sampler.dice.chance(0.5) else []
 
 
 def _gold(scene: Scene, query: TagQuery) -> TagAnswer:

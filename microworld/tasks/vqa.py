@@ -9,8 +9,8 @@ from snellen.microworld.scenes import TINTS, Dice, Relation, Scene, relation_hol
 from snellen.microworld.tasks.sampling import (
     COUNTABLE_GROUPS,
     Maker,
-    Site,
     TaskDraft,
+    TaskSampler,
     beside,
     countable,
     drafted,
@@ -64,51 +64,51 @@ def truth(yes: bool) -> TextAnswer:  # noqa: FBT001 - the truth value is all the
     return TextAnswer("yes" if yes else "no")
 
 
-def _relation_word(site: Site, relation: Relation) -> str:
-    return say(RELATIONS[relation], site.fate, site.split).text.lower()
+def _relation_word(sampler: TaskSampler, relation: Relation) -> str:
+    return say(RELATIONS[relation], sampler.fixed, sampler.split).text.lower()
 
 
-def _existence(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    x = site.key()
-    wording = say(EXISTENCE, site.fate, site.split, be=be(x), a_x=some(x), xs=plural(x))
-    scene = site.scene([x] * site.dice.integer(1, 2) if yes else [], avoid=[x])
+def _existence(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    x = sampler.key()
+    wording = say(EXISTENCE, sampler.fixed, sampler.split, be=be(x), a_x=some(x), xs=plural(x))
+    scene = sampler.scene([x] * sampler.dice.integer(1, 2) if yes else [], avoid=[x])
     return drafted(wording, scene, truth(yes), (x,))
 
 
-def _counting(site: Site) -> TaskDraft | None:
-    kind = site.fate.choice((_count_objects, _count_group, *(_count_concept,) * 4))
-    return kind(site)
+def _counting(sampler: TaskSampler) -> TaskDraft | None:
+    kind = sampler.fixed.choice((_count_objects, _count_group, *(_count_concept,) * 4))
+    return kind(sampler)
 
 
-def _count_concept(site: Site) -> TaskDraft | None:
-    number = site.fate.integer(0, 4)
-    x = site.key(countable)
-    wording = say(COUNTING, site.fate, site.split, xs=plural(x))
-    scene = site.scene([x] * number, avoid=[x])
+def _count_concept(sampler: TaskSampler) -> TaskDraft | None:
+    number = sampler.fixed.integer(0, 4)
+    x = sampler.key(countable)
+    wording = say(COUNTING, sampler.fixed, sampler.split, xs=plural(x))
+    scene = sampler.scene([x] * number, avoid=[x])
     return drafted(wording, scene, TextAnswer(str(number)), (x,))
 
 
-def _count_objects(site: Site) -> TaskDraft | None:
-    number = site.fate.integer(2, 6)
-    wording = say(COUNTING, site.fate, site.split, xs="objects")
-    names = [site.key() for _ in range(number)]
-    scene = site.scene(names, counts=(number, number))
+def _count_objects(sampler: TaskSampler) -> TaskDraft | None:
+    number = sampler.fixed.integer(2, 6)
+    wording = say(COUNTING, sampler.fixed, sampler.split, xs="objects")
+    names = [sampler.key() for _ in range(number)]
+    scene = sampler.scene(names, counts=(number, number))
     return drafted(wording, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
 
 
-def _count_group(site: Site) -> TaskDraft | None:
-    number = site.fate.integer(1, 4)
-    group = site.fate.choice(COUNTABLE_GROUPS)
-    names = [site.key(member(group)) for _ in range(number)]
-    wording = say(COUNTING, site.fate, site.split, xs=group)
-    scene = site.scene(names, groups=[group])
+def _count_group(sampler: TaskSampler) -> TaskDraft | None:
+    number = sampler.fixed.integer(1, 4)
+    group = sampler.fixed.choice(COUNTABLE_GROUPS)
+    names = [sampler.key(member(group)) for _ in range(number)]
+    wording = say(COUNTING, sampler.fixed, sampler.split, xs=group)
+    scene = sampler.scene(names, groups=[group])
     return drafted(wording, scene, TextAnswer(str(number)), tuple(sorted(set(names))))
 
 
-def _attribute(site: Site) -> TaskDraft | None:
-    kind = site.fate.choice((_colour, _colour, _colour_truth, _colour_choice, _size, _size))
-    return kind(site)
+def _attribute(sampler: TaskSampler) -> TaskDraft | None:
+    kind = sampler.fixed.choice((_colour, _colour, _colour_truth, _colour_choice, _size, _size))
+    return kind(sampler)
 
 
 def _other_tint(tint: str, dice: Dice) -> str:
@@ -119,93 +119,93 @@ def _shuffled(first: str, second: str, dice: Dice) -> tuple[str, str]:
     return (first, second) if dice.chance(0.5) else (second, first)
 
 
-def _colour(site: Site) -> TaskDraft | None:
-    tint = site.fate.choice(tuple(TINTS))
-    x = site.key(tintable)
-    wording = say(COLOUR, site.fate, site.split, be=be(x), x=x)
-    scene = site.scene([x], colour=True)
+def _colour(sampler: TaskSampler) -> TaskDraft | None:
+    tint = sampler.fixed.choice(tuple(TINTS))
+    x = sampler.key(tintable)
+    wording = say(COLOUR, sampler.fixed, sampler.split, be=be(x), x=x)
+    scene = sampler.scene([x], colour=True)
     return drafted(wording, scene and tinted(scene, x, tint), TextAnswer(tint), (x,))
 
 
-def _colour_truth(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    tint = site.fate.choice(tuple(TINTS))
-    x = site.key(tintable)
-    wording = say(COLOUR_TRUTH, site.fate, site.split, be=be(x), x=x, tint=tint)
-    scene = site.scene([x], colour=True)
-    shown = tint if yes else _other_tint(tint, site.fate)
+def _colour_truth(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    tint = sampler.fixed.choice(tuple(TINTS))
+    x = sampler.key(tintable)
+    wording = say(COLOUR_TRUTH, sampler.fixed, sampler.split, be=be(x), x=x, tint=tint)
+    scene = sampler.scene([x], colour=True)
+    shown = tint if yes else _other_tint(tint, sampler.fixed)
     return drafted(wording, scene and tinted(scene, x, shown), truth(yes), (x,))
 
 
-def _colour_choice(site: Site) -> TaskDraft | None:
-    tint = site.fate.choice(tuple(TINTS))
-    first, second = _shuffled(tint, _other_tint(tint, site.fate), site.fate)
-    x = site.key(tintable)
-    wording = say(COLOUR_CHOICE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
-    scene = site.scene([x], colour=True)
+def _colour_choice(sampler: TaskSampler) -> TaskDraft | None:
+    tint = sampler.fixed.choice(tuple(TINTS))
+    first, second = _shuffled(tint, _other_tint(tint, sampler.fixed), sampler.fixed)
+    x = sampler.key(tintable)
+    wording = say(COLOUR_CHOICE, sampler.fixed, sampler.split, be=be(x), x=x, first=first, second=second)
+    scene = sampler.scene([x], colour=True)
     return drafted(wording, scene and tinted(scene, x, tint), TextAnswer(tint), (x,), (first, second))
 
 
-def _size(site: Site) -> TaskDraft | None:
-    size = site.fate.choice(("small", "large"))
-    first, second = _shuffled("small", "large", site.fate)
-    x = site.key()
-    wording = say(SIZE, site.fate, site.split, be=be(x), x=x, first=first, second=second)
-    scene = site.scene([x], counts=(2, 3))
+def _size(sampler: TaskSampler) -> TaskDraft | None:
+    size = sampler.fixed.choice(("small", "large"))
+    first, second = _shuffled("small", "large", sampler.fixed)
+    x = sampler.key()
+    wording = say(SIZE, sampler.fixed, sampler.split, be=be(x), x=x, first=first, second=second)
+    scene = sampler.scene([x], counts=(2, 3))
     if scene is None or the(scene, x).size != size:
         return None
     return TaskDraft(wording, (scene,), TextAnswer(size), (x,), (first, second))
 
 
-def _relation(site: Site) -> TaskDraft | None:
-    return _relation_truth(site) if site.even() else _relation_query(site)
+def _relation(sampler: TaskSampler) -> TaskDraft | None:
+    return _relation_truth(sampler) if sampler.even() else _relation_query(sampler)
 
 
-def _relation_truth(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    relation = site.fate.choice(tuple(RELATIONS))
-    word = _relation_word(site, relation)
-    x = site.key()
-    y = site.key(apart=[x])
-    wording = say(RELATION_TRUTH, site.fate, site.split, be=be(x), x=x, a_x=some(x), y=y, relation=word)
-    scene = site.scene([x, y], counts=(2, 5))
+def _relation_truth(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    relation = sampler.fixed.choice(tuple(RELATIONS))
+    word = _relation_word(sampler, relation)
+    x = sampler.key()
+    y = sampler.key(apart=[x])
+    wording = say(RELATION_TRUTH, sampler.fixed, sampler.split, be=be(x), x=x, a_x=some(x), y=y, relation=word)
+    scene = sampler.scene([x, y], counts=(2, 5))
     sides = scene and beside(scene, the(scene, y), relation if yes else OPPOSITE[relation])
     if not scene or not sides or the(scene, x) not in sides:
         return None
     return TaskDraft(wording, (scene,), truth(yes), (x, y))
 
 
-def _relation_query(site: Site) -> TaskDraft | None:
-    relation = site.fate.choice(tuple(RELATIONS))
-    word = _relation_word(site, relation)
-    x = site.key()
-    y = site.key(apart=[x])
-    wording = say(RELATION_QUERY, site.fate, site.split, y=y, relation=word)
-    scene = site.scene([x, y], counts=(2, 5))
+def _relation_query(sampler: TaskSampler) -> TaskDraft | None:
+    relation = sampler.fixed.choice(tuple(RELATIONS))
+    word = _relation_word(sampler, relation)
+    x = sampler.key()
+    y = sampler.key(apart=[x])
+    wording = say(RELATION_QUERY, sampler.fixed, sampler.split, y=y, relation=word)
+    scene = sampler.scene([x, y], counts=(2, 5))
     if scene is None or beside(scene, the(scene, y), relation) != (the(scene, x),):
         return None
     return TaskDraft(wording, (scene,), TextAnswer(x), (x, y))
 
 
-def _comparison(site: Site) -> TaskDraft | None:
-    kind = site.fate.choice((_compare_counts, _compare_counts, _compare_colours, _compare_sizes))
-    return kind(site)
+def _comparison(sampler: TaskSampler) -> TaskDraft | None:
+    kind = sampler.fixed.choice((_compare_counts, _compare_counts, _compare_colours, _compare_sizes))
+    return kind(sampler)
 
 
-def _compare_counts(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    wordings = site.fate.choice((MORE, FEWER, EQUAL))
-    more, equal = site.fate.choice(MORE_COUNTS), site.fate.choice(EQUAL_COUNTS)
+def _compare_counts(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    wordings = sampler.fixed.choice((MORE, FEWER, EQUAL))
+    more, equal = sampler.fixed.choice(MORE_COUNTS), sampler.fixed.choice(EQUAL_COUNTS)
     if wordings is EQUAL:
-        counts = equal if yes else _flipped(more, flip=site.even())
+        counts = equal if yes else _flipped(more, flip=sampler.even())
     else:
         # What is not more is mostly fewer, now and then as many.
-        no = equal if site.fate.chance(0.3) else _flipped(more, flip=True)
+        no = equal if sampler.fixed.chance(0.3) else _flipped(more, flip=True)
         counts = _flipped(more if yes else no, flip=wordings is FEWER)
-    x = site.key(countable)
-    y = site.key(countable, apart=[x])
-    wording = say(wordings, site.fate, site.split, xs=plural(x), ys=plural(y))
-    scene = site.scene([x] * counts[0] + [y] * counts[1], avoid=[x, y])
+    x = sampler.key(countable)
+    y = sampler.key(countable, apart=[x])
+    wording = say(wordings, sampler.fixed, sampler.split, xs=plural(x), ys=plural(y))
+    scene = sampler.scene([x] * counts[0] + [y] * counts[1], avoid=[x, y])
     return drafted(wording, scene, truth(yes), (x, y))
 
 
@@ -213,52 +213,52 @@ def _flipped(counts: tuple[int, int], *, flip: bool) -> tuple[int, int]:
     return (counts[1], counts[0]) if flip else counts
 
 
-def _compare_colours(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    tint = site.fate.choice(tuple(TINTS))
-    x = site.key(tintable)
-    y = site.key(tintable, apart=[x])
-    wording = say(SAME_COLOUR, site.fate, site.split, x=x, y=y)
-    scene = site.scene([x, y], counts=(2, 5), colour=True)
-    other = tint if yes else _other_tint(tint, site.dice)
+def _compare_colours(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    tint = sampler.fixed.choice(tuple(TINTS))
+    x = sampler.key(tintable)
+    y = sampler.key(tintable, apart=[x])
+    wording = say(SAME_COLOUR, sampler.fixed, sampler.split, x=x, y=y)
+    scene = sampler.scene([x, y], counts=(2, 5), colour=True)
+    other = tint if yes else _other_tint(tint, sampler.dice)
     return drafted(wording, scene and tinted(tinted(scene, x, tint), y, other), truth(yes), (x, y))
 
 
-def _compare_sizes(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    wordings = site.fate.choice((LARGER, SMALLER))
-    x = site.key()
-    y = site.key(apart=[x])
-    wording = say(wordings, site.fate, site.split, be=be(x), x=x, y=y)
-    scene = site.scene([x, y], counts=(2, 3))
+def _compare_sizes(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    wordings = sampler.fixed.choice((LARGER, SMALLER))
+    x = sampler.key()
+    y = sampler.key(apart=[x])
+    wording = say(wordings, sampler.fixed, sampler.split, be=be(x), x=x, y=y)
+    scene = sampler.scene([x, y], counts=(2, 3))
     sizes = ("large", "small") if (wordings is LARGER) == yes else ("small", "large")
     if scene is None or (the(scene, x).size, the(scene, y).size) != sizes:
         return None
     return TaskDraft(wording, (scene,), truth(yes), (x, y))
 
 
-def _choice(site: Site) -> TaskDraft | None:
-    return _choice_of_names(site) if site.even() else _choice_of_sides(site)
+def _choice(sampler: TaskSampler) -> TaskDraft | None:
+    return _choice_of_names(sampler) if sampler.even() else _choice_of_sides(sampler)
 
 
-def _choice_of_names(site: Site) -> TaskDraft | None:
-    order = site.even()
-    x = site.key()
-    y = site.key(apart=[x])
+def _choice_of_names(sampler: TaskSampler) -> TaskDraft | None:
+    order = sampler.even()
+    x = sampler.key()
+    y = sampler.key(apart=[x])
     first, second = (x, y) if order else (y, x)
-    wording = say(CHOICE, site.fate, site.split, a_x=some(first), a_y=some(second))
-    scene = site.scene([x], avoid=[x, y])
+    wording = say(CHOICE, sampler.fixed, sampler.split, a_x=some(first), a_y=some(second))
+    scene = sampler.scene([x], avoid=[x, y])
     return drafted(wording, scene, TextAnswer(x), (x, y), (first, second))
 
 
-def _choice_of_sides(site: Site) -> TaskDraft | None:
-    relation = site.fate.choice(tuple(RELATIONS))
-    first, second = _shuffled(*OPPOSITES[relation], site.fate)
+def _choice_of_sides(sampler: TaskSampler) -> TaskDraft | None:
+    relation = sampler.fixed.choice(tuple(RELATIONS))
+    first, second = _shuffled(*OPPOSITES[relation], sampler.fixed)
     wordings = SIDE_CHOICE if relation in {"left", "right"} else HEIGHT_CHOICE
-    x = site.key()
-    y = site.key(apart=[x])
-    wording = say(wordings, site.fate, site.split, be=be(x), x=x, y=y, first=first, second=second)
-    scene = site.scene([x, y], counts=(2, 5))
+    x = sampler.key()
+    y = sampler.key(apart=[x])
+    wording = say(wordings, sampler.fixed, sampler.split, be=be(x), x=x, y=y, first=first, second=second)
+    scene = sampler.scene([x, y], counts=(2, 5))
     if scene is None or not relation_holds(the(scene, x), relation, the(scene, y)):
         return None
     sides = beside(scene, the(scene, y), relation)
@@ -267,14 +267,14 @@ def _choice_of_sides(site: Site) -> TaskDraft | None:
     return TaskDraft(wording, (scene,), TextAnswer(relation), (x, y), (first, second))
 
 
-def _logical(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    wordings = site.fate.choice((AND, OR, BUT_NOT))
-    x = site.key()
-    y = site.key(apart=[x])
-    present = site.fate.choice(_present(x, y)[wordings is AND, wordings is OR, yes])
-    wording = say(wordings, site.fate, site.split, a_x=some(x), a_y=some(y), y=y)
-    scene = site.scene(present, avoid=[x, y])
+def _logical(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    wordings = sampler.fixed.choice((AND, OR, BUT_NOT))
+    x = sampler.key()
+    y = sampler.key(apart=[x])
+    present = sampler.fixed.choice(_present(x, y)[wordings is AND, wordings is OR, yes])
+    wording = say(wordings, sampler.fixed, sampler.split, a_x=some(x), a_y=some(y), y=y)
+    scene = sampler.scene(present, avoid=[x, y])
     return drafted(wording, scene, truth(yes), (x, y))
 
 
@@ -290,14 +290,14 @@ def _present(x: str, y: str) -> dict[tuple[bool, bool, bool], tuple[list[str], .
     }
 
 
-def _two_hops(site: Site) -> TaskDraft | None:
-    kind = site.fate.choice((_hop_colour, _hop_colour_truth, _hop_count, _hop_name))
-    return kind(site)
+def _two_hops(sampler: TaskSampler) -> TaskDraft | None:
+    kind = sampler.fixed.choice((_hop_colour, _hop_colour_truth, _hop_count, _hop_name))
+    return kind(sampler)
 
 
-def _hop_noun(site: Site) -> str:
+def _hop_noun(sampler: TaskSampler) -> str:
     """Choose what the thing behind the relation is called: a hypernym, or "" for just a thing."""
-    return site.fate.choice(COUNTABLE_GROUPS) if site.fate.chance(0.6) else ""
+    return sampler.fixed.choice(COUNTABLE_GROUPS) if sampler.fixed.chance(0.6) else ""
 
 
 @dataclass(frozen=True)
@@ -311,14 +311,14 @@ class _Hop:
     other: str
 
 
-def _hop(site: Site, *, colour: bool) -> _Hop | None:
-    relation = site.fate.choice(tuple(RELATIONS))
-    word = _relation_word(site, relation)
-    group = _hop_noun(site)
-    noun = singular(group) if group else site.fate.choice(THINGS)
-    x = site.key(tintable, *([member(group)] if group else []))
-    y = site.key(*([lambda name: not member(group)(name)] if group else []), apart=[x])
-    scene = site.scene([x, y], counts=(3, 5), colour=colour)
+def _hop(sampler: TaskSampler, *, colour: bool) -> _Hop | None:
+    relation = sampler.fixed.choice(tuple(RELATIONS))
+    word = _relation_word(sampler, relation)
+    group = _hop_noun(sampler)
+    noun = singular(group) if group else sampler.fixed.choice(THINGS)
+    x = sampler.key(tintable, *([member(group)] if group else []))
+    y = sampler.key(*([lambda name: not member(group)(name)] if group else []), apart=[x])
+    scene = sampler.scene([x, y], counts=(3, 5), colour=colour)
     sides = scene and beside(scene, the(scene, y), relation)
     if not scene or not sides:
         return None
@@ -326,44 +326,46 @@ def _hop(site: Site, *, colour: bool) -> _Hop | None:
     return _Hop(scene, word, x, noun, y) if candidates == [the(scene, x)] else None
 
 
-def _hop_colour(site: Site) -> TaskDraft | None:
-    tint = site.fate.choice(tuple(TINTS))
-    hop = _hop(site, colour=True)
+def _hop_colour(sampler: TaskSampler) -> TaskDraft | None:
+    tint = sampler.fixed.choice(tuple(TINTS))
+    hop = _hop(sampler, colour=True)
     if hop is None:
         return None
-    wording = say(HOP_COLOUR, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
+    wording = say(HOP_COLOUR, sampler.fixed, sampler.split, z=hop.noun, relation=hop.relation, y=hop.other)
     return TaskDraft(wording, (tinted(hop.scene, hop.thing, tint),), TextAnswer(tint), (hop.thing, hop.other))
 
 
-def _hop_colour_truth(site: Site) -> TaskDraft | None:
-    yes = site.yes()
-    tint = site.fate.choice(tuple(TINTS))
-    hop = _hop(site, colour=True)
+def _hop_colour_truth(sampler: TaskSampler) -> TaskDraft | None:
+    yes = sampler.yes()
+    tint = sampler.fixed.choice(tuple(TINTS))
+    hop = _hop(sampler, colour=True)
     if hop is None:
         return None
-    wording = say(HOP_COLOUR_TRUTH, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other, tint=tint)
-    shown = tint if yes else _other_tint(tint, site.dice)
+    wording = say(
+        HOP_COLOUR_TRUTH, sampler.fixed, sampler.split, z=hop.noun, relation=hop.relation, y=hop.other, tint=tint
+    )
+    shown = tint if yes else _other_tint(tint, sampler.dice)
     return TaskDraft(wording, (tinted(hop.scene, hop.thing, shown),), truth(yes), (hop.thing, hop.other))
 
 
-def _hop_name(site: Site) -> TaskDraft | None:
-    hop = _hop(site, colour=False)
+def _hop_name(sampler: TaskSampler) -> TaskDraft | None:
+    hop = _hop(sampler, colour=False)
     if hop is None:
         return None
-    wording = say(HOP_NAME, site.fate, site.split, z=hop.noun, relation=hop.relation, y=hop.other)
+    wording = say(HOP_NAME, sampler.fixed, sampler.split, z=hop.noun, relation=hop.relation, y=hop.other)
     return TaskDraft(wording, (hop.scene,), TextAnswer(hop.thing), (hop.thing, hop.other))
 
 
-def _hop_count(site: Site) -> TaskDraft | None:
-    number = site.fate.integer(0, 3)
-    relation = site.fate.choice(tuple(RELATIONS))
-    word = _relation_word(site, relation)
-    group = site.fate.choice(COUNTABLE_GROUPS) if site.even() else ""
-    x = site.key(countable, *([member(group)] if group else []))
-    y = site.key(*([lambda name: not member(group)(name)] if group else []), apart=[x])
-    total = max(number + site.dice.integer(0, 1), 1)
-    wording = say(HOP_COUNT, site.fate, site.split, zs=group or plural(x), relation=word, y=y)
-    scene = site.scene([y] + [x] * total, groups=[group] if group else [], counts=(2, 5))
+def _hop_count(sampler: TaskSampler) -> TaskDraft | None:
+    number = sampler.fixed.integer(0, 3)
+    relation = sampler.fixed.choice(tuple(RELATIONS))
+    word = _relation_word(sampler, relation)
+    group = sampler.fixed.choice(COUNTABLE_GROUPS) if sampler.even() else ""
+    x = sampler.key(countable, *([member(group)] if group else []))
+    y = sampler.key(*([lambda name: not member(group)(name)] if group else []), apart=[x])
+    total = max(number + sampler.dice.integer(0, 1), 1)
+    wording = say(HOP_COUNT, sampler.fixed, sampler.split, zs=group or plural(x), relation=word, y=y)
+    scene = sampler.scene([y] + [x] * total, groups=[group] if group else [], counts=(2, 5))
     sides = scene and beside(scene, the(scene, y), relation)
     if not scene or sides is None or sum(o.concept == x for o in sides or ()) != number:
         return None

@@ -25,19 +25,19 @@ class Wordings:
 
 
 @dataclass(frozen=True)
-class Said:
+class Instruction:
     """An instruction and the template it was made from, in which everything that matters is masked."""
 
     text: str
     masked: str
 
 
-def say(wordings: Wordings, dice: Dice, split: Split, **slots: str) -> Said:
+def say(wordings: Wordings, dice: Dice, split: Split, **slots: str) -> Instruction:
     """Choose a template and fill it; `{picture}` is filled with one of the words for it."""
     options = wordings.common + (wordings.test if split == "test" else ())
     template = dice.choice(options)
     text = template.format(picture=dice.choice(PICTURE), **slots)
-    return Said(text[0].upper() + text[1:], template)
+    return Instruction(text[0].upper() + text[1:], template)
 
 
 def be(name: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 import platformdirs
 
 from snellen.microworld.concepts import HERE
+from snellen.microworld.training.model_cards import ABOUT, table, write_cards
 
 CHECKPOINTS = HERE / "checkpoints"
 REPORT = CHECKPOINTS / "report.json"
@@ -91,6 +92,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, help="optimizer steps (default: those of the shipped checkpoints)")
     parser.add_argument("--seed", type=int, help="seed (default: 7 in training, 1 in the report)")
     parser.add_argument("--scenes", type=int, default=300, help="held-out scenes of the report")
+    parser.add_argument(
+        "--only", nargs="+", choices=ABOUT, default=tuple(ABOUT), metavar="NAME",
+        help="checkpoints of the report; figures of the others stay",
+    )  # fmt: skip
     parser.add_argument("--fresh", action="store_true", help="forget an interrupted run")
     parser.add_argument("--continued", action="store_true", help="train a shipped checkpoint further (owlvit, blip)")
     return parser
@@ -138,9 +143,14 @@ def _examine(arguments: argparse.Namespace) -> None:
 
 def _report(arguments: argparse.Namespace) -> None:
     from snellen.microworld.training.measure import report
-    from snellen.microworld.training.model_cards import table, write_cards
 
-    figures = report(seed=1 if arguments.seed is None else arguments.seed, scenes=arguments.scenes)
+    seed = 1 if arguments.seed is None else arguments.seed
+    figures = report(seed=seed, scenes=arguments.scenes, checkpoints=arguments.only)
+    if REPORT.exists():
+        before = json.loads(REPORT.read_text(encoding="utf-8"))
+        if [before["seed"], before["scenes"]] == [seed, arguments.scenes]:
+            for share in ("known", "novel"):
+                figures[share] = before[share] | figures[share]
     REPORT.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     write_cards(CHECKPOINTS, figures)
     print(table(figures))

@@ -101,7 +101,7 @@ def continue_training(work: Path, out: Path, *, seed: int, steps: int) -> Traini
         work: Folder for drawn pictures and the state of the run.
         out: Folder of the checkpoint.
         seed: Seed of the run.
-        steps: Optimizer steps of 20 pictures with six questions each.
+        steps: Optimizer steps of 18 pictures with four questions each.
     """
     tokenizer = BertTokenizer.from_pretrained(out)
     torch.manual_seed(seed)
@@ -149,7 +149,7 @@ class BlipTraining:
     ) -> None:
         self.model, self.tokenizer, self.scenes, self.views, self.steps = model, tokenizer, scenes, views, steps
         self.continued = continued
-        self.batch = BatchShape(16, 4, 6) if continued else BatchShape(11, 5, 8)
+        self.batch = BatchShape(16, 2, 4) if continued else BatchShape(11, 5, 8)
         self.names = known_names()
         self._index = {name: index for index, name in enumerate(self.names)}
         self.pointer = Pointer(lambda text: tokenizer(text, add_special_tokens=False)["input_ids"], self.names)
@@ -169,7 +169,7 @@ class BlipTraining:
         parts |= self._captioning(tokens[: len(whole)], whole)
         if self.continued:
             parts |= self._naming(tokens[: len(whole), 1:], whole)
-        if step % 2:
+        if step % (6 if self.continued else 2) == 1:
             parts |= self._matching(tokens[: len(whole)], whole, Dice("match", step))
         total = torch.stack([WEIGHTS[name] * part for name, part in parts.items()]).sum()
         return total, {name: part.item() for name, part in parts.items()}

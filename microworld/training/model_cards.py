@@ -44,11 +44,12 @@ def write_cards(folder: Path, figures: dict[str, Any]) -> None:
 
     Args:
         folder: Holds the folders of the checkpoints, each with the `training.json` of its run; one that is not there
-            gets no card.
+            gets no card, nor does one without figures.
         figures: As `snellen.microworld.training.measure.report` gives them.
     """
     for name, (classes, data, prefixes) in ABOUT.items():
-        if not (folder / name / "training.json").exists():
+        measured = any(key.startswith(prefixes) for key in figures["known"])
+        if not measured or not (folder / name / "training.json").exists():
             continue
         run = json.loads((folder / name / "training.json").read_text(encoding="utf-8"))
         # A pipeline has its weights in folders, and the classifier has statistics beside its own.

@@ -6,6 +6,7 @@ inference) on the patches at an object's middle, whose boxes can be right; tinte
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -66,12 +67,14 @@ def continue_training(work: Path, out: Path, *, seed: int, steps: int) -> Traini
     model = OwlViTForObjectDetection.from_pretrained(out, dtype=torch.float32)
     crowds = corpus(work / "corpus", "crowds", 4_000, series="continued")
     scenes = corpus(work / "corpus", "hard", 20_000, series="continued")
-    lesson = DetectorTraining(model, tokenizer, crowds, scenes, steps, names_share=0.0, crowds_share=0.25, parts=0.3)
+    # Other seeds see other batches; the shipped runs are those of 7 and 8.
+    mix = BatchMix(names=0.0, crowds=0.15, parts=0.2, seed=seed + 4)
+    lesson = DetectorTraining(model, tokenizer, crowds, scenes, steps, mix)
     outcome = run(
         model,
         lesson.loss,
-        TrainingSchedule(steps),
-        rates={"": 4e-4, "owlvit.text": 1e-4},
+        TrainingSchedule(steps, warmup=30),
+        rates={"": 2e-4, "owlvit.text": 5e-5},
         work=work / "owlvit-continued",
         seed=seed,
     )
@@ -146,6 +149,23 @@ def clip_tokenizer(work: Path) -> CLIPTokenizer:
     return CLIPTokenizer.from_pretrained(folder)
 
 
+@dataclass(frozen=True)
+class BatchMix:
+    """Mixture of the batches of a run.
+
+    Attributes:
+        names: Share of the steps that belong to the first lesson.
+        crowds: Share of crowds in the batches of the second lesson; None lets it fall from step to step.
+        parts: Share of the second lesson's batches whose pictures are cut and stretched.
+        seed: Seed of the choice of pictures.
+    """
+
+    names: float = NAMES_SHARE
+    crowds: float | None = None
+    parts: float = 0.0
+    seed: int = 11
+
+
 class DetectorTraining:
     """Batches of scenes and the loss on them.
 
@@ -155,9 +175,7 @@ class DetectorTraining:
         crowds: Pictures full of things.
         scenes: Ordinary pictures.
         steps: Optimizer steps of the run.
-        names_share: Share of the steps that belong to the first lesson.
-        crowds_share: Share of crowds in the batches of the second lesson; None lets it fall from step to step.
-        parts: Share of the batches whose pictures are cut and stretched.
+        mix: Mixture of the batches.
     """
 
     def __init__(
@@ -167,13 +185,10 @@ class DetectorTraining:
         crowds: Corpus,
         scenes: Corpus,
         steps: int,
-        *,
-        names_share: float = NAMES_SHARE,
-        crowds_share: float | None = None,
-        parts: float = 0.0,
+        mix: BatchMix | None = None,
     ) -> None:
         self.model, self.tokenizer, self.crowds, self.scenes, self.steps = model, tokenizer, crowds, scenes, steps
-        self.names_share, self.crowds_share, self.parts = names_share, crowds_share, parts
+        self.mix = mix or BatchMix()
         self.names = known_names()
         self._index = {name: i for i, name in enumerate(self.names)}
         self._fixed: torch.Tensor | None = None
@@ -185,14 +200,14 @@ class DetectorTraining:
         number of steps, not of pictures). Then words and places: larger batches, more and more of them scenes, the text
         encoder trained along with tinted names.
         """
-        dice = np.random.default_rng([step, 11])
-        early = step < self.names_share * self.steps
-        crowded = 1 - step / self.steps if self.crowds_share is None else self.crowds_share
+        dice = np.random.default_rng([step, self.mix.seed])
+        early = step < self.mix.names * self.steps
+        crowded = 1 - step / self.steps if self.mix.crowds is None else self.mix.crowds
         pictures = self.crowds if early or dice.random() < crowded else self.scenes
         chosen = np.sort(dice.integers(0, len(pictures.scenes), SMALL_BATCH if early else BATCH))
         shift = dice.integers(-SHIFT, SHIFT + 1, 2)
         things = [objects_of(pictures.scenes[i], self._index) for i in chosen]
-        if dice.random() < self.parts:
+        if dice.random() < self.mix.parts:
             shift = np.zeros(2, dtype=np.int64)
             windows = [random_window(dice) for _ in chosen]
             pixels = as_input(np.stack([cut(p, w) for p, w in zip(pictures.pictures[chosen], windows, strict=True)]))

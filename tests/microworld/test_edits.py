@@ -13,7 +13,7 @@ from snellen import microworld
 from snellen.microworld.concepts import ART
 from snellen.microworld.drawing import draw, draw_array, truths
 from snellen.microworld.scenes import SceneObject
-from snellen.microworld.tasks.edits import Mask, fates
+from snellen.microworld.tasks.edits import Mask, required_changes
 from snellen.microworld.tasks.task import EditAnswer, EditStep, TaskOutcome, WorldTask
 
 
@@ -153,9 +153,9 @@ def test_what_replaces_a_region_is_recognised_by_the_callers_classifier() -> Non
 def test_the_order_of_chained_steps_decides_what_is_left() -> None:
     scene = TASKS[0].scenes[0]
     cover, pop = EditStep("emoji", (0,), "ghost"), EditStep("colorpop", (1,))
-    assert fates(scene, EditAnswer((cover, pop)))[0].gray
-    assert not fates(scene, EditAnswer((pop, cover)))[0].gray
-    assert fates(scene, EditAnswer((cover, pop)))[0].changed
+    assert required_changes(scene, EditAnswer((cover, pop)))[0].gray
+    assert not required_changes(scene, EditAnswer((pop, cover)))[0].gray
+    assert required_changes(scene, EditAnswer((cover, pop)))[0].changed
 
 
 def test_an_outcome_without_a_picture_is_wrong() -> None:
