@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class ThreadDisplay(Generic[State]):
+class ThreadDisplay(ABC, Generic[State]):
     """A kind of thread at the terminal: what is shown of it, and what is written and printed at its end.
 
     Subclasses show the events of their kind in ``show_event``.
@@ -39,17 +40,17 @@ class ThreadDisplay(Generic[State]):
     _task: TaskID | None = None
 
     @property
+    @abstractmethod
     def kind(self) -> ThreadType[State]:
         """The kind of thread."""
-        raise NotImplementedError
 
+    @abstractmethod
     def show_event(self, event: Any) -> None:  # noqa: ANN401 - the events of its own kind of thread
         """Show an event of this kind of thread; requests for a decision are shown already."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_json(self, thread: str, state: State, request: Json | None) -> Json:
         """Return everything about the thread as plain JSON, with the request that it waits with, if it does."""
-        raise NotImplementedError
 
     def write(self, _thread: str, _state: State, _options: argparse.Namespace) -> list[Path | str]:
         """Write the files that the options ask for, and return their paths."""
