@@ -187,7 +187,8 @@ def _typed(limits: Mapping[str, float], usual: ServerSettings | JobLimits, *, le
             names = ", ".join((*_numbers(ServerSettings()), *(_JOBS + one for one in _numbers(JobLimits()))))
             msg = f"There is no limit {lead}{name[:40]}: choose one of {names}."
             raise BadInput(msg)
-        if not value > 0:
+        # A limit of which zero is the default is off at zero.
+        if not (value > 0 or value == numbers[name] == 0):
             msg = f"--limit {lead}{name}={value:g} is too small: give a number above zero."
             raise BadInput(msg)
     return {name: type(numbers[name])(value) for name, value in limits.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from snellen.page.html import trace_html
 from snellen.reports.templating import rendered
 
 
-class ThreadTab:
+class ThreadTab(ABC):
     """A tab with a thread in it.
 
     Subclasses lay out the components, among them those that ``stop_and_resume`` makes, ``approval``, ``trace`` and
@@ -42,10 +43,11 @@ class ThreadTab:
         self.resume = gr.Button("Resume", size="sm", variant="primary", visible=False, elem_id=f"{self.name}-resume")
 
     @property
+    @abstractmethod
     def own_outputs(self) -> list[Any]:
         """The components that ``updates`` changes."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def updates(self, view: ThreadView, home: Path, *, known: bool) -> Updates:
         """Show a thread in the tab's own components.
 
@@ -54,7 +56,6 @@ class ThreadTab:
             home: The memory's home of its user.
             known: Whether the tab shows such threads.
         """
-        raise NotImplementedError
 
     @property
     def follow(self) -> dict[str, Any]:

@@ -49,6 +49,7 @@ def test_limits_are_set_by_name() -> None:
 
     assert (settings.requests_each, settings.body_seconds, jobs.running) == (8, 0.5, 2)
     assert isinstance(settings.requests_each, int)
+    assert limited(options("thread_days=0"))[0].thread_days == 0
 
 
 @pytest.mark.parametrize(
