@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -28,7 +28,7 @@ from snellen.tools import registry
 from snellen.tools.program import StepRecord, inputs_for, load, run
 from snellen.tools.registry import ToolContext, catalogue
 from snellen.tools.vision.describe import read_property, same_property
-from snellen.values import Picture, Region, Untaught
+from snellen.values import Picture, Region, Untaught, Value
 
 cropping: Any = importlib.import_module("snellen.tools.editing.crop")
 
@@ -86,11 +86,16 @@ class Oracle:
         """Return a stored picture."""
         return self.pictures[picture_id]
 
-    def run(self, program: str) -> list[StepRecord]:
-        """Run a program and return its records; the last one carries the error where one step failed."""
+    def run(self, program: str, overrides: Mapping[str, Value] | None = None) -> list[StepRecord]:
+        """Run a program and return its records; the last one carries the error where one step failed.
+
+        Args:
+            program: The program.
+            overrides: Outputs of steps by their address, which are taken instead of the truth.
+        """
         kinds = inputs_for(len(self.inputs))
         with self._seeing():
-            return list(run(load(program, kinds), self.inputs, self.context))
+            return list(run(load(program, kinds), self.inputs, self.context, overrides=overrides))
 
     @contextmanager
     def _seeing(self) -> Iterator[None]:
@@ -143,7 +148,7 @@ class Oracle:
         tinted = tint in TINTS and not names
         names = _expanded(rest) if tinted else names
         return [
-            Region(box, 1.0, item.concept, picture=image.id)
+            Region(box, 1.0, f"{tint} {item.concept}" if tinted else item.concept, picture=image.id)
             for item, box in self.views[image.id].objects()
             if item.concept in names and (not tinted or item.tint == tint)
         ]
@@ -184,7 +189,7 @@ class Oracle:
         return [replace(region, mask=self.put(self._masks(image, region.box)).id) for region in object]
 
     def _same(self, context: ToolContext, object: list[Region], other: list[Region], by: str = "label") -> bool:
-        if read_property(by) != "colour":
+        if read_property(by) != "colour" or not object or not other:
             return same_property(context, object, other, by)
         one, two = (self._item(each[0].picture, each[0]) for each in (object, other))
         return one is not None and two is not None and (one.tint or one.concept) == (two.tint or two.concept)
