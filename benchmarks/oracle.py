@@ -31,6 +31,7 @@ from snellen.tools.vision.describe import read_property, same_property
 from snellen.values import Picture, Region, Untaught, Value
 
 cropping: Any = importlib.import_module("snellen.tools.editing.crop")
+selecting: Any = importlib.import_module("snellen.tools.vision.select")
 
 SEEN = 0.5
 """Share of an object's box that a crop must show for the object to be seen in it."""
@@ -209,7 +210,12 @@ class Oracle:
     def _select(
         self, _: ToolContext, image: Picture, object: list[Region], query: str, category: str | None = None
     ) -> list[Region]:
-        return [region for region in object if self._name_of(image, region) in _expanded(query)]
+        named = [region for region in object if self._name_of(image, region) in _expanded(query)]
+        place = selecting._place(query)
+        if named or place is None or not object:
+            return named
+        words = query.casefold().split()
+        return [min([each for each in object if self._name_of(image, each) in words] or object, key=place)]
 
     def _replaced(self, context: ToolContext, image: Picture, object: list[Region], prompt: str) -> Picture:
         picture = self.get(image.id).copy()
@@ -234,7 +240,7 @@ def answer(view: View, question: str) -> str:
         asked = re.fullmatch(r"is (?:it|the picture) (\w+)", low)
         if asked and asked[1] in options:
             return "yes" if asked[1] == value else "no"
-    if low.startswith("what is in the "):
+    if low.startswith("what is in the ") and not low.endswith("picture"):
         quadrant = low.removeprefix("what is in the ")
         return next((item.concept for item in scene.objects if place(item) == quadrant), "nothing")
     return _of_things(low, shown)

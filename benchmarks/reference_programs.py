@@ -15,6 +15,7 @@ from snellen.errors import SnellenError
 from snellen.microworld.scenes import Scene
 from snellen.models.vision.models import Models
 from snellen.summaries.runs import in_words
+from snellen.tools.boxes import Box
 from snellen.tools.program import StepRecord, final_value, inputs_for, load, run
 from snellen.values import Picture, Value, from_json
 
@@ -63,6 +64,13 @@ def read_references(folder: Path = FOLDER) -> list[Reference]:
     ]
 
 
+def tagged(records: Sequence[StepRecord]) -> list[Box]:
+    """Return the boxes that a run tagged."""
+    objects = [record.arguments["object"] for record in records if record.tool == "TAG"]
+    regions = [from_json(each) for regions in objects if isinstance(regions, list) for each in regions]
+    return [region.box for region in regions]
+
+
 class SeenScenes:
     """Scenes whose programs run with perfect sight or with that of models; both name the same pictures.
 
@@ -94,9 +102,7 @@ class SeenScenes:
             return TaskAnswer()
         if not isinstance(value, Picture):
             return TaskAnswer(in_words(value))
-        objects = [record.arguments["object"] for record in records if record.tool == "TAG"]
-        regions = [from_json(each) for regions in objects if isinstance(regions, list) for each in regions]
-        return TaskAnswer("", self._oracle.get(value.id), [region.box for region in regions])
+        return TaskAnswer("", self._oracle.get(value.id), tagged(records))
 
     def is_right(self, records: Sequence[StepRecord], row: Mapping[str, Any]) -> bool:
         """Tell whether a run answered what a row says."""

@@ -1,0 +1,40 @@
+"""Requests to a chat model as Snellen makes them, for tests of recordings and of the mailbox."""
+
+from __future__ import annotations
+
+from benchmarks.recordings import Reply, Request
+from snellen.memory.demonstrations import demonstration
+from snellen.reasoning.llm.prompt_files import Prompt, planner_prompt, programmer_prompt
+from snellen.reasoning.llm.reasoner import PlanReply, ProgramReply
+from snellen.reasoning.task import Examples, Plan, Task
+
+COUNTED = "How many cats are there?"
+PLAN: Reply = {"steps": ["Locate the cats.", "Count them."]}
+PROGRAM: Reply = {"program": "BOX0=LOC(image=IMAGE,object='cat')\nFINAL_RESULT=RESULT(var=len(BOX0))"}
+
+
+def plan_request(says: str = COUNTED, *, tools: str = "LOC", example: str = "") -> Request:
+    """Return a request for a plan, with other tools and examples if asked for."""
+    shown = [demonstration("plan", example, plan=["Look."])] if example else []
+    prompt = planner_prompt(Task(says, {"IMAGE": "Picture"}), Examples(plans_correct=shown), tools)
+    return Request("PlanReply", PlanReply.model_json_schema(), _messages(prompt))
+
+
+def program_request(says: str = COUNTED, plan: Reply = PLAN) -> Request:
+    """Return a request for a program."""
+    task = Task(says, {"IMAGE": "Picture"})
+    prompt = programmer_prompt(task, Plan(plan["steps"]), Examples(), "LOC")
+    return Request("ProgramReply", ProgramReply.model_json_schema(), _messages(prompt))
+
+
+def corrected(request: Request, reply: str, complaint: str) -> Request:
+    """Return the request that follows a reply that could not be used."""
+    again = [
+        {"role": "assistant", "content": reply},
+        {"role": "user", "content": f"That reply cannot be used:\n| {complaint}\nReply again."},
+    ]
+    return Request(request.kind, request.schema, [*request.messages, *again])
+
+
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
