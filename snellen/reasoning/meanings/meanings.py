@@ -7,6 +7,7 @@ form on disk and in replies of models: ``{"kind": "count", "things": {...}}``.
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError, model_validator
@@ -29,9 +30,16 @@ Aspect: TypeAlias = Literal["name", "colour", "size", "place", "ground"]
 """A thing's kind, its colour, its size, its part of the picture ("top left"), the background that it stands on."""
 SettingAspect: TypeAlias = Literal["background", "background colour", "weather", "style"]
 Operation: TypeAlias = Literal["colour pop", "blur the rest", "replace", "remove", "emoji", "tag", "crop"]
+_OF_PLACES: Final = frozenset({"place", "ground"})
 MAX_PARTS: Final = 64
 """Parts of one meaning; a longer one is nobody's sentence."""
 _MAX_BYTES: Final = 16_000
+
+
+def check_aspect(things: Things, what: Aspect) -> None:
+    """Raise a ``ValueError`` where an aspect of places is asked of things of several pictures."""
+    if what in _OF_PLACES:
+        check_same_picture(things)
 
 
 class Exist(Part):
@@ -123,11 +131,19 @@ class Count(Part):
 
 
 class Query(Part):
-    """An aspect of one thing: "What colour is the dog?", "What is the largest animal?"."""
+    """An aspect of one thing: "What colour is the dog?", "What is the largest animal?".
+
+    Several things may share the ground that they are on: "What are the animals standing on?".
+    """
 
     kind: Literal["query"] = "query"
     things: Things
     what: Aspect
+
+    @model_validator(mode="after")
+    def _within_one_picture(self) -> Query:
+        check_aspect(self.things, self.what)
+        return self
 
 
 class QuerySetting(Part):
@@ -145,6 +161,13 @@ class ListEach(Part):
     things: Things
     what: Aspect = "name"
     order: Literal["leftmost", "rightmost", "topmost", "bottommost", "largest", "smallest"] | None = None
+
+    @model_validator(mode="after")
+    def _within_one_picture(self) -> ListEach:
+        check_aspect(self.things, self.what)
+        if self.order not in {None, "largest", "smallest"}:
+            check_same_picture(self.things)
+        return self
 
 
 class Choose(Part):
@@ -285,6 +308,25 @@ def read_meaning(text: str) -> Meaning:
         msg = f"a meaning has at most {MAX_PARTS} parts; ask for less at once"
         raise BadInput(msg)
     return meaning
+
+
+def write_meaning(meaning: Meaning) -> str:
+    """Write a meaning as the JSON that `read_meaning` reads, without the fields that have their defaults."""
+    return write_part(meaning)
+
+
+def write_part(part: Part) -> str:
+    """Write a part of a meaning as JSON, without the fields that have their defaults."""
+    return json.dumps(_compact(part), ensure_ascii=False)
+
+
+def _compact(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_compact(each) for each in value]
+    if not isinstance(value, Part):
+        return value
+    fields = type(value).model_fields
+    return {name: _compact(each) for name, each in value if name == "kind" or each != fields[name].default}
 
 
 def _first_fault(error: ValidationError | RecursionError) -> str:

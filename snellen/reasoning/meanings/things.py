@@ -65,8 +65,8 @@ class Ordinal(Part):
     kind: Literal["ordinal"] = "ordinal"
     things: Things
     order: Order
-    rank: int = Field(1, ge=1, le=20)
-    count: int = Field(1, ge=1, le=20)
+    rank: int = Field(1, ge=1, le=10)
+    count: int = Field(1, ge=1, le=10)
 
     @model_validator(mode="after")
     def _within_one_picture(self) -> Ordinal:
@@ -231,6 +231,16 @@ def pictures(things: Things) -> frozenset[PictureName]:
         case Union():
             return pictures(things.one) | pictures(things.other)
     return pictures(things.things)
+
+
+def candidates(things: Ordinal) -> Things:
+    """Return the things among which an order chooses: those on a side, and never those that they are to be near to."""
+    match things.order:
+        case Nearness(side=None, of=of):
+            return Filter(things=things.things, property=IsNot(property=IsAmong(things=of)))
+        case Nearness(side=side, of=of) if side is not None:
+            return Filter(things=things.things, property=InRelation(relation=side, of=of))
+    return things.things
 
 
 def check_same_picture(*sets: Things) -> None:

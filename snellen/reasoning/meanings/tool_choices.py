@@ -1,0 +1,31 @@
+"""The tools that do an operation, where more than one can: a table that demonstrations may fill."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class ToolChoices(BaseModel):
+    """The tools for each operation of a meaning that several tools can do; the defaults are those that measured best.
+
+    Attributes:
+        everything: All things of a picture: THINGS segments and names them, LOC detects them.
+        colour_filter: Things of a colour: VQA is asked about each, or LOC is given the colour with the name.
+        fact_filter: Things of which a fact holds: by their label in LIST, or by CLASSIFY with LIST.
+        colour_answer: The colour of a thing: VQA is asked about its crop, or about its crop with a margin.
+        size_order: The larger of two things: that of the larger box, or that of the longer side.
+        background: What the background is: the label of BACKGROUND, or VQA.
+        outlines: Things that an edit keeps or covers: by their boxes, or by their masks.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    everything: Literal["THINGS", "LOC"] = "THINGS"
+    colour_filter: Literal["VQA", "LOC"] = "VQA"
+    fact_filter: Literal["label", "CLASSIFY"] = "label"
+    colour_answer: Literal["crop", "margin"] = "crop"
+    size_order: Literal["area", "side"] = "area"
+    background: Literal["BACKGROUND", "VQA"] = "BACKGROUND"
+    outlines: Literal["boxes", "masks"] = "boxes"
