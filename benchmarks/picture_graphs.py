@@ -8,6 +8,7 @@ from functools import cache
 from snellen.microworld.concepts import vocabulary
 from snellen.microworld.drawing import truths
 from snellen.microworld.scenes import SIDE, Scene
+from snellen.microworld.tasks.tag import VERBS
 from snellen.reasoning.meanings.scene import Entity, Graphs, PictureGraph
 from snellen.reasoning.meanings.things import PictureName
 
@@ -46,6 +47,7 @@ def kinds_of(concept: str) -> frozenset[str]:
 
 @cache
 def facts_of(concept: str) -> frozenset[str]:
-    """Return the facts that hold of a concept, in all their phrases."""
+    """Return the facts that hold of a concept, in all their phrases, each as a verb phrase: "wild" is "are wild"."""
     words = vocabulary()
-    return frozenset(phrase for fact in words.concept(concept).facts for phrase in words.facts[fact])
+    phrases = [phrase for fact in words.concept(concept).facts for phrase in words.facts[fact]]
+    return frozenset(phrase if phrase.split()[0] in VERBS else f"are {phrase}" for phrase in phrases)

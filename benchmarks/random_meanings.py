@@ -73,7 +73,7 @@ class MeaningSampler:
     def _filtered(self, depth: int, picture: str) -> t.Things:
         things: t.Things = t.Everything.model_validate({"picture": picture})
         if self.pick((True, True, True, False)):
-            things = t.Filter(things=things, property=t.IsA(name=self._kind()))
+            things = t.Filter(things=things, property=self._is_a(depth, picture))
         for _ in range(self.pick((0, 0, 1, 1, 2))):
             things = t.Filter(things=things, property=self.property(depth, picture))
         return things
@@ -103,7 +103,7 @@ class MeaningSampler:
         return made
 
     def _is_a(self, _: int, __: str) -> t.Property:
-        return t.IsA(name=self._kind())
+        return t.IsA(name=self._kind(), or_names=tuple(self._kind() for _ in range(self.pick((0,) * 8 + (1, 2)))))
 
     def _has_fact(self, _: int, __: str) -> t.Property:
         shown = [phrase for name in self._shown() for phrase in sorted(facts_of(name)) if phrase in _FACTS]

@@ -220,7 +220,8 @@ class Expansion:
     def _each_qualified(self, words: str) -> list[str]:
         """What no fact stands for goes to every member: a detector that knows "red dog" never saw "red animal"."""
         qualifier, _, rest = words.partition(" ")
-        return [f"{qualifier} {concept.name}" for concept in self._members(rest)] if rest else []
+        is_list = qualifier.endswith(",")
+        return [f"{qualifier} {concept.name}" for concept in self._members(rest)] if rest and not is_list else []
 
     def _members(self, words: str) -> list[KnownConcept]:
         taught = [concept for concept in self.concepts if concept.taught]

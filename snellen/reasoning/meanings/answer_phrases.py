@@ -6,7 +6,7 @@ from typing import Final
 
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.meanings import ChooseCount
-from snellen.reasoning.meanings.phrases import chain, noun_phrase, number_word, predicate
+from snellen.reasoning.meanings.phrases import chain, kind_name, noun_phrase, number_word, predicate
 from snellen.reasoning.meanings.things import (
     Everything,
     HasColour,
@@ -39,7 +39,7 @@ def option_name(property: Property) -> str:  # noqa: A002 - the word of the lang
     """Return the answer where a property was chosen: "red", "left", "top left", "cat"."""
     match property:
         case IsA():
-            return property.name
+            return kind_name(property)
         case HasColour():
             return property.colour
         case HasSize():

@@ -36,6 +36,9 @@ def canonical(part: AnyPart) -> AnyPart:
             return inner  # type: ignore[return-value]  # a property for a property
         case Negation(truth=Negation(truth=truth)):
             return truth  # type: ignore[return-value]  # a truth for a truth
+        case IsA(or_names=names) if names:
+            name, *rest = sorted(dict.fromkeys(form.names))
+            return IsA(name=name, or_names=tuple(rest))  # type: ignore[return-value]  # a kind for a kind
         case Filter():
             return _ordered(form)  # type: ignore[return-value]  # a set for a set
     return form

@@ -208,7 +208,7 @@ class _World:
         """Return the condition that a property is; the sets in it are evaluated once, and before anything is tested."""
         match property:
             case IsA():
-                return lambda entity: property.name in {entity.name, *entity.kinds}
+                return lambda entity: not {entity.name, *entity.kinds}.isdisjoint(property.names)
             case HasFact():
                 return lambda entity: property.fact in entity.facts
             case HasColour():

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from snellen.reasoning.language.inflection import plural, with_article
+from snellen.reasoning.language.inflection import listing, plural, with_article
 from snellen.reasoning.meanings.things import (
     ByExtreme,
     Everything,
@@ -146,9 +146,14 @@ def counted_things(base: Everything, properties: Sequence[Property]) -> tuple[st
 
 
 def _noun(properties: Sequence[Property], *, is_plural: bool) -> str:
-    name = next((each.name for each in properties if isinstance(each, IsA)), "thing")
+    kind = next((each for each in properties if isinstance(each, IsA)), IsA(name="thing"))
     before = [adjective for each in properties if (adjective := _adjective(each))]
-    return " ".join([*before, plural(name) if is_plural else name])
+    return " ".join([*before, kind_name(kind, is_plural=is_plural)])
+
+
+def kind_name(kind: IsA, *, is_plural: bool = False) -> str:
+    """Return the noun of a kind, or the nouns of several: "sailboat, ship or speedboat"."""
+    return listing([plural(name) if is_plural else name for name in kind.names], "or")
 
 
 def _adjective(property: Property) -> str:  # noqa: A002 - the word of the language
@@ -231,7 +236,7 @@ def predicate(property: Property, *, is_plural: bool, is_last: bool = True, is_n
 def _complement(property: Property, *, is_plural: bool, is_last: bool) -> str:  # noqa: A002
     match property:
         case IsA():
-            return plural(property.name) if is_plural else with_article(property.name)
+            return kind_name(property, is_plural=True) if is_plural else with_article(kind_name(property))
         case HasColour():
             return property.colour
         case HasSize():

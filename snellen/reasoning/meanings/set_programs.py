@@ -103,9 +103,9 @@ class SetCompiler:
             return RegionList(self.writer.assign("BOX", f"{left.expression} + {right.expression}"), kind=kind)
         if isinstance(things.things, Everything) and isinstance(things.property, IsA):
             self._say(things)
-            name, image = things.property.name, IMAGES[things.things.picture]
-            located = self.writer.assign("BOX", f"LOC(image={image},object={text(name)})")
-            return RegionList(located, kind=name, image=image)
+            names, image = things.property.names, IMAGES[things.things.picture]
+            located = self.writer.assign("BOX", f"LOC(image={image},object={text(', '.join(names))})")
+            return RegionList(located, kind=names[0] if len(names) == 1 else "", image=image)
         found = self.regions(things.things)
         kept = self.keep(found, things.property, things.things)
         self._say(things)

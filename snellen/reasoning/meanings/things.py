@@ -93,10 +93,19 @@ class One(Part):
 
 
 class IsA(Part):
-    """It is of a kind, a concept or a group in the singular: "is a cat", "is an animal"."""
+    """It is of a kind, a concept or a group in the singular, or of one of several: "is an animal", "is a ship or boat".
+
+    Several kinds stand for a word that has no group of its own; they are no union, which joins sets.
+    """
 
     kind: Literal["is a"] = "is a"
     name: Name
+    or_names: tuple[Name, ...] = Field((), max_length=20)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All kinds."""
+        return (self.name, *self.or_names)
 
 
 class HasFact(Part):

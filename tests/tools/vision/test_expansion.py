@@ -78,6 +78,7 @@ def test_singular(plural: str, expected: str) -> None:
         ("fork and knife", ["fork and knife"]),
         ("dogs and birds", ["dog", "hen", "robin"]),
         ("dog, robin, dogs", ["dog", "robin"]),
+        ("dog, birds", ["dog", "hen", "robin"]),
         ("unicorns", ["unicorn"]),
         ("red dogs", ["red dog"]),
         ("red birds", ["red hen", "red robin"]),
