@@ -4,6 +4,9 @@
                ↑      ↑      ↑           └─ wrong → describe → reflect_globally → correct → learn ─┐
                └──────┴──────┴───────────── again ←──── still wrong: reflect_locally → correct ←───┘
 
+A run in trouble (a step failed, found nothing that a later one rests on, or contradicts another) goes from ``run`` to
+``revise`` and back, at most twice before its answer is judged.
+
 A task that was answered before and comes with feedback begins with ``judge``. The graph is exported without a saver;
 ``snellen.threads.ask`` and the server bring their own.
 """
@@ -23,11 +26,13 @@ from snellen.nodes.ask.inference import plan, recall, run, write
 from snellen.nodes.ask.judgement import judge
 from snellen.nodes.ask.reflection import describe, reflect_globally, reflect_locally
 from snellen.nodes.ask.remembering import remember
+from snellen.nodes.ask.revision import revise
 from snellen.runtime.settings import RunSettings
 from snellen.runtime.task_state import feedback_of, is_plan_followed, is_program_edited
 
-RECURSION_LIMIT: Final = 48
-"""Seven steps for an answer, and eight for each of three reflections at most; half as many again as a margin."""
+RECURSION_LIMIT: Final = 84
+"""Eleven steps for an answer, and twelve for each of three reflections at most, four of them for two revisions and one
+for a third that comes to nothing; half as many again as a margin."""
 
 
 def where_next(state: AskState) -> Again | Literal["describe"]:
@@ -38,6 +43,11 @@ def where_next(state: AskState) -> Again | Literal["describe"]:
 def where_written(state: AskState) -> Literal["write", "run"]:
     """Run the program; write it anew where a person changed the plan alone since it was written."""
     return "run" if is_plan_followed(state) or is_program_edited(state) else "write"
+
+
+def where_run(state: AskState) -> Literal["revise", "judge"]:
+    """Revise the program of a run in trouble; else look at the answer."""
+    return "revise" if state.trouble else "judge"
 
 
 def where_to_begin(state: AskState) -> Literal["recall", "judge"]:
@@ -52,6 +62,7 @@ builder.add_node("recall", recall)
 builder.add_node("plan", plan)
 builder.add_node("write", write)
 builder.add_node("run", run)
+builder.add_node("revise", revise, destinations=("run", "judge"))
 builder.add_node("judge", judge, destinations=("remember", "describe"))
 builder.add_node("describe", describe, destinations=("reflect_globally", "reflect_locally", "remember"))
 builder.add_node("reflect_globally", reflect_globally)
@@ -64,7 +75,7 @@ builder.add_conditional_edges(START, where_to_begin)
 builder.add_edge("recall", "plan")
 builder.add_edge("plan", "write")
 builder.add_conditional_edges("write", where_written, ["write", "run"])
-builder.add_edge("run", "judge")
+builder.add_conditional_edges("run", where_run, ["revise", "judge"])
 builder.add_edge("reflect_globally", "correct")
 builder.add_edge("reflect_locally", "correct")
 builder.add_conditional_edges("learn", where_next, ["plan", "write", "run", "describe"])

@@ -94,6 +94,9 @@ class AskOutput:
     warnings: Annotated[list[str], Field(description="What to know before trusting the answer.")] = field(
         default_factory=list
     )
+    revisions: Annotated[
+        list[Json], Field(description="How the program was revised after a run in trouble, and whether that helped.")
+    ] = field(default_factory=list)
     plan: Annotated[list[str], Field(description="The plan, step by step, in words.")] = field(default_factory=list)
     program: Annotated[str, Field(description="The program that was run.")] = ""
     steps: Annotated[list[Json], Field(description="The executed steps: tool, arguments, output.")] = field(

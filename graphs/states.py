@@ -72,6 +72,16 @@ class AskState:
     error: str | None = None
     """Why there is no answer, in one sentence; None when the run succeeded."""
 
+    trouble: Json = field(default_factory=dict)
+    """Trouble of the run for which the program is about to be revised (``Trouble`` in JSON form); empty where it is
+    not."""
+
+    revisions: list[Json] = field(default_factory=list)
+    """Revisions of this attempt's program (``Revision`` in JSON form), in order."""
+
+    best_run: Json = field(default_factory=dict)
+    """The run that a revision is to better, until that was run: its program, steps and answer, and its trouble."""
+
     verdict: Ruling = "unjudged"
     """Whether the answer equals the expected one; ``unjudged`` where none was given."""
 

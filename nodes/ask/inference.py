@@ -1,7 +1,7 @@
 """Inference: the steps of the ask graph from an instruction to an answer (CLOVA, section 3.2).
 
-recall → plan → write → run. Each node is a function of the state, and may run twice without harm:
-LangGraph repeats the one that was interrupted, and only that one.
+recall → plan → write → run, and ``run`` once more after ``revise`` (`snellen.nodes.ask.revision`). Each node is a
+function of the state, and may run twice without harm: LangGraph repeats the one that was interrupted, and no other.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.errors import SnellenError
 from snellen.memory.picture_modes import is_grey
 from snellen.memory.shortening import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
+from snellen.nodes.ask.revision import better_run
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.reasoning.task import Plan
 from snellen.runtime.context import Context, usage_with
@@ -106,13 +107,11 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     except programs.ProgramError as error:
         outcome = {"steps": [], "answer": None, "caveat": None, "error": _sentence(error)}
     doubts = await asyncio.to_thread(_doubts, state, context)
+    outcome["warnings"] = _with(outcome.get("warnings", state.warnings), *doubts)
     return (
         (_as_edited(state) if edited else {})
-        | outcome
-        | {
-            "warnings": _with(outcome.get("warnings", state.warnings), *doubts),
-            "usage": usage_with(state.usage, before, reasoner.usage),
-        }
+        | better_run(state, outcome, records, context)
+        | {"usage": usage_with(state.usage, before, reasoner.usage)}
     )
 
 

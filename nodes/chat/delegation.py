@@ -165,6 +165,7 @@ def _task_result(state: ChatState, ended: AskState, context: Context) -> Json:
     instruction = " ".join(ended.instruction.split())
     # What reflection read and tried is of no use to the next message.
     spared: Json = {"described": [], "attempts": [], "lessons": [], "needs": [], "region": None}
+    spared["revisions"] = [one | {"program": "", "revised": ""} for one in ended.revisions]
     return {
         "said": answer_in_words(ended, remark),
         "shown": [to_json(one) for one in shown],

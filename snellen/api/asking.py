@@ -28,11 +28,12 @@ from snellen.learning.records import LearningOutcome
 from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.home import home
 from snellen.memory.picture_modes import eight_bit
+from snellen.reasoning.revision import Revision
 from snellen.reports.run_page import render
 from snellen.reports.runs import AskRun
 from snellen.runtime.input_pictures import stored_pictures
 from snellen.runtime.resources import open_pictures, resources
-from snellen.summaries.runs import drawn, in_words, notices_of, outcome, steps_of, verdict_in_words
+from snellen.summaries.runs import after_revisions, drawn, in_words, notices_of, outcome, steps_of, verdict_in_words
 from snellen.threads import ask as asks
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, from_json
@@ -151,6 +152,11 @@ class AskResult(Displayed):
         return self.state.program
 
     @property
+    def revisions(self) -> list[Revision]:
+        """Revisions of the program after a run in trouble, in order; the last attempt's, where it was tried again."""
+        return [Revision.from_json(one) for one in self.state.revisions]
+
+    @property
     def steps(self) -> list[AskStep]:
         """The executed steps, in order."""
         return [AskStep(one, self.store) for one in steps_of(self.state)]
@@ -188,7 +194,9 @@ class AskResult(Displayed):
     def markdown(self) -> str:
         """Return the answer and the steps in Markdown."""
         judged = [] if self.state.verdict == "unjudged" else [f"Judged {verdict_in_words(self.state)}.", ""]
-        lines = [f"**{self.text}**", "", *judged, *(f"- `{one.source}` → {outcome(one.record)}" for one in self.steps)]
+        revised = after_revisions(self.state.revisions)
+        answer = f"**{self.text}** ({revised})" if revised else f"**{self.text}**"
+        lines = [answer, "", *judged, *(f"- `{one.source}` → {outcome(one.record)}" for one in self.steps)]
         return "\n".join([*lines, *(f"\n*{one}*" for one in self.caveats)])
 
     def __repr__(self) -> str:

@@ -120,6 +120,10 @@ class AskDisplay(ThreadDisplay["AskState"]):
                 self._show_plan(update.get("plan") or [])
             case "write":
                 self._show_program(update.get("program") or "")
+            case "run" if update.get("revisions"):
+                self._show_outcome_of_revision(update["revisions"][-1])
+            case "revise":
+                self._show_revision(update)
             case "judge":
                 self._show_helped(update.get("learned") or [])
                 if update.get("attempts"):
@@ -145,6 +149,9 @@ class AskDisplay(ThreadDisplay["AskState"]):
             self._show_attempts(state)
         if state.plan:
             self._show_plan(state.plan)
+        for revision in state.revisions:
+            self._show_trouble(revision)
+            self._show_outcome_of_revision(revision)
         if state.program:
             self._show_program(state.program)
         for step in steps_of(state):
@@ -186,6 +193,26 @@ class AskDisplay(ThreadDisplay["AskState"]):
         self.line("         → ", f"{outcome(step)}  ({step.seconds:.2f} s)", "red" if step.error else "")
         for warning in step.warnings:
             self.line("         ! ", warning, "yellow")
+
+    def _show_revision(self, update: Json) -> None:
+        """Show why the program is revised, and the new one; or that none is known."""
+        if not update.get("revisions"):
+            self._heading("revision")
+            self.line("  ", "no better program is known: the answer stands")
+            return
+        self._show_trouble(update["revisions"][-1])
+        self._show_program(update["program"], heading="revised program")
+
+    def _show_trouble(self, revision: Json) -> None:
+        self._heading("revision")
+        self.line("  ", revision["trouble"], "yellow")
+        self.line("  ", revision["change"])
+
+    def _show_outcome_of_revision(self, revision: Json) -> None:
+        if revision["helped"] is not None:
+            helped = revision["helped"]
+            words = "the revision helped" if helped else "the revision did not help: the run before is kept"
+            self.line("  ", words, "bold green" if helped else "yellow")
 
     def _show_attempt(self, attempt: Json) -> None:
         self.line("answer  ", attempt_in_words(attempt), "bold")

@@ -93,8 +93,8 @@ def tasks(options: argparse.Namespace) -> int:
         "--without",
         action="append",
         metavar="PART",
-        help="leave out a part, to measure what it adds: local, global, results, plan, validation, correct or "
-        "incorrect; repeat for more",
+        help="leave out a part, to measure what it adds: local, global, results, plan, validation, correct, "
+        "incorrect or revisions; repeat for more",
     ),
     _TASK_SEED,
     PROFILE,

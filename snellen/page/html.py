@@ -20,7 +20,7 @@ from snellen.reports.templating import rendered
 from snellen.runtime.resources import open_pictures
 from snellen.summaries.investigations import guarantee
 from snellen.summaries.learning import counts_in_words, meaning_in_words
-from snellen.summaries.runs import fault_in_words, outcome, remedy_in_words
+from snellen.summaries.runs import fault_in_words, outcome, remedy_in_words, revision_in_words
 from snellen.threads.investigate import InvestigationResult
 from snellen.tools.program import StepRecord
 from snellen.tools.program.check import RESULT
@@ -59,6 +59,7 @@ def trace_html(trace: ThreadTrace, home: Path) -> str:
         "page/trace",
         trace=trace,
         pictures=[one for one in (figure(from_json(one), home) for one in trace.pictures) if one],
+        revisions=[revision_in_words(one) for one in trace.revisions],
         steps=[(one, outcome(one), figure(one.value, home)) for one in steps if one.tool != RESULT],
         faults=[
             (fault_in_words(fault, one), fault.reason, remedy_in_words(fault))

@@ -60,6 +60,7 @@ class ThreadTrace:
         plan: The plan's steps in words.
         program: The program's text.
         steps: The executed steps (``StepRecord`` in JSON form).
+        revisions: Revisions of the program (``Revision`` in JSON form).
         answers: Wrong answers so far, in words.
         critiques: Faults that were found (``Critique`` in JSON form).
         learned: Outcomes of learning (``LearningOutcome`` in JSON form).
@@ -76,6 +77,7 @@ class ThreadTrace:
     plan: tuple[str, ...] = ()
     program: str = ""
     steps: tuple[Json, ...] = ()
+    revisions: tuple[Json, ...] = ()
     answers: tuple[str, ...] = ()
     critiques: tuple[Json, ...] = ()
     learned: tuple[Json, ...] = ()
@@ -114,12 +116,17 @@ class ThreadTrace:
 
     def _after_node(self, node: str, update: Json) -> ThreadTrace:
         changed: dict[str, Any] = {"activity": _activity_after(node, update), "share": None}
+        if node == "run":
+            changed["revisions"] = tuple(update.get("revisions", ()))
+            if any(one["helped"] is False for one in changed["revisions"][-1:]):
+                # The run before is brought back.
+                changed["steps"] = tuple(update["steps"])[-MAX_STEPS:]
         for name in _FIELDS_OF_NODES.get(node, ()):
             if value := update.get(name):
                 changed[name] = tuple(value) if isinstance(value, list | tuple) else value
         if node == "judge" and update.get("attempts"):
             changed["answers"] = tuple(attempt_in_words(one) for one in update["attempts"])
-        if node in {"write", "correct", "reflect_globally"} and "steps" not in changed:
+        if node in {"write", "revise", "correct", "reflect_globally"} and "steps" not in changed:
             # What runs next begins anew.
             changed["steps"] = () if node == "write" or changed.get("program") else self.steps
         return replace(self, **changed)
@@ -129,6 +136,8 @@ _FIELDS_OF_NODES: Final[dict[str, tuple[str, ...]]] = {
     "receive": ("pictures",),
     "plan": ("plan",),
     "write": ("program",),
+    "run": ("plan", "program"),
+    "revise": ("plan", "program", "revisions"),
     "correct": ("program",),
     "reflect_globally": ("critiques",),
     "reflect_locally": ("critiques",),
@@ -178,6 +187,7 @@ def _of_task(state: Json) -> ThreadTrace:
         plan=tuple(state.get("plan", ())),
         program=str(state.get("program", "")),
         steps=tuple(state.get("steps", ()))[-MAX_STEPS:],
+        revisions=tuple(state.get("revisions", ())),
         answers=tuple(attempt_in_words(one) for one in state.get("attempts", ())),
         critiques=tuple(state.get("critiques", ())),
         learned=tuple(state.get("learned", ())),

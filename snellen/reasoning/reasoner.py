@@ -1,8 +1,8 @@
 """The Reasoner: the one door to language reasoning.
 
-A reasoner turns an instruction into a plan, a plan into a checked program, answers what a program's LIST
-step asks, says where a message of the chat page belongs (CLOVA, sections 3.1 and 3.2), and finds out why an answer was
-wrong (section 3.3). There are two:
+A reasoner turns an instruction into a plan and a plan into a checked program, revises a program whose run was in
+trouble, answers what a program's LIST step asks, says where a message of the chat page belongs (CLOVA, sections 3.1 and
+3.2), and finds out why an answer was wrong (section 3.3). There are two:
 `snellen.reasoning.llm.reasoner.ChatReasoner` over a chat model, `snellen.reasoning.case_based.reasoner.CaseReasoner`
 without one.
 """
@@ -18,6 +18,9 @@ from snellen.reasoning.task import Examples, Plan, Task
 
 if TYPE_CHECKING:
     from snellen.reasoning.critique import Critique, FailedCase, Replay, StepCheck
+    from snellen.reasoning.revision import ProposedRevision
+    from snellen.reasoning.trouble import Trouble
+    from snellen.tools.program import StepRecord
 
 Route = Literal["ask", "learn", "investigate", "explain", "forget", "unclear"]
 """Where a message goes; "unclear" asks the user to say more."""
@@ -71,6 +74,21 @@ class Reasoner(Protocol):
 
     async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
         """Write the program of a plan: text that already parses and passes `snellen.tools.program.check`."""
+        ...
+
+    async def revise(
+        self,
+        task: Task,
+        plan: Plan,
+        program: str,
+        steps: Sequence[StepRecord],
+        trouble: Trouble,
+        examples: Examples,
+    ) -> ProposedRevision | None:
+        """Revise a program whose run was in trouble; None where the answer stands, such as that nothing was found.
+
+        Programs that were tried for this very task are among `examples.programs_incorrect`, with what came of them.
+        """
         ...
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:

@@ -19,12 +19,14 @@ from snellen.reports.runs import AskRun
 from snellen.reports.templating import rendered
 from snellen.summaries.learning import counts_in_words, hint_lines, meaning_in_words
 from snellen.summaries.runs import (
+    after_revisions,
     attempt_in_words,
     fault_in_words,
     feedback_in_words,
     notices_of,
     outcome,
     remedy_in_words,
+    revision_in_words,
     steps_of,
     verdict_in_words,
     way_in_words,
@@ -62,10 +64,13 @@ def render(run: AskRun, store: ArtifactStore) -> str:
         verdict=verdict_in_words(state),
         feedback=feedback_in_words(state),
         notices=notices_of(state),
+        revised=after_revisions(state.revisions),
+        revisions=[_revision(revision) for revision in state.revisions],
         attempts=[
             {
                 "text": attempt_in_words(attempt),
                 "failed": attempt["error"] is not None,
+                "revisions": [revision_in_words(one) for one in attempt.get("revisions", ())],
                 "figure": pictures.figure(from_json(attempt["answer"])),
             }
             for attempt in state.attempts
@@ -140,6 +145,16 @@ def _inputs(state: AskState, pictures: _Pictures) -> list[Figure | None]:
     if region is not None and figures and figures[0] is not None:
         figures[0] = replace(figures[0], regions=(region,))
     return figures
+
+
+def _revision(revision: Json) -> Json:
+    """Return a revision in words, and the program that was not kept: the one before, or the revised one."""
+    is_kept = revision["helped"] is not False
+    return {
+        "words": revision_in_words(revision),
+        "which": "the program before" if is_kept else "the revised program",
+        "program": revision["program" if is_kept else "revised"],
+    }
 
 
 def _fault(fault: Fault, critique: Critique, state: AskState, pictures: _Pictures) -> Json:

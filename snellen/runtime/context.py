@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from snellen.reasoning.reasoner import Reasoner, ReasonerUsage
 
 
-Part = Literal["local", "global", "results", "plan", "validation", "correct", "incorrect"]
-"""A part of reflection and learning that can be left out, to measure what it is worth (CLOVA, table 4)."""
+Part = Literal["local", "global", "results", "plan", "validation", "correct", "incorrect", "revisions"]
+"""A part of inference, reflection and learning that can be left out, to measure what it is worth (CLOVA, table 4)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Context(Given):
 
     without: frozenset[Part] = frozenset()
     """Parts that are left out: ``local`` and ``global`` reflection; step ``results`` and the ``plan`` in what it reads;
-    ``validation`` of what was learned; ``correct`` and ``incorrect`` demonstrations."""
+    ``validation`` of what was learned; ``correct`` and ``incorrect`` demonstrations; ``revisions`` of programs."""
 
     def vision(self) -> Models:
         """Return the vision models.

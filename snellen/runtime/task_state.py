@@ -68,11 +68,14 @@ def attempts_with(state: AskState) -> list[Json]:
     Later answers are compared with the first, and the last one's steps are in the state.
     """
     answer = fitted_answer(state.answer, limit=_MAX_ATTEMPT_BYTES).value
-    if state.attempts:
-        return [*state.attempts, {"answer": answer, "error": state.error, "steps": []}]
-    shown = [step for step in state.steps if step.get("tool") in {*MARKING, *EDITING}]
-    steps = fitted_steps(shown, limit=2 * _MAX_ATTEMPT_BYTES).value
-    return [{"answer": answer, "error": state.error, "steps": steps}]
+    shown = [step for step in state.steps if step.get("tool") in {*MARKING, *EDITING}] if not state.attempts else []
+    attempt: Json = {"answer": answer, "error": state.error}
+    attempt["steps"] = fitted_steps(shown, limit=2 * _MAX_ATTEMPT_BYTES).value
+    if state.revisions:
+        attempt["revisions"] = [
+            {name: one[name] for name in ("trouble", "change", "helped")} for one in state.revisions
+        ]
+    return [*state.attempts, attempt]
 
 
 def agreement_of(state: AskState) -> Agreement:
@@ -100,6 +103,11 @@ def is_program_edited(state: AskState) -> bool:
 def is_plan_followed(state: AskState) -> bool:
     """Tell whether the program was written to the plan that the state holds."""
     return "follows" not in state.made or fingerprint_of_edit(state.plan) == state.made["follows"]
+
+
+def is_by_a_person(state: AskState) -> bool:
+    """Tell whether a person made the plan or the program as they are: they are run so, or the task is refused."""
+    return is_program_edited(state) or is_plan_edited(state) or state.plan == list(PLAN_OF_EDITED)
 
 
 def needs_another_plan(state: AskState) -> bool:

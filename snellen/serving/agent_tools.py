@@ -17,7 +17,7 @@ from snellen.reasoning.language.inflection import counted, singular
 from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import resources
 from snellen.summaries.investigations import figures
-from snellen.summaries.runs import drawn, in_words, notices_of, outcome, steps_of
+from snellen.summaries.runs import drawn, in_words, notices_of, outcome, revision_in_words, steps_of
 from snellen.threads import learn
 from snellen.threads.thread import FAILED
 from snellen.values import Picture, from_json
@@ -48,6 +48,8 @@ class TaskAnswer(BaseModel):
     """``finished``, or ``failed``: then the answer says why there is none."""
     answer: str
     steps: list[str]
+    revisions: list[str]
+    """Revisions of the program after a run in trouble, and whether each helped."""
     notices: list[str]
     pictures: list[str]
 
@@ -116,6 +118,7 @@ def answer_of(thread: str, state: AskState, store: ArtifactStore) -> TaskAnswer:
         status=FAILED if state.error else "finished",
         answer=state.error or in_words(answer),
         steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
+        revisions=[revision_in_words(one) for one in state.revisions],
         notices=notices_of(state),
         pictures=_drawn(answer, store),
     )

@@ -122,7 +122,7 @@ class _Tools:
     async def _answered(self, events: AsyncGenerator[Any]) -> ToolOutput:
         ended = await _ended(events)
         result = await asyncio.to_thread(answer_of, ended.thread, ended.state, open_pictures(home()))
-        text = "\n".join([result.answer, *result.notices, f"(thread {result.thread})"])
+        text = "\n".join([result.answer, *result.revisions, *result.notices, f"(thread {result.thread})"])
         return text, result.model_dump(mode="json")
 
     def _stored(self, pictures: Sequence[str]) -> list[Path | str | Picture]:

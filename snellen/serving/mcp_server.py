@@ -150,7 +150,7 @@ class _Tools:
         store = open_pictures(home())
         answer = await asyncio.to_thread(answer_of, job.thread, job.state, store)
         images = [await asyncio.to_thread(_image, store, one) for one in answer.pictures]
-        return _result(answer, "\n".join([answer.answer, *answer.notices]), images)
+        return _result(answer, "\n".join([answer.answer, *answer.revisions, *answer.notices]), images)
 
     @_for_user
     async def investigate(

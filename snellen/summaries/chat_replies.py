@@ -12,7 +12,15 @@ from snellen.learning.records import LearningOutcome
 from snellen.memory.prompts.rows import PromptSelection
 from snellen.reasoning.critique import Critique
 from snellen.reasoning.language.inflection import counted, singular
-from snellen.summaries.runs import answer_and_caveat, fault_in_words, in_words, notices_of, outcome, steps_of
+from snellen.summaries.runs import (
+    answer_and_caveat,
+    fault_in_words,
+    in_words,
+    notices_of,
+    outcome,
+    revision_in_words,
+    steps_of,
+)
 from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
@@ -65,6 +73,7 @@ def steps_in_words(task: AskState) -> str:
     steps = steps_of(task)
     lines = [f"“{task.instruction}”: {in_words(from_json(task.answer)) if task.answer is not None else task.error}", ""]
     lines += ["What I planned:", *(f"{number}. {step}" for number, step in enumerate(task.plan, 1)), ""]
+    lines += [f"Revised: {revision_in_words(one)}" for one in task.revisions]
     lines += [
         "What each step gave:",
         *(f"- `{one.tool}` (step {one.address}): {outcome(one)}" for one in steps[:_MOST_STEPS]),

@@ -8,6 +8,8 @@ from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, Untaught, as_text, from_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import PIL.Image
 
     from snellen.graphs.states import AskState, Json
@@ -40,8 +42,25 @@ def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
 
 
 def answer_and_caveat(answer: str, state: AskState) -> str:
-    """Say an answer, and why nothing follows from it where that is so."""
+    """Say an answer, after which revisions it came, and why nothing follows from it where that is so."""
+    revised = after_revisions(state.revisions)
+    answer = f"{answer} ({revised})" if revised else answer
     return answer if state.caveat is None else f"{answer}: but {state.caveat}"
+
+
+def after_revisions(revisions: Sequence[Json]) -> str:
+    """Say after which revisions an answer came: ``after one revision: …``; empty where none was kept."""
+    changes = [one["change"].strip(" .") for one in revisions if one["helped"]]
+    if not changes:
+        return ""
+    number = ("one revision", "two revisions")[len(changes) - 1]
+    return f"after {number}: {'; '.join(one[:1].lower() + one[1:] for one in changes)}"
+
+
+def revision_in_words(revision: Json) -> str:
+    """Say why a program was revised, what was changed, and what came of it."""
+    result = {True: " It helped.", False: " It did not help: the run before is kept.", None: ""}[revision["helped"]]
+    return f"{revision['trouble']} {revision['change'].rstrip(' .')}.{result}"
 
 
 def _region_in_words(region: Region) -> str:

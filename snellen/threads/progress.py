@@ -64,7 +64,7 @@ def _line(event: Any, done: float | None) -> str:  # noqa: ANN401 - as above
         case ModelsLoading():
             return LOADING
         case NodeFinished(node=node):
-            return _AFTER.get(node, "")
+            return _revising(event) or _AFTER.get(node, "")
         case StepFinished(record=record):
             return f"step {record.get('address', '')}: {record.get('tool', '')}"
         case LearningProgress(told=progress):
@@ -80,6 +80,7 @@ _NEXT: Final = {
     "plan": "writing the program",
     "write": "loading the models",
     "run": "judging",
+    "revise": "judging",
     "judge": "remembering",
     "describe": "finding out what went wrong",
     "reflect_globally": "correcting",
@@ -87,6 +88,13 @@ _NEXT: Final = {
     "store": "trying again",
 }
 """What happens after each node, told while it happens."""
+
+
+def _revising(event: NodeFinished) -> str:
+    """Say what is done about a run in trouble; empty where nothing is."""
+    if event.node == "run" and event.update.get("trouble"):
+        return "revising the program"
+    return "running the revised program" if event.node == "revise" and event.update.get("revisions") else ""
 
 
 def doing_after(event: SessionEvent) -> str:
@@ -97,7 +105,7 @@ def doing_after(event: SessionEvent) -> str:
         case NodeFinished(node="judge", update=update) if update.get("attempts"):
             return "describing what was seen"
         case NodeFinished(node=node):
-            return _NEXT.get(node, "going on")
+            return _revising(event) or _NEXT.get(node, "going on")
         case StepFinished():
             return "running the program"
         case LearningProgress(told=progress):

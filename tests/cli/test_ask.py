@@ -18,9 +18,12 @@ from snellen.errors import SnellenError
 from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.demonstrations import DemonstrationPool
 from snellen.reasoning.reasoner import ReasonerUsage, Route
+from snellen.reasoning.revision import ProposedRevision
 from snellen.reasoning.task import Examples, Plan, Task
+from snellen.reasoning.trouble import Trouble
 from snellen.runtime.context import Context
 from snellen.threads import ask
+from snellen.tools.program import StepRecord
 from tests.graphs.scripted import Uncritical
 
 _SUM = "ANSWER0=EVAL(expr='1 + 2')\nFINAL_RESULT=RESULT(var=ANSWER0)"
@@ -34,8 +37,8 @@ class _Scripted(Uncritical):
     usage = ReasonerUsage()
     examples_wanted = 4
 
-    def __init__(self, program: str, stop: SnellenError | signal.Signals | None) -> None:
-        self._program, self._stop = program, stop
+    def __init__(self, program: str, stop: SnellenError | signal.Signals | None, revised: str = "") -> None:
+        self._program, self._stop, self._revised = program, stop, revised
 
     async def plan(self, task: Task, examples: Examples) -> Plan:
         return Plan(steps=["think about " + task.instruction])
@@ -48,6 +51,17 @@ class _Scripted(Uncritical):
             signal.raise_signal(stop)
             await asyncio.sleep(30)
         return self._program
+
+    async def revise(
+        self,
+        task: Task,
+        plan: Plan,
+        program: str,
+        steps: Sequence[StepRecord],
+        trouble: Trouble,
+        examples: Examples,
+    ) -> ProposedRevision | None:
+        return ProposedRevision(Plan(["add"]), self._revised, "Add <them>.") if self._revised else None
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
         return []
@@ -67,8 +81,8 @@ Script = Callable[..., None]
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     """Let every run of the test use this program."""
 
-    def install(program: str = _SUM, *, stop: SnellenError | signal.Signals | None = None) -> None:
-        reasoner = _Scripted(program, stop)
+    def install(program: str = _SUM, *, stop: SnellenError | signal.Signals | None = None, revised: str = "") -> None:
+        reasoner = _Scripted(program, stop, revised)
 
         def context(_profile: str, folder: Path) -> Context:
             pool = DemonstrationPool(folder, embed=_embed)
@@ -97,6 +111,54 @@ def test_a_run_is_shown_from_plan_to_answer(script: Script, scene: str, capsys: 
     assert "  ANSWER0=EVAL(expr='1 + 2')" in lines
     assert any(line.startswith("         → 3  (") for line in lines)
     assert lines[-2:] == ["answer  3", "judged  right (expected: 3)"]
+
+
+def test_a_revision_is_shown_while_it_runs_and_in_the_answer(
+    script: Script, scene: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(_BROKEN, revised=_SUM)
+
+    assert main.main(("ask", scene, "how many?", "--thread", "t9", "--html", str(tmp_path / "run.html"))) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    first, program, second = lines.index("revision"), lines.index("revised program"), lines.index("steps, once more")
+    assert lines.index("steps") < first < program < second
+    assert lines[first + 1].startswith("  Step 1 failed:")
+    assert lines[first + 2] == "  Add <them>."
+    assert "  the revision helped" in lines[second:]
+    assert "answer  3 (after one revision: add <them>)" in lines
+    page = (tmp_path / "run.html").read_text("utf-8")
+    assert "3 (after one revision: add &lt;them&gt;)" in page
+    assert "Step 1 failed:" in page
+    assert "1 / 0" in page
+
+    assert main.main(("resume", "t9")) == 0
+    assert "  Add <them>." in capsys.readouterr().out.splitlines()
+
+
+def test_a_revision_that_does_not_help_is_shown_and_the_run_before_kept(
+    script: Script, scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(_BROKEN, revised=_BROKEN.replace("1 / 0", "2 / 0"))
+
+    assert main.main(("ask", scene, "how many?")) == 1
+
+    lines = capsys.readouterr().out.splitlines()
+    assert "  the revision did not help: the run before is kept" in lines
+    assert "  no better program is known: the answer stands" in lines
+    assert not any("after one revision" in line for line in lines)
+
+
+def test_json_shows_revisions(script: Script, scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    script(_BROKEN, revised=_SUM)
+
+    assert main.main(("ask", scene, "how many?", "--json")) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert (told["answer"], told["answer_text"]) == (3, "3")
+    assert [(one["kind"], one["change"], one["helped"]) for one in told["revisions"]] == [
+        ("error", "Add <them>.", True)
+    ]
 
 
 def test_json_is_one_document(script: Script, scene: str, capsys: pytest.CaptureFixture[str]) -> None:

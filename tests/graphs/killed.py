@@ -35,11 +35,15 @@ import snellen.nodes.ask.inference
 import snellen.nodes.ask.judgement
 import snellen.nodes.ask.reflection
 import snellen.nodes.ask.remembering
+import snellen.nodes.ask.revision
 import snellen.nodes.learn.approval
 import snellen.nodes.learn.prompt_tuning
 from snellen.reasoning.critique import Critique, FailedCase, Fault, Replay, StepCheck
+from snellen.reasoning.revision import ProposedRevision
 from snellen.reasoning.task import Examples, Plan, Task
+from snellen.reasoning.trouble import Trouble
 from snellen.runtime.context import Context
+from snellen.tools.program import StepRecord
 from snellen.tools.registry import ToolContext, tool
 from snellen.values import Picture, Region
 from tests.graphs.scripted import ScriptedReasoner, embed
@@ -57,20 +61,22 @@ ANSWER1=VQA(image=IMAGE,question='is it a cat ?')
 ANSWER2=EVAL(expr='{ANSWER0} > 1')
 FINAL_RESULT=RESULT(var=ANSWER2)
 """
+FAILING = PROGRAM.replace("> 1", "> 1 / 0")
 CORRECTED = PROGRAM.replace("> 1", "> 0")
 
 FLOW = (
-    *("recall", "plan", "write", "run", "judge", "describe", "reflect_globally", "correct"),
+    *("recall", "plan", "write", "run", "revise", "run", "judge", "describe", "reflect_globally", "correct"),
     *("collect", "approve", "tune", "validate", "store", "run", "judge", "describe", "reflect_locally", "correct"),
     *("write", "run", "judge", "remember"),
 )
-"""What an unharmed thread does: CLASSIFY learns what a dog is, and the answer is still wrong until the program, which
-counts one dog too many, is written again."""
+"""What an unharmed thread does: its first run fails, and the program is revised; CLASSIFY learns what a dog is, and the
+answer is still wrong until the program, which counts one dog too many, is written again."""
 
 LEARNING = ("collect", "approve", "tune", "validate", "store")
 
 _MODULES = {
     snellen.nodes.ask.inference: ("recall", "plan", "write", "run"),
+    snellen.nodes.ask.revision: ("revise",),
     snellen.nodes.ask.judgement: ("judge",),
     snellen.nodes.ask.reflection: ("describe", "reflect_globally", "reflect_locally"),
     snellen.nodes.ask.correction: ("correct",),
@@ -228,7 +234,18 @@ class Accuser(ScriptedReasoner):
         return Plan(["Look for a dog"])
 
     async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
-        return CORRECTED if examples.programs_incorrect else PROGRAM
+        return CORRECTED if examples.programs_incorrect else FAILING
+
+    async def revise(
+        self,
+        task: Task,
+        plan: Plan,
+        program: str,
+        steps: Sequence[StepRecord],
+        trouble: Trouble,
+        examples: Examples,
+    ) -> ProposedRevision | None:
+        return ProposedRevision(plan, PROGRAM, "Divide by nothing.")
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
         return ["apple", "car"][:limit]

@@ -13,8 +13,11 @@ from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.demonstrations import DemonstrationPool
 from snellen.reasoning.critique import Critique, FailedCase, Fault, Method, Place, Replay, StepCheck
 from snellen.reasoning.reasoner import ReasonerUsage, Route
+from snellen.reasoning.revision import ProposedRevision
 from snellen.reasoning.task import Examples, Plan, Task
+from snellen.reasoning.trouble import Trouble
 from snellen.runtime.context import Context
+from snellen.tools.program import StepRecord
 
 PROGRAM = """\
 BOX0=CROP(image=IMAGE,box=[])
@@ -26,7 +29,7 @@ RIGHT = "ANSWER0=EVAL(expr='1 + 3')\nFINAL_RESULT=RESULT(var=ANSWER0)\n"
 
 
 class Uncritical:
-    """The part of a Reasoner that reflects: it never finds a fault."""
+    """The part of a Reasoner that looks back: it never finds a fault, and every answer stands."""
 
     async def reflect(self, case: FailedCase, replay: Replay) -> Critique:
         return Critique((), 0.0, "global")
@@ -38,6 +41,17 @@ class Uncritical:
 
     async def infer_answer(self, case: FailedCase, address: str, replay: Replay) -> str:
         return case.feedback.expected or ""
+
+    async def revise(
+        self,
+        task: Task,
+        plan: Plan,
+        program: str,
+        steps: Sequence[StepRecord],
+        trouble: Trouble,
+        examples: Examples,
+    ) -> ProposedRevision | None:
+        return None
 
 
 @dataclass

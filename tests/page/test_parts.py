@@ -21,6 +21,7 @@ from snellen.page.gradio_middleware import GradioMiddleware
 from snellen.page.html import address, trace_html
 from snellen.page.trace import MAX_STEPS, ThreadTrace
 from snellen.threads.events import LearningProgress, NodeFinished, StepFinished, Waits
+from snellen.tools.program import StepRecord
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -54,6 +55,34 @@ def test_a_trace_grows_with_its_events() -> None:
     assert [one["address"] for one in (trace.steps[0], trace.steps[-1])] == ["5", str(MAX_STEPS + 4)]
     assert trace.with_event(NodeFinished("write", {"program": "Y"})).steps == ()
     assert trace.with_event(Waits("t", {})).activity == ""
+
+
+_REVISION = {"kind": "error", "trouble": "Step 1 <failed>.", "change": "Look.", "program": "A", "revised": "B"}
+
+
+@pytest.mark.parametrize("helped", [True, False])
+def test_a_trace_shows_revisions(tmp_path: Path, helped: bool) -> None:  # noqa: FBT001 - a case of the test
+    step = StepRecord("1", 1, "X", "LOC").to_json()
+    trace = ThreadTrace(plan=("look",), program="A", steps=(step,))
+    running = trace.with_event(NodeFinished("run", {"revisions": [], "trouble": {"kind": "error"}}))
+    revised = running.with_event(
+        NodeFinished("revise", {"revisions": [_REVISION | {"helped": None}], "program": "B", "plan": ["see"]})
+    )
+    run: dict[str, Any] = {"revisions": [_REVISION | {"helped": helped}], "trouble": {}}
+    if not helped:
+        run |= {"program": "A", "plan": ["look"], "steps": [step]}
+    done = revised.with_event(StepFinished(step | {"source": "Y"})).with_event(NodeFinished("run", run))
+
+    assert (running.activity, revised.activity, done.activity) == (
+        "revising the program",
+        "running the revised program",
+        "judging",
+    )
+    assert (revised.program, revised.plan, revised.steps) == ("B", ("see",), ())
+    assert (done.program, done.steps[0]["source"]) == (("B", "Y") if helped else ("A", "X"))
+    html = trace_html(done, tmp_path)
+    assert "Step 1 &lt;failed&gt;. Look." in html
+    assert ("It helped." in html) == helped
 
 
 @pytest.mark.parametrize(

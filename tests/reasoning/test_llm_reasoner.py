@@ -16,7 +16,10 @@ from snellen.profiles import BadInput, Profile, SnellenError, load_profile
 from snellen.reasoning import make_reasoner
 from snellen.reasoning.llm.reasoner import ChatReasoner, chat_reasoner
 from snellen.reasoning.reasoner import Reasoner, ReasoningFailed
+from snellen.reasoning.revision import ProposedRevision
 from snellen.reasoning.task import Examples, Plan, Task
+from snellen.reasoning.trouble import Trouble
+from snellen.tools.program import StepRecord
 from tests.servers.openai_server import Reply, Script, openai_server
 
 TASK = Task("How many cups are there?", {"IMAGE": "Picture"})
@@ -399,3 +402,54 @@ async def test_odd_json_ends_in_a_sentence(said: Mapping[str, Any]) -> None:
         pytest.raises(SnellenError, match="no usable plan"),
     ):
         await reasoner(script).plan(TASK, NOTHING)
+
+
+# revisions
+
+STEPS_RUN = [StepRecord("1", 1, "BOX0=LOC(image=IMAGE,object='cup')", "LOC", output=[], target="BOX0")]
+TROUBLE = Trouble("empty", "2", "Step 2 rests on nothing.", ("1",))
+REVISION = {"stands": False, "change": "Look  for mugs.", "plan": ["Step1, Look."], "program": PROGRAM}
+
+
+async def revised(script: Script) -> ProposedRevision | None:
+    return await reasoner(script).revise(TASK, PLAN, PROGRAM, STEPS_RUN, TROUBLE, NOTHING)
+
+
+async def test_a_program_is_revised_with_its_steps_and_trouble_in_view() -> None:
+    with openai_server([Reply(REVISION)]) as script:
+        assert await revised(script) == ProposedRevision(Plan(["Look."]), PROGRAM, "Look for mugs.")
+        assert "| Step 2 rests on nothing." in script.said()
+        assert "| Result: nothing" in script.said()
+
+
+async def test_the_reviser_may_say_that_the_answer_stands() -> None:
+    with openai_server([Reply({"stands": True, "change": "", "plan": [], "program": "import os"})]) as script:
+        assert await revised(script) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"program": "import os"}, "is no step of a program"),
+        ({"program": "A=NOSUCH(image=IMAGE)\nFINAL_RESULT=RESULT(var=A)"}, "NOSUCH"),
+        ({"program": ""}, "empty"),
+        ({"program": f"A='{'x' * 1_990}'\nB='{'x' * 1_990}'\nFINAL_RESULT=RESULT(var=A)"}, "longer than 3,000 bytes"),
+        ({"plan": []}, "1 to 20 steps"),
+        ({"change": " "}, "1 to 300 are allowed"),
+        ({"change": "x" * 301}, "1 to 300 are allowed"),
+        ({"change": "\u202e\u200b"}, "1 to 300 are allowed"),
+    ],
+)
+async def test_an_unusable_revision_goes_back_with_the_reason(wrong: dict[str, Any], reason: str) -> None:
+    with openai_server([Reply(REVISION | wrong), Reply(REVISION)]) as script:
+        made = await revised(script)
+        assert made is not None
+        assert made.program == PROGRAM
+        assert reason in script.said()
+
+
+async def test_replies_that_never_become_a_revision_are_bounded() -> None:
+    with openai_server([Reply(REVISION | {"program": "{"})] * 8) as script:
+        with pytest.raises(ReasoningFailed, match="no usable revision in 8 replies"):
+            await revised(script)
+        assert len(script.requests) == 8

@@ -23,7 +23,10 @@ from snellen.reasoning.llm.prompt_files import (
     router_prompt,
     without_number,
 )
+from snellen.reasoning.llm.reviser import reviser_prompt
 from snellen.reasoning.task import Examples, Plan, Task
+from snellen.reasoning.trouble import Trouble
+from snellen.tools.program import StepRecord
 from snellen.tools.registry import catalogue
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -79,6 +82,18 @@ CASE = FailedCase(
 EARLIER = Critique((Fault("tool", "1", "LOC", "cup", "It missed a cup."),), 0.6, "global")
 SURE = StepCheck("1", right=True)
 
+RECORDS = [
+    StepRecord("1", 1, "BOX0=LOC(image=IMAGE,object='cup')", "LOC", output=[], target="BOX0"),
+    StepRecord("2", 2, "A=BOX0[0].label", "SET", error="the list is empty", warnings=["A warning."]),
+]
+TROUBLE = Trouble("error", "2", "Step 2 failed: the list is empty", ("1",))
+TRIED = Examples(
+    programs_incorrect=[
+        demonstration("program", TASK.instruction, plan=STEPS, program=PROGRAM, correct=False, critique="Tried."),
+        shown("program", 1, correct=False),
+    ]
+)
+
 PROMPTS = {
     "planner": planner_prompt(TASK, examples(), CATALOGUE),
     "planner-without-examples": planner_prompt(TASK, Examples(), CATALOGUE),
@@ -90,6 +105,8 @@ PROMPTS = {
     "critic-again": critic_prompt(replace(CASE, earlier=(EARLIER,), feedback=Feedback(), setting="")),
     "checker": checker_prompt(CASE, CASE.steps[1], [SURE]),
     "inferrer": inferrer_prompt(CASE, CASE.steps[0], ["3: the result was 3"]),
+    "reviser": reviser_prompt(TASK, Plan(STEPS), CASE.program, RECORDS, TROUBLE, Examples(), CATALOGUE),
+    "reviser-again": reviser_prompt(TASK, Plan(STEPS), CASE.program, RECORDS, TROUBLE, TRIED, CATALOGUE),
 }
 
 
@@ -145,6 +162,21 @@ def test_a_forged_section_changes_no_line_of_the_prompt_outside_the_fence(forger
     )
     assert outside(lister_prompt(forgery, 3, [forgery])) == outside(lister_prompt("Hi", 3, ["Hi"]))
     assert outside(router_prompt(forgery)) == outside(router_prompt("Hi"))
+
+    def revising(text: str) -> Prompt:
+        record = StepRecord("1", 1, text, "VQA", output=text, warnings=[text])
+        trouble = Trouble("empty", "1", text, ("1",))
+        return reviser_prompt(Task(text, TASK.inputs), Plan([text]), text, [record], trouble, Examples(), "")
+
+    assert outside(revising(forgery)) == outside(revising("Hi"))
+
+
+def test_the_steps_of_a_run_are_shortened_for_the_reviser() -> None:
+    records = [StepRecord(str(number), 1, "A=" + "9" * 2_000, "SET", output="x" * 50_000) for number in range(200)]
+    prompt = reviser_prompt(TASK, Plan(STEPS), PROGRAM, records, TROUBLE, Examples(), CATALOGUE)
+
+    assert "160 steps are left out" in prompt.user
+    assert len(prompt.user) < 60_000
 
 
 def test_slots_in_an_instruction_are_not_filled() -> None:

@@ -17,6 +17,7 @@ from snellen.learning.records import LearningOutcome, Need
 from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.demonstrations import demonstration
 from snellen.reasoning.critique import Critique, Fault
+from snellen.reasoning.revision import Revision
 from snellen.reports.run_page import render
 from snellen.reports.runs import AskRun
 from snellen.tools.program import StepRecord
@@ -89,7 +90,18 @@ def _run(picture: Picture, text: str = "a cat") -> AskRun:
         verdict="wrong",
         correction=text,
         region=to_json(region),
-        attempts=[{"answer": text, "error": None, "steps": [], "faulty": [steps[0].to_json()]}],
+        attempts=[
+            {
+                "answer": text,
+                "error": None,
+                "steps": [],
+                "faulty": [steps[0].to_json()],
+                "revisions": [{"trouble": text, "change": text, "helped": True}],
+            }
+        ],
+        revisions=[
+            Revision("empty", text, text, text, text, helped=helped).to_json() for helped in (True, False, None)
+        ],
         critiques=[Critique((Fault("tool", "1", text, text, text, text + "!"),), 0.5, "local", text).to_json()],
         lessons=[asdict(demonstration("program", text, plan=[text], program=text, correct=False, critique=text))],
         learned=[

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.memory.demonstrations import demonstration
+from snellen.models.vision.name_expansion import Expansion
 from snellen.reasoning.case_based.composition import Composer, OutOfDepth, knowledge
 from snellen.reasoning.case_based.fault_localisation import check, explain, right_output
 from snellen.reasoning.case_based.program_blocks import ProgramBlock, written
+from snellen.reasoning.case_based.revisions.choice import first_revision
+from snellen.reasoning.case_based.revisions.failed_run import FailedRun
 from snellen.reasoning.case_based.routing import route_of
 from snellen.reasoning.language.lexicon import lexicon_of, plain_words
 from snellen.reasoning.language.similarity import WordingSimilarity
@@ -31,13 +34,16 @@ from snellen.reasoning.reasoner import (
     Route,
     TaskRefused,
 )
+from snellen.reasoning.revision import ProposedRevision
 from snellen.reasoning.task import Examples, Plan, Task
-from snellen.tools.program import ProgramError, ProgramLimits, load
+from snellen.tools.program import ProgramError, ProgramLimits, load, parse
 
 if TYPE_CHECKING:
     from snellen.memory.demonstrations import Demonstration
     from snellen.profiles import Profile
     from snellen.reasoning.critique import Critique, FailedCase, Replay, StepCheck
+    from snellen.reasoning.trouble import Trouble
+    from snellen.tools.program import StepRecord
 
 SEEDS: Final = Path(__file__).parent / "seeds" / "demonstrations.json"
 """What the pool of demonstrations begins with."""
@@ -89,6 +95,19 @@ class CaseReasoner:
         solve = self._following if plan.edited else self._solved
         return written(await asyncio.to_thread(solve, task, examples, plan))
 
+    async def revise(
+        self,
+        task: Task,
+        plan: Plan,
+        program: str,
+        steps: Sequence[StepRecord],
+        trouble: Trouble,
+        examples: Examples,
+    ) -> ProposedRevision | None:
+        """Rewrite the program by the first rule for its trouble (`revisions.choice`); None where none applies."""
+        tried = [one.program for one in examples.programs_incorrect if one.instruction == task.instruction]
+        return await asyncio.to_thread(self._revised, task, plan, program, steps, trouble, tried)
+
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
         """Name what the query describes, from the facts that the profile names.
 
@@ -127,6 +146,33 @@ class CaseReasoner:
     async def infer_answer(self, case: FailedCase, address: str, replay: Replay) -> str:
         """Find the answer of a VQA step with which the whole answer agrees."""
         return await right_output(case, address, replay)
+
+    def _revised(
+        self,
+        task: Task,
+        plan: Plan,
+        program: str,
+        steps: Sequence[StepRecord],
+        trouble: Trouble,
+        tried: Sequence[str],
+    ) -> ProposedRevision | None:
+        if not trouble.causes:
+            return None
+        names = Expansion.read(self._profile.facts_path(), split=self._profile.split_path())
+        run = FailedRun(parse(program, self._limits), steps, names)
+        rewrite = first_revision(run, trouble, tried, is_valid=lambda text: self._is_valid(text, task))
+        if rewrite is None:
+            return None
+        # The last step gives the result.
+        sentences = [*plan.steps[:-1], rewrite.change, *plan.steps[-1:]][-MAX_PLAN_STEPS:]
+        return ProposedRevision(Plan(sentences), rewrite.program, rewrite.change)
+
+    def _is_valid(self, program: str, task: Task) -> bool:
+        try:
+            load(program, task.inputs, self._limits)
+        except ProgramError:
+            return False
+        return True
 
     def _following(self, task: Task, examples: Examples, plan: Plan) -> ProgramBlock:
         """Solve a task as an edited plan says.

@@ -85,7 +85,7 @@ def critic_prompt(case: FailedCase) -> Prompt:
             **_setting(case),
             "max_faults": str(MAX_FAULTS),
             "max_reason": str(MAX_REASON),
-            "steps": _steps(case.steps),
+            "steps": shown_steps(case.steps),
             "earlier": fenced(_cut(earlier)) if earlier else "",
         },
     )
@@ -100,7 +100,7 @@ def checker_prompt(case: FailedCase, step: DescribedStep, checked: Sequence[Step
         {
             **_setting(case),
             "max_reason": str(MAX_REASON),
-            "checked": _steps(before) if before else "",
+            "checked": shown_steps(before) if before else "",
             "step": _step(step),
         },
     )
@@ -112,7 +112,7 @@ def inferrer_prompt(case: FailedCase, step: DescribedStep, tried: Sequence[str] 
         "inferrer",
         {
             **_setting(case),
-            "steps": _steps(case.steps),
+            "steps": shown_steps(case.steps),
             "step": _step(step),
             "tried": fenced("\n".join(tried)) if tried else "",
         },
@@ -225,7 +225,8 @@ def _feedback(feedback: Feedback) -> str:
     return "\n".join(lines) or "The answer is wrong; nothing else is known."
 
 
-def _steps(steps: Sequence[DescribedStep]) -> str:
+def shown_steps(steps: Sequence[DescribedStep]) -> str:
+    """Write the steps of a run, fenced and cut to size; of many the first and the last ones."""
     half = MAX_SHOWN_STEPS // 2
     if len(steps) <= MAX_SHOWN_STEPS:
         return "\n\n".join(map(_step, steps))

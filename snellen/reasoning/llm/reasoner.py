@@ -34,6 +34,7 @@ from snellen.reasoning.llm.prompt_files import (
     router_prompt,
     without_number,
 )
+from snellen.reasoning.llm.reviser import RevisionReply, accept_revision, reviser_prompt
 from snellen.reasoning.llm.structured_model import Prices, StructuredModel, UnusableError, converse
 from snellen.reasoning.reasoner import MAX_EXAMPLES, MAX_PLAN_STEPS, MAX_STEP_LENGTH, ReasonerUsage, Route
 from snellen.reasoning.task import Examples, Plan, Task
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from snellen.reasoning.critique import Critique, DescribedStep, FailedCase, Replay, StepCheck
+    from snellen.reasoning.revision import ProposedRevision
+    from snellen.reasoning.trouble import Trouble
+    from snellen.tools.program import StepRecord
 
 MAX_INFERENCES = 2
 """How often a chat model is asked for the right answer of a step, the second time with what came of the first."""
@@ -134,6 +138,29 @@ class ChatReasoner:
             return accept_program(reply.program, task, self._limits)
 
         return await converse(self.model, prompt, ProgramReply, accept=accept, wanted="a program")
+
+    async def revise(
+        self,
+        task: Task,
+        plan: Plan,
+        program: str,
+        steps: Sequence[StepRecord],
+        trouble: Trouble,
+        examples: Examples,
+    ) -> ProposedRevision | None:
+        """Revise a program whose run was in trouble; None where the model says that the answer stands.
+
+        Raises:
+            ReasoningFailed: No valid revision within eight replies, or the endpoint failed.
+        """
+        prompt = reviser_prompt(task, plan, program, steps, trouble, examples, self._tools())
+
+        def accept(reply: RevisionReply) -> ProposedRevision | None:
+            return accept_revision(
+                reply, task, self._limits, accept_plan=lambda written: _accept_plan(PlanReply(steps=written))
+            )
+
+        return await converse(self.model, prompt, RevisionReply, accept=accept, wanted="a revision")
 
     async def list_knowledge(self, query: str, limit: int, candidates: Sequence[str]) -> list[str]:
         """Name at most `limit` things that fit the query, only of `candidates` where any are given.
