@@ -82,19 +82,21 @@ def examine(meaning: Meaning, scenes: Sequence[Scene]) -> LawCase:
     records = Oracle(scenes).run(program)
     failed = records[-1].error
     answer = failed or records[-1].output
-    holds = None if _is_unclaimed(denoted) else not failed and _agrees(form, denoted, answer, records, scenes)
+    holds = None if is_unclaimed(denoted) else not failed and agrees(form, denoted, answer, records, scenes)
     return LawCase(form, denoted, program, answer, holds)
 
 
-def _is_unclaimed(denoted: Denotation) -> bool:
+def is_unclaimed(denoted: Denotation) -> bool:
+    """Tell whether no law says what a program answers: something is ambiguous, or nobody knows it."""
     if isinstance(denoted, tuple):
-        return any(map(_is_unclaimed, denoted))  # type: ignore[arg-type]  # edits are no denotations, and are claimed
+        return any(map(is_unclaimed, denoted))  # type: ignore[arg-type]  # edits are no denotations, and are claimed
     return isinstance(denoted, Undefined) and denoted.reason != "missing"
 
 
-def _agrees(
+def agrees(
     meaning: Meaning, denoted: Denotation, answer: object, records: Sequence[StepRecord], scenes: Sequence[Scene]
 ) -> bool:
+    """Tell whether a program's answer is what its meaning denotes; of edits, whether they are at those things."""
     if isinstance(meaning, Several):
         return isinstance(answer, list) and _flat(denoted, scenes) == answer
     match denoted:

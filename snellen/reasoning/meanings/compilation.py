@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from snellen.reasoning.language.inflection import plural, with_article
+from snellen.reasoning.language.inflection import with_article
 from snellen.reasoning.meanings.answer_phrases import NO_OPTION, SEVERAL_OPTIONS, option_name, option_names
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.echo import echo
@@ -115,7 +115,7 @@ class _Compiler:
         name = self.writer.fresh("ANSWER")
         self._guarded(name, guards, as_list=isinstance(meaning, ListEach))
         with self.writer.block("else:"):
-            self.writer.line(f"{name}={rest()}")
+            self.writer.assign_to(name, rest())
         return name
 
     def _guarded(self, name: str, guards: Sequence[ProgramGuard], *, as_list: bool = False) -> None:
@@ -153,7 +153,7 @@ class _Compiler:
     def _branch(self, name: str, meaning: Meaning) -> None:
         """Write one way; what is found on it is not known on the other."""
         known = dict(self.sets.known)
-        self.writer.line(f"{name}={self.answer(meaning)}")
+        self.writer.assign_to(name, self.answer(meaning))
         self.sets.known = known
 
     def _prepared(self, meaning: Meaning) -> Rest:
@@ -268,8 +268,8 @@ class _Compiler:
                 down = f"'top' if {found.first}.y < {found.image}.height / 2 else 'bottom'"
                 return f"({down}) + (' left' if {found.first}.x < {found.image}.width / 2 else ' right')"
             case "colour":
-                return self._asked(found, "what color {be} the {thing}?")
-        return self._asked(found, "{be} the {thing} small or large?")
+                return self._asked(found, "what color is the {}?")
+        return self._asked(found, "is the {} small or large?")
 
     def _asked(self, found: RegionList, question: str) -> str:
         """Ask VQA about a thing, in its crop."""
@@ -277,10 +277,9 @@ class _Compiler:
         if self.sets.choices.colour_answer == "margin" and found.image:
             region = self.writer.assign("BOX", f"WIDEN(image={found.image},object={region})")
         shown = self.writer.assign("IMAGE", f"PICTURE(object={region})")
-        be = "are" if found.kind.endswith("s") and plural(found.kind) == found.kind else "is"
-        label = f"'{question.format(be=be, thing=f'{{{found.first}.label}}')}'"
-        words = text(question.format(be=be, thing=found.kind)) if found.kind else label
-        return self.writer.assign("ANSWER", f"VQA(image={shown},question={words})")
+        # The label is a name that VQA was taught, where the kind may be a group: "what color is the weather sign?"
+        words = question.format(f"{{{found.first}.label}}")
+        return self.writer.assign("ANSWER", f"VQA(image={shown},question='{words}')")
 
     def _setting(self, aspect: SettingAspect, picture: PictureName) -> str:
         image = IMAGES[picture]

@@ -78,6 +78,14 @@ class ProgramWriter:
         self.line(f"{name}={expression}")
         return name
 
+    def assign_to(self, name: str, expression: str) -> None:
+        """Write ``name=expression``; a variable that the last line has just computed is named so instead."""
+        indent = _INDENT * self._depth
+        if expression.isidentifier() and self.lines[-1].startswith(f"{indent}{expression}="):
+            computed = self.lines.pop().removeprefix(f"{indent}{expression}=")
+            expression = computed
+        self.line(f"{name}={expression}")
+
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
         """Open a block: ``for B in BOX0:``; an empty header goes on in the one that `alternative` opened."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -101,15 +102,23 @@ class SetCompiler:
             left, right = (self.regions(_within(things, picture)) for picture in ("left", "right"))
             kind = left.kind if left.kind == right.kind else ""
             return RegionList(self.writer.assign("BOX", f"{left.expression} + {right.expression}"), kind=kind)
-        if isinstance(things.things, Everything) and isinstance(things.property, IsA):
-            self._say(things)
-            names, image = things.property.names, IMAGES[things.things.picture]
-            located = self.writer.assign("BOX", f"LOC(image={image},object={text(', '.join(names))})")
-            return RegionList(located, kind=names[0] if len(names) == 1 else "", image=image)
+        match things:
+            case Filter(things=Everything(picture=picture), property=IsA(names=names)):
+                return self._located(things, names, picture)
+            case Filter(
+                things=Filter(things=Everything(picture=picture), property=IsA(names=names)), property=HasColour()
+            ):
+                if self.choices.colour_filter == "LOC":
+                    return self._located(things, [f"{things.property.colour} {name}" for name in names], picture)
         found = self.regions(things.things)
         kept = self.keep(found, things.property, things.things)
         self._say(things)
         return RegionList(kept, kind=found.kind, image=found.image)
+
+    def _located(self, things: Things, names: Sequence[str], picture: str) -> RegionList:
+        self._say(things)
+        located = self.writer.assign("BOX", f"LOC(image={IMAGES[picture]},object={text(', '.join(names))})")
+        return RegionList(located, kind=names[0] if len(names) == 1 else "", image=IMAGES[picture])
 
     def _joined(self, things: Union) -> RegionList:
         one, other = self.regions(things.one), self.regions(things.other)
@@ -138,7 +147,6 @@ class SetCompiler:
     def sort(self, found: RegionList, extreme: str) -> str:
         """Put regions in an order and return the variable."""
         by, descending = _ORDERS[extreme]
-        by = "max(width, height)" if by == "area" and self.choices.size_order == "side" else by
         order = ",descending=True" if descending else ""
         return self.writer.assign("BOX", f"SORT(object={found.expression},by='{by}'{order})")
 

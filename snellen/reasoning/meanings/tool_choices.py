@@ -15,7 +15,6 @@ class ToolChoices(BaseModel):
         colour_filter: Things of a colour: VQA is asked about each, or LOC is given the colour with the name.
         fact_filter: Things of which a fact holds: by their label in LIST, or by CLASSIFY with LIST.
         colour_answer: The colour of a thing: VQA is asked about its crop, or about its crop with a margin.
-        size_order: The larger of two things: that of the larger box, or that of the longer side.
         background: What the background is: the label of BACKGROUND, or VQA.
         outlines: Things that an edit keeps or covers: by their boxes, or by their masks.
     """
@@ -26,6 +25,5 @@ class ToolChoices(BaseModel):
     colour_filter: Literal["VQA", "LOC"] = "VQA"
     fact_filter: Literal["label", "CLASSIFY"] = "label"
     colour_answer: Literal["crop", "margin"] = "crop"
-    size_order: Literal["area", "side"] = "area"
     background: Literal["BACKGROUND", "VQA"] = "BACKGROUND"
     outlines: Literal["boxes", "masks"] = "boxes"
