@@ -43,7 +43,7 @@ from snellen.reasoning.meanings.meanings import (
 )
 from snellen.reasoning.meanings.program_writer import ProgramGuard, ProgramWriter, RegionList, text
 from snellen.reasoning.meanings.set_programs import IMAGES, SetCompiler
-from snellen.reasoning.meanings.things import Everything, Filter, HasColour, HasSize, PictureName, Property, pictures
+from snellen.reasoning.meanings.things import Everything, Filter, HasColour, HasSize, Property, pictures
 from snellen.reasoning.meanings.tool_choices import ToolChoices
 
 Rest: TypeAlias = Callable[[], str]
@@ -54,7 +54,7 @@ _EDITS: Final = {
     "colour pop": "COLORPOP(image={image},object={things})",
     "blur the rest": "BGBLUR(image={image},object={things})",
     "replace": "REPLACE(image={image},object={things},prompt={by})",
-    "remove": "REPLACE(image={image},object={things},prompt='{{{ground}[0].label}}')",
+    "remove": "REPLACE(image={image},object={things},prompt='{{{ground}}}')",
     "emoji": "EMOJI(image={image},object={things},emoji={by})",
     "tag": "TAG(image={image},object={things})",
     "crop": "CROP(image={image},box={things})",
@@ -180,7 +180,7 @@ class _Compiler:
             case Query() | ListEach():
                 return self._aspect(meaning)
             case QuerySetting():
-                return lambda: self._setting(meaning.aspect, meaning.picture)
+                return lambda: self._setting(meaning.aspect, IMAGES[meaning.picture])
             case Describe():
                 return self._description(meaning)
             case Say():
@@ -203,7 +203,7 @@ class _Compiler:
             case AreAlike():
                 return self._alike(truth)
             case SettingIs():
-                return lambda: f"{self._setting(truth.aspect, truth.picture)} == {text(truth.value)}"
+                return lambda: f"{self._setting(truth.aspect, IMAGES[truth.picture])} == {text(truth.value)}"
             case Junction():
                 parts = [self.truth(each) for each in truth.parts]
                 return lambda: _joined(truth.how, [each() for each in parts])
@@ -243,8 +243,8 @@ class _Compiler:
     def _aspect(self, meaning: Query | ListEach) -> Rest:
         found = self.sets.some(meaning.things)
         if meaning.what == "ground":
-            picture = pictures(meaning.things)
-            return lambda: self._setting("background", next(iter(picture)))
+            image = IMAGES[next(iter(pictures(meaning.things)))]
+            return lambda: self._setting("background", image)
         if isinstance(meaning, ListEach):
             return lambda: self._each(meaning, found)
         return lambda: self._aspect_of(meaning.what, found)
@@ -281,8 +281,7 @@ class _Compiler:
         words = question.format(f"{{{found.first}.label}}")
         return self.writer.assign("ANSWER", f"VQA(image={shown},question='{words}')")
 
-    def _setting(self, aspect: SettingAspect, picture: PictureName) -> str:
-        image = IMAGES[picture]
+    def _setting(self, aspect: SettingAspect, image: str) -> str:
         if aspect == "background" and self.sets.choices.background == "BACKGROUND":
             return f"{self.writer.assign('BOX', f'BACKGROUND(image={image})')}[0].label"
         return self.writer.assign("ANSWER", f"VQA(image={image},question='{_SETTINGS[aspect]}')")
@@ -337,9 +336,9 @@ class _Compiler:
 
     def _edited(self, action: EditAction, found: RegionList, image: str) -> str:
         things = found.expression
-        if self.sets.choices.outlines == "masks" and action.operation not in {"tag", "crop"}:
+        if self.sets.choices.outlines == "masks" and action.operation in {"colour pop", "blur the rest"}:
             things = self.writer.assign("BOX", f"MASK(image={found.image},object={things})")
-        ground = self.writer.assign("BOX", f"BACKGROUND(image={found.image})") if action.operation == "remove" else ""
+        ground = self._setting("background", found.image) if action.operation == "remove" else ""
         by = action.by or ""
         step = _EDITS[action.operation].format(
             image=image,

@@ -106,10 +106,10 @@ class SetCompiler:
             case Filter(things=Everything(picture=picture), property=IsA(names=names)):
                 return self._located(things, names, picture)
             case Filter(
-                things=Filter(things=Everything(picture=picture), property=IsA(names=names)), property=HasColour()
-            ):
-                if self.choices.colour_filter == "LOC":
-                    return self._located(things, [f"{things.property.colour} {name}" for name in names], picture)
+                things=Filter(things=Everything(picture=picture), property=IsA(names=names)),
+                property=HasColour(colour=colour),
+            ) if self.choices.colour_filter == "LOC":
+                return self._located(things, [f"{colour} {name}" for name in names], picture)
         found = self.regions(things.things)
         kept = self.keep(found, things.property, things.things)
         self._say(things)

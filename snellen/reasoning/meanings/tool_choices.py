@@ -8,15 +8,17 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolChoices(BaseModel):
-    """The tools for each operation of a meaning that several tools can do; the defaults are those that measured best.
+    """The tools for each operation of a meaning that several tools can do.
+
+    The defaults measured best with the embedded models (``python -m benchmarks.tool_choices``).
 
     Attributes:
         everything: All things of a picture: THINGS segments and names them, LOC detects them.
         colour_filter: Things of a colour: VQA is asked about each, or LOC is given the colour with the name.
         fact_filter: Things of which a fact holds: by their label in LIST, or by CLASSIFY with LIST.
         colour_answer: The colour of a thing: VQA is asked about its crop, or about its crop with a margin.
-        background: What the background is: the label of BACKGROUND, or VQA.
-        outlines: Things that an edit keeps or covers: by their boxes, or by their masks.
+        background: The kind of the background: VQA is asked, or it is the label of BACKGROUND.
+        outlines: Things that colour pop and blur keep: by their masks, or by their boxes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -25,5 +27,5 @@ class ToolChoices(BaseModel):
     colour_filter: Literal["VQA", "LOC"] = "VQA"
     fact_filter: Literal["label", "CLASSIFY"] = "label"
     colour_answer: Literal["crop", "margin"] = "crop"
-    background: Literal["BACKGROUND", "VQA"] = "BACKGROUND"
-    outlines: Literal["boxes", "masks"] = "boxes"
+    background: Literal["VQA", "BACKGROUND"] = "VQA"
+    outlines: Literal["masks", "boxes"] = "masks"
