@@ -28,7 +28,7 @@ from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.compilation import compile_meaning
 from snellen.reasoning.meanings.denotation import Denotation, Depicted, Edited, Undefined, denotation
 from snellen.reasoning.meanings.echo import echo
-from snellen.reasoning.meanings.meanings import IfThen, ListEach, Meaning, Several, write_part
+from snellen.reasoning.meanings.meanings import CheckEach, IfThen, ListEach, Meaning, Several, write_part
 from snellen.reasoning.meanings.scene import Entity
 from snellen.tools.program import StepRecord
 
@@ -107,7 +107,7 @@ def agrees(
         case tuple() if denoted and isinstance(denoted[0], Edited):
             return _edits(records) == [_edit(each) for each in denoted]  # type: ignore[arg-type]
         case tuple():
-            is_ordered = any(isinstance(each, ListEach) and each.order for each in _ways(meaning))
+            is_ordered = any(isinstance(each, ListEach | CheckEach) and each.order for each in _ways(meaning))
             return answer == list(denoted) if is_ordered else _sorted(answer) == _sorted(list(denoted))
     return answer == _flat(denoted, scenes)[0]
 

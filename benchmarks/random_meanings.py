@@ -37,7 +37,7 @@ class MeaningSampler:
     def meaning(self, depth: int = 2) -> m.Meaning:
         """Draw a meaning; sets and truths nest at most so deep."""
         makers = (*(self.truth,) * 4, self._count, self._count, self._query, self._query, self._list, self._choose)
-        makers += (self._choose_count, self._describe, self._setting, self._edit)
+        makers += (self._check, self._choose_count, self._describe, self._setting, self._edit)
         if depth > 1:
             makers += (self._branch, self._several)
         made: m.Meaning = self.pick(makers)(depth)
@@ -46,6 +46,8 @@ class MeaningSampler:
     def truth(self, depth: int) -> m.Truth:
         """Draw a truth."""
         makers = (self._exist, self._exist, self._are, self._are, self._compare, self._alike, self._setting_is)
+        if len(self.scenes) > 1:
+            makers += (self._settings_alike,)
         if depth > 1:
             makers += (self._junction, self._negation)
         made: m.Truth = self.pick(makers)(depth)
@@ -192,7 +194,8 @@ class MeaningSampler:
         return m.Negation(truth=self.truth(depth - 1))
 
     def _count(self, depth: int) -> m.Meaning:
-        return m.Count(things=self.things(depth))
+        more_than = self.things(depth - 1) if self.pick((False,) * 5 + (True,)) else None
+        return m.Count(things=self.things(depth), kinds=self.pick((False,) * 5 + (True,)), more_than=more_than)
 
     def _query(self, depth: int) -> m.Meaning:
         return m.Query(things=self.single(depth, self._one_picture()), what=self.pick(_ASPECTS))
@@ -200,6 +203,14 @@ class MeaningSampler:
     def _list(self, depth: int) -> m.Meaning:
         order = self.pick((None, *_EXTREMES))
         return m.ListEach(things=self.things(depth, self._one_picture()), what=self.pick(_ASPECTS[:-1]), order=order)
+
+    def _check(self, depth: int) -> m.Meaning:
+        picture = self._one_picture()
+        things, order = self.things(depth - 1, picture), self.pick((None, *_EXTREMES))
+        return m.CheckEach(things=things, property=self.property(depth, picture), order=order)
+
+    def _settings_alike(self, _: int) -> m.Truth:
+        return m.SettingsAlike(aspect=self.pick(get_args(m.SettingAspect)))
 
     def _choose(self, depth: int) -> m.Meaning:
         picture = self._picture()

@@ -20,6 +20,7 @@ from snellen.reasoning.meanings.meanings import (
     Are,
     AreAlike,
     Aspect,
+    CheckEach,
     Choose,
     ChooseCount,
     CompareCounts,
@@ -38,6 +39,7 @@ from snellen.reasoning.meanings.meanings import (
     Say,
     SettingAspect,
     SettingIs,
+    SettingsAlike,
     Several,
     Truth,
 )
@@ -113,7 +115,7 @@ class _Compiler:
             expression = rest()
             return expression if expression.isidentifier() else self.writer.assign("ANSWER", expression)
         name = self.writer.fresh("ANSWER")
-        self._guarded(name, guards, as_list=isinstance(meaning, ListEach))
+        self._guarded(name, guards, as_list=isinstance(meaning, ListEach | CheckEach))
         with self.writer.block("else:"):
             self.writer.assign_to(name, rest())
         return name
@@ -125,7 +127,7 @@ class _Compiler:
                 self.writer.line(f"{name}={f'[{sentence}]' if as_list else sentence}")
 
     def _several(self, meaning: Several) -> str:
-        names = [(self.answer(each), isinstance(each, ListEach | Several)) for each in meaning.parts]
+        names = [(self.answer(each), isinstance(each, ListEach | CheckEach | Several)) for each in meaning.parts]
         return self.writer.assign("ANSWER", " + ".join(name if is_list else f"[{name}]" for name, is_list in names))
 
     def _branches(self, meaning: IfThen) -> str:
@@ -159,7 +161,9 @@ class _Compiler:
     def _prepared(self, meaning: Meaning) -> Rest:
         """Write the steps that find the things of a meaning, and return the rest of its steps."""
         match meaning:
-            case Exist() | CompareCounts() | Are() | AreAlike() | SettingIs() | Junction() | Negation():
+            case (
+                Exist() | CompareCounts() | Are() | AreAlike() | SettingIs() | SettingsAlike() | Junction() | Negation()
+            ):
                 holds = self.truth(meaning)
                 return lambda: f"'yes' if {holds()} else 'no'"
             case Choose():
@@ -172,11 +176,12 @@ class _Compiler:
                 raise TypeError(meaning)
         return self._told(meaning)
 
-    def _told(self, meaning: Count | Query | QuerySetting | ListEach | Describe | Say) -> Rest:
+    def _told(self, meaning: Count | Query | QuerySetting | ListEach | CheckEach | Describe | Say) -> Rest:
         match meaning:
             case Count():
-                found = self.sets.regions(meaning.things)
-                return lambda: f"COUNT(box={found.expression})"
+                return self._number(meaning)
+            case CheckEach():
+                return self._checks(meaning)
             case Query() | ListEach():
                 return self._aspect(meaning)
             case QuerySetting():
@@ -204,6 +209,9 @@ class _Compiler:
                 return self._alike(truth)
             case SettingIs():
                 return lambda: f"{self._setting(truth.aspect, IMAGES[truth.picture])} == {text(truth.value)}"
+            case SettingsAlike():
+                images = [IMAGES[name] for name in ("left", "right")]
+                return lambda: " == ".join(self._setting(truth.aspect, image) for image in images)
             case Junction():
                 parts = [self.truth(each) for each in truth.parts]
                 return lambda: _joined(truth.how, [each() for each in parts])
@@ -239,6 +247,28 @@ class _Compiler:
             same = self.writer.assign("SAME", f"SAME(object={things},other={region},by='colour')")
             self.writer.line(f"{alike}={alike} if {same} else 'no'")
         return alike
+
+    def _number(self, meaning: Count) -> Rest:
+        found = self.sets.regions(meaning.things)
+        other = self.sets.regions(meaning.more_than) if meaning.more_than else None
+        if other is None and not meaning.kinds:
+            return lambda: f"COUNT(box={found.expression})"
+        number = "len(unique({}.label))" if meaning.kinds else "len({})"
+        counts = [number.format(each.expression) for each in (found, other) if each]
+        return lambda: " - ".join(counts)
+
+    def _checks(self, meaning: CheckEach) -> Rest:
+        found = self.sets.some(meaning.things)
+        kept = self.sets.regions(Filter(things=meaning.things, property=meaning.property)).expression
+
+        def rest() -> str:
+            things = self.sets.sort(found, meaning.order) if meaning.order else found.expression
+            answers, region = self.writer.assign("ANSWERS", "[]"), self.writer.fresh("B")
+            with self.writer.block(f"for {region} in {things}:"):
+                self.writer.line(f"{answers}={answers} + ['yes' if {region} in {kept} else 'no']")
+            return answers
+
+        return rest
 
     def _aspect(self, meaning: Query | ListEach) -> Rest:
         found = self.sets.some(meaning.things)

@@ -32,6 +32,7 @@ from snellen.reasoning.meanings.meanings import (
     Are,
     AreAlike,
     Aspect,
+    CheckEach,
     Choose,
     ChooseCount,
     CompareCounts,
@@ -50,6 +51,7 @@ from snellen.reasoning.meanings.meanings import (
     Say,
     SettingAspect,
     SettingIs,
+    SettingsAlike,
     Several,
     Truth,
 )
@@ -58,6 +60,7 @@ from snellen.reasoning.meanings.scene import Entity, Graphs
 from snellen.reasoning.meanings.things import (
     ByExtreme,
     Everything,
+    Extreme,
     Filter,
     HasColour,
     HasFact,
@@ -265,6 +268,8 @@ class _World:
                 return all(alike(one, other) for one in members for other in members)
             case SettingIs():
                 return self._setting(truth.aspect, truth.picture) == truth.value
+            case SettingsAlike():
+                return self._setting(truth.aspect, "left") == self._setting(truth.aspect, "right")
             case Junction():
                 number = sum([self.truth(each) for each in truth.parts])
                 return {"and": number == len(truth.parts), "or": number > 0, "exactly one": number == 1}[truth.how]
@@ -275,20 +280,25 @@ class _World:
         """Return the denotation of what is neither a condition nor several meanings."""
         match meaning:
             case Count():
-                return len(self.members(meaning.things))
+                number = self._number(meaning.things, kinds=meaning.kinds)
+                return number - (self._number(meaning.more_than, kinds=meaning.kinds) if meaning.more_than else 0)
             case Choose():
                 return self._chosen(meaning)
             case ChooseCount():
                 return self._most(meaning)
             case Say():
                 return meaning.words
-            case Query() | QuerySetting() | ListEach() | Describe() | EditPicture():
+            case Query() | QuerySetting() | ListEach() | CheckEach() | Describe() | EditPicture():
                 return self._shown(meaning)
             case IfThen() | Several():
                 raise TypeError(meaning)
         return self.truth(meaning)
 
-    def _shown(self, meaning: Query | QuerySetting | ListEach | Describe | EditPicture) -> Denotation:
+    def _number(self, things: Things, *, kinds: bool) -> int:
+        members = self.members(things)
+        return len({entity.name for entity in members} if kinds else members)
+
+    def _shown(self, meaning: Query | QuerySetting | ListEach | CheckEach | Describe | EditPicture) -> Denotation:
         match meaning:
             case Query(what="ground"):
                 return self._aspect(self.some(meaning.things)[0], "ground")
@@ -297,7 +307,11 @@ class _World:
             case QuerySetting():
                 return self._setting(meaning.aspect, meaning.picture)
             case ListEach():
-                return self._listed(meaning)
+                members = self._in_order(meaning.things, meaning.order)
+                return tuple(self._aspect(entity, meaning.what, "unknown") for entity in members)
+            case CheckEach():
+                members, holds = self._in_order(meaning.things, meaning.order), self.test(meaning.property)
+                return tuple("yes" if holds(entity) else "no" for entity in members)
             case Describe(things=Everything()):
                 return Depicted(self.members(meaning.things))
             case Describe():
@@ -305,14 +319,15 @@ class _World:
             case EditPicture():
                 return tuple(Edited(each.operation, self.some(each.things), each.by or "") for each in meaning.actions)
 
-    def _listed(self, meaning: ListEach) -> tuple[str, ...]:
-        members = self.some(meaning.things)
-        if meaning.order:
-            key = _EXTREMES[meaning.order]
-            members = tuple(sorted(members, key=key))
-            if len(set(map(key, members))) < len(members):
-                raise _ambiguous(meaning.things)
-        return tuple(self._aspect(entity, meaning.what, "unknown") for entity in members)
+    def _in_order(self, things: Things, order: Extreme | None) -> tuple[Entity, ...]:
+        """Return the things of a set that is not empty, in an order in which no two have the same place."""
+        members = self.some(things)
+        if order is None:
+            return members
+        key = _EXTREMES[order]
+        if len(set(map(key, members))) < len(members):
+            raise _ambiguous(things)
+        return tuple(sorted(members, key=key))
 
     def _chosen(self, meaning: Choose) -> str:
         members = self.some(meaning.things)

@@ -6,6 +6,7 @@ from snellen.reasoning.language.inflection import with_article
 from snellen.reasoning.meanings.meanings import (
     Are,
     AreAlike,
+    CheckEach,
     Choose,
     ChooseCount,
     CompareCounts,
@@ -23,6 +24,7 @@ from snellen.reasoning.meanings.meanings import (
     QuerySetting,
     Say,
     SettingIs,
+    SettingsAlike,
     Several,
     Truth,
 )
@@ -47,7 +49,7 @@ _LISTED = {
 def echo(meaning: Meaning) -> str:
     """Say a meaning as a question or a request: "How many cats are there to the left of the house?"."""
     match meaning:
-        case Exist() | CompareCounts() | Are() | AreAlike() | SettingIs() | Junction() | Negation():
+        case Exist() | CompareCounts() | Are() | AreAlike() | SettingIs() | SettingsAlike() | Junction() | Negation():
             return _whether(meaning)
         case Count() | Query() | QuerySetting() | Choose() | ChooseCount():
             return _question(meaning)
@@ -62,7 +64,7 @@ def echo(meaning: Meaning) -> str:
 def _question(meaning: Count | Query | QuerySetting | Choose | ChooseCount) -> str:
     match meaning:
         case Count():
-            return _count(meaning.things)
+            return _count(meaning)
         case Query():
             phrase = noun_phrase(meaning.things)
             return _QUESTIONS[meaning.what].format(be="are" if phrase.is_plural else "is", things=phrase.text)
@@ -74,8 +76,12 @@ def _question(meaning: Count | Query | QuerySetting | Choose | ChooseCount) -> s
             return f"Which are there {meaning.how} of: {', or '.join(map(_several_of, meaning.options))}?"
 
 
-def _request(meaning: ListEach | Describe | Say | EditPicture) -> str:
+def _request(meaning: ListEach | CheckEach | Describe | Say | EditPicture) -> str:
     match meaning:
+        case CheckEach():
+            order = f", {_ORDERS[meaning.order]}" if meaning.order else ""
+            clause = predicate(meaning.property, is_plural=False)
+            return f"For each of {noun_phrase(meaning.things).text}{order}, say whether it {clause}."
         case ListEach():
             order = f", {_ORDERS[meaning.order]}" if meaning.order else ""
             return f"List the {_LISTED[meaning.what]} of {noun_phrase(meaning.things).text}{order}."
@@ -109,6 +115,8 @@ def statement(truth: Truth) -> str:
             return f"{phrase.text} {'are' if phrase.is_plural else 'is'} all of the same {truth.by}"
         case SettingIs():
             return f"the {truth.aspect}{_of_picture(truth.picture)} is {truth.value}"
+        case SettingsAlike():
+            return f"the {truth.aspect} is the same in both pictures"
         case Junction():
             parts = _JOINTS[truth.how].join(_unit(each) for each in truth.parts)
             return f"exactly one of these holds: {parts}" if truth.how == "exactly one" else parts
@@ -159,12 +167,16 @@ def _several_of(things: Things, *, is_followed: bool = False) -> str:
     return f"of {phrase.closed if is_followed else phrase.text}"
 
 
-def _count(things: Things) -> str:
-    base, properties = chain(things)
+def _count(meaning: Count) -> str:
+    kinds = "kinds of " * meaning.kinds
+    if meaning.more_than is not None:
+        one, other = _several_of(meaning.things, is_followed=True), _several_of(meaning.more_than)
+        return f"How many more {kinds}{one} than {kinds}{other} are there?"
+    base, properties = chain(meaning.things)
     if not isinstance(base, Everything):
-        return f"How many of {noun_phrase(things).closed} are there?"
+        return f"How many {kinds or 'of '}{noun_phrase(meaning.things).closed} are there?"
     before, after = counted_things(base, properties)
-    return f"How many {before} are there{after}?"
+    return f"How many {kinds}{before} are there{after}?"
 
 
 def _whether(truth: Truth) -> str:

@@ -15,6 +15,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError, mod
 from snellen.errors import BadInput
 from snellen.reasoning.meanings.things import (
     Everything,
+    Extreme,
     Likeness,
     Name,
     Part,
@@ -39,6 +40,12 @@ _MAX_BYTES: Final = 16_000
 def check_aspect(things: Things, what: Aspect) -> None:
     """Raise a ``ValueError`` where an aspect of places is asked of things of several pictures."""
     if what in _OF_PLACES:
+        check_same_picture(things)
+
+
+def check_order(things: Things, order: Extreme | None) -> None:
+    """Raise a ``ValueError`` where things of several pictures are put into an order by place."""
+    if order not in {None, "largest", "smallest"}:
         check_same_picture(things)
 
 
@@ -108,6 +115,13 @@ class SettingIs(Part):
     picture: Literal["picture", "left", "right"] = "picture"
 
 
+class SettingsAlike(Part):
+    """The left and the right picture have the same background, weather or style: "The weather is the same in both"."""
+
+    kind: Literal["settings alike"] = "settings alike"
+    aspect: SettingAspect
+
+
 class Junction(Part):
     """All, some or exactly one of several truths hold: "Is there a dog and no cat?"."""
 
@@ -124,10 +138,16 @@ class Negation(Part):
 
 
 class Count(Part):
-    """The number of a set: "How many cats are to the left of the house?"."""
+    """The number of a set: "How many cats are to the left of the house?".
+
+    With ``kinds`` things of one name count once: "How many kinds of animals are there?". With ``more_than`` it is the
+    difference: "How many more cats than dogs are there?".
+    """
 
     kind: Literal["count"] = "count"
     things: Things
+    kinds: bool = False
+    more_than: Things | None = None
 
 
 class Query(Part):
@@ -160,13 +180,27 @@ class ListEach(Part):
     kind: Literal["list each"] = "list each"
     things: Things
     what: Aspect = "name"
-    order: Literal["leftmost", "rightmost", "topmost", "bottommost", "largest", "smallest"] | None = None
+    order: Extreme | None = None
 
     @model_validator(mode="after")
     def _within_one_picture(self) -> ListEach:
         check_aspect(self.things, self.what)
-        if self.order not in {None, "largest", "smallest"}:
-            check_same_picture(self.things)
+        check_order(self.things, self.order)
+        return self
+
+
+class CheckEach(Part):
+    """Yes or no for each of a set, as it has a property: "Say of each cat whether it is green"."""
+
+    kind: Literal["check each"] = "check each"
+    things: Things
+    property: Property
+    order: Extreme | None = None
+
+    @model_validator(mode="after")
+    def _within_one_picture(self) -> CheckEach:
+        check_places(self.things, self.property)
+        check_order(self.things, self.order)
         return self
 
 
@@ -258,7 +292,8 @@ class EditPicture(Part):
 
 
 Truth: TypeAlias = Annotated[
-    Exist | CompareCounts | Are | AreAlike | SettingIs | Junction | Negation, Field(discriminator="kind")
+    Exist | CompareCounts | Are | AreAlike | SettingIs | SettingsAlike | Junction | Negation,
+    Field(discriminator="kind"),
 ]
 Meaning: TypeAlias = Annotated[
     Exist
@@ -266,12 +301,14 @@ Meaning: TypeAlias = Annotated[
     | Are
     | AreAlike
     | SettingIs
+    | SettingsAlike
     | Junction
     | Negation
     | Count
     | Query
     | QuerySetting
     | ListEach
+    | CheckEach
     | Choose
     | ChooseCount
     | Describe
@@ -338,5 +375,9 @@ def _first_fault(error: ValidationError | RecursionError) -> str:
 
 def pictures_in(meaning: Meaning) -> frozenset[PictureName]:
     """Return the names of all pictures that a meaning is about."""
-    parts = sets_within(meaning)
-    return frozenset(each.picture for each in parts if isinstance(each, Everything | SettingIs | QuerySetting))
+    parts = list(sets_within(meaning))
+    both: tuple[PictureName, ...] = ("left", "right")
+    names = both if any(isinstance(each, SettingsAlike) for each in parts) else ()
+    return frozenset(names).union(
+        each.picture for each in parts if isinstance(each, Everything | SettingIs | QuerySetting)
+    )
