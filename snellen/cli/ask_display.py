@@ -154,7 +154,8 @@ class AskDisplay(ThreadDisplay["AskState"]):
             self._show_outcome_of_revision(revision)
         if state.program:
             self._show_program(state.program)
-        for step in steps_of(state):
+        # The steps of a run that is about to be bettered are not those of the program above.
+        for step in [] if state.best_run else steps_of(state):
             self._show_step(step)
         self._running = False
         if steps_first:

@@ -186,7 +186,8 @@ def _of_task(state: Json) -> ThreadTrace:
         pictures=tuple(state.get("pictures", ())),
         plan=tuple(state.get("plan", ())),
         program=str(state.get("program", "")),
-        steps=tuple(state.get("steps", ()))[-MAX_STEPS:],
+        # The steps of a run that is about to be bettered are not those of the program above.
+        steps=() if state.get("best_run") else tuple(state.get("steps", ()))[-MAX_STEPS:],
         revisions=tuple(state.get("revisions", ())),
         answers=tuple(attempt_in_words(one) for one in state.get("attempts", ())),
         critiques=tuple(state.get("critiques", ())),

@@ -54,13 +54,18 @@ def after_revisions(revisions: Sequence[Json]) -> str:
     if not changes:
         return ""
     number = ("one revision", "two revisions")[len(changes) - 1]
-    return f"after {number}: {'; '.join(one[:1].lower() + one[1:] for one in changes)}"
+    return f"after {number}: {'; '.join(map(_within_a_sentence, changes))}"
+
+
+def _within_a_sentence(change: str) -> str:
+    """Begin a sentence in lower case, unless it begins with the name of a tool."""
+    return change[:1].lower() + change[1:] if change[1:2].islower() else change
 
 
 def revision_in_words(revision: Json) -> str:
     """Say why a program was revised, what was changed, and what came of it."""
     result = {True: " It helped.", False: " It did not help: the run before is kept.", None: ""}[revision["helped"]]
-    return f"{revision['trouble']} {revision['change'].rstrip(' .')}.{result}"
+    return f"{revision['trouble'].rstrip(' .')}. {revision['change'].rstrip(' .')}.{result}"
 
 
 def _region_in_words(region: Region) -> str:

@@ -14,12 +14,13 @@ from markdown_it import MarkdownIt
 from starlette.types import Message, Send
 
 from snellen.errors import BadInput
+from snellen.graphs.states import AskState
 from snellen.page.approval_panel import checked_design
 from snellen.page.chat_tab import safe_markdown
 from snellen.page.context import ViewGenerations
 from snellen.page.gradio_middleware import GradioMiddleware
 from snellen.page.html import address, trace_html
-from snellen.page.trace import MAX_STEPS, ThreadTrace
+from snellen.page.trace import MAX_STEPS, ThreadTrace, trace_of
 from snellen.threads.events import LearningProgress, NodeFinished, StepFinished, Waits
 from snellen.tools.program import StepRecord
 
@@ -81,6 +82,8 @@ def test_a_trace_shows_revisions(tmp_path: Path, helped: bool) -> None:  # noqa:
     assert (revised.program, revised.plan, revised.steps) == ("B", ("see",), ())
     assert (done.program, done.steps[0]["source"]) == (("B", "Y") if helped else ("A", "X"))
     html = trace_html(done, tmp_path)
+    stopped = AskState(program="B", steps=[step], revisions=[_REVISION | {"helped": None}], best_run={"program": "A"})
+    assert (trace_of(stopped).program, trace_of(stopped).steps) == ("B", ())
     assert "Step 1 &lt;failed&gt;. Look." in html
     assert ("It helped." in html) == helped
 
