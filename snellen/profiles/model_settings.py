@@ -60,6 +60,12 @@ class LocModel(ModelSettings):
     joined: float | None = Field(default=None, ge=0, le=1)
     """The share of the smaller of two boxes that lies in the other from which on both mean one thing, and become one
     box; without it ``nms_iou`` decides."""
+    sure: float | None = Field(default=None, ge=0, le=1)
+    """The score from which on a box of a taught name counts by itself. Weaker ones need a segment called so in their
+    place, boxes become those of their segments, and segments called so without a box are found as well. None asks no
+    segments."""
+    colours: Literal["loc", "vqa"] = "loc"
+    """The model that is asked for the colour before a taught name ("red dog"): the detector, or VQA for each dog."""
     faces: tuple[str, ...] = ("face",)
     """What FACEDET asks for."""
 

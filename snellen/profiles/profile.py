@@ -157,6 +157,11 @@ class Profile(SettingsTable):
         """Return the same profile, but with all pictures of experiments from a folder of class folders."""
         return self.model_copy(update={"samples": SampleSettings(retrieval=str(folder), fits=self.samples.fits)})
 
+    def detecting_alone(self) -> Profile:
+        """Return the same profile, but with a LOC that asks the detector alone, neither segments nor VQA."""
+        loc = self.models.loc and self.models.loc.model_copy(update={"sure": None, "colours": "loc"})
+        return self.model_copy(update={"models": self.models.model_copy(update={"loc": loc})})
+
     def facts_path(self) -> Path | None:
         """The file of concepts and facts, or None when the profile names none."""
         facts = self.world_settings.facts if self.world_settings else None

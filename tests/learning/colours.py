@@ -17,7 +17,7 @@ from snellen.models.vision.name_expansion import Expansion, KnownConcept
 from snellen.profiles import Profile, load_profile
 
 COLOURS = {"cat": (255, 0, 0), "dog": (0, 255, 0), "bus": (0, 0, 255)}
-PROFILE = load_profile("embedded")
+PROFILE = load_profile("embedded").detecting_alone()
 Box = tuple[int, int, int, int]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.models.vision.name_expansion import singular
+from snellen.models.vision.segmentation import is_ground
 from snellen.profiles import ClipModel
 from snellen.tools.editing.regions import best
 from snellen.tools.regions.computing import check_count
@@ -67,6 +68,13 @@ def locate_things(context: ToolContext, image: Picture) -> list[Region]:
     """
     things = [each for each in segment(context, image) if not each.ground]
     return sorted(name_regions(context, image, things), key=lambda region: -region.score)
+
+
+def name_segments(context: ToolContext, image: Picture) -> list[Region]:
+    """Return the segments that are no ground with their names, as THINGS does, but without masks."""
+    segments = models_of(context).segment([context.pictures.get(image.id)])[0]
+    things = [each for each in segments if not is_ground(each.name)]
+    return name_regions(context, image, [Region(each.box, each.score, each.name, picture=image.id) for each in things])
 
 
 def _named(region: Region, probabilities: Mapping[str, float], expansion: Expansion) -> Region:

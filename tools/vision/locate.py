@@ -1,11 +1,23 @@
-"""LOC, FACEDET and KNOWS: boxes from OWL-ViT, and the names that it was taught."""
+"""LOC, FACEDET and KNOWS: boxes from OWL-ViT, weighed with segments, and the names that it was taught."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from snellen.models.vision.name_expansion import split_colour, without_adjective
 from snellen.profiles import LocModel
 from snellen.tools.registry import ToolContext, tool
-from snellen.tools.vision.context import models_of
+from snellen.tools.vision.context import models_of, widened
+from snellen.tools.vision.describe import name_segments
+from snellen.tools.vision.support import supported
 from snellen.values import Picture, Region, Untaught
+
+if TYPE_CHECKING:
+    from snellen.models.vision.models import Models
+
+_MARGIN: Final = 0.1
+"""The share of a thing's width and height that VQA sees around it."""
 
 
 @tool("LOC")
@@ -44,5 +56,37 @@ def detect_faces(context: ToolContext, image: Picture) -> list[Region]:
 
 
 def _detect(context: ToolContext, image: Picture, names: list[str]) -> list[Region]:
-    detections = models_of(context).detect([context.pictures.get(image.id)], [names])[0]
-    return [Region(each.box, each.score, label=each.name, picture=image.id) for each in detections]
+    """Detect what names mean; colours before them are asked of VQA where the profile says so."""
+    models = models_of(context)
+    coloured = {}
+    if models.profile.entry(LocModel).colours == "vqa":
+        coloured = {name: split_colour(name) for name in names if _is_coloured(models, name)}
+    plain = dict.fromkeys(coloured[name][1] if name in coloured else name for name in names)
+    regions = _detect_plain(context, image, list(plain))
+    kept = [region for region in regions if region.label in names]
+    for name, (colour, thing) in coloured.items():
+        alike = [region for region in regions if region.label == thing and region not in kept]
+        kept += [replace(region, label=name) for region in alike if _has_colour(context, image, region, colour)]
+    return sorted(kept, key=lambda region: -region.score)
+
+
+def _is_coloured(models: Models, name: str) -> bool:
+    colour, thing = split_colour(name)
+    taught = models.expansion.all_names()
+    return bool(colour) and thing in taught and name not in {*taught, *models.learned("LOC")}
+
+
+def _has_colour(context: ToolContext, image: Picture, region: Region, colour: str) -> bool:
+    picture = context.pictures.get(image.id)
+    shown = picture.crop(widened(region.box, picture.size, margin=_MARGIN))
+    return models_of(context).answer([shown], [f"is the {region.label} {colour}?"])[0].strip().casefold() == "yes"
+
+
+def _detect_plain(context: ToolContext, image: Picture, names: list[str]) -> list[Region]:
+    models = models_of(context)
+    detections = models.detect([context.pictures.get(image.id)], [names])[0]
+    regions = [Region(each.box, each.score, label=each.name, picture=image.id) for each in detections]
+    sure, taught = models.profile.entry(LocModel).sure, models.expansion.all_names()
+    if sure is None or not any(without_adjective(name) in taught for name in names):
+        return regions
+    return supported(regions, name_segments(context, image), names, taught, sure=sure)

@@ -17,12 +17,10 @@ from snellen.profiles import SnellenError
 
 _DETERMINERS = frozenset({"a", "an", "the", "all", "any", "every", "each", "some", "this", "that", "these", "those"})
 _ANYTHING = frozenset({"object", "thing", "item"})
-_ADJECTIVES = frozenset(
-    (
-        *("red", "green", "blue", "yellow", "purple", "orange", "pink", "brown", "black", "white", "gray", "grey"),
-        *("big", "large", "small", "little", "tiny"),
-    )
+_COLOURS = frozenset(
+    ("red", "green", "blue", "yellow", "purple", "orange", "pink", "brown", "black", "white", "gray", "grey")
 )
+_ADJECTIVES = _COLOURS | {"big", "large", "small", "little", "tiny"}
 """Words that a name may carry without being another thing."""
 _IRREGULAR = {
     "people": "person",
@@ -78,6 +76,18 @@ def _singular_word(word: str) -> str:
     if word.endswith(("sses", "xes", "ches", "shes", "oes")):
         return word[:-2]
     return word[:-1]
+
+
+def without_adjective(name: str) -> str:
+    """Take the colour or the size off a name ("red dog"); other names stay as they are."""
+    adjective, _, rest = name.partition(" ")
+    return rest if adjective in _ADJECTIVES and rest else name
+
+
+def split_colour(name: str) -> tuple[str, str]:
+    """Return the colour before a name, and the rest ("red dog": red, dog); no colour where there is none."""
+    colour, _, rest = name.partition(" ")
+    return (colour, rest) if colour in _COLOURS and rest else ("", name)
 
 
 @dataclass(frozen=True)
