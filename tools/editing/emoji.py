@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from snellen.errors import BadInput, SnellenError
 from snellen.tools.editing.regions import clipped, warn_if_empty
+from snellen.tools.regions.computing import check_count
 from snellen.tools.registry import ToolContext, nearest, tool
 from snellen.values import Picture, Region, describe
 
@@ -24,6 +25,7 @@ def cover_with_emoji(context: ToolContext, image: Picture, object: list[Region],
     art = _art(context, emoji)
     if warn_if_empty(context, object, "no emoji is placed"):
         return image
+    check_count(len(object))
     from PIL import Image
 
     picture = context.pictures.get(image.id).convert("RGB")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from snellen.tools.regions.computing import check_count
 from snellen.tools.registry import ToolContext
 from snellen.values import Region
 
@@ -16,8 +18,8 @@ Box = tuple[int, int, int, int]
 
 
 def best(regions: Sequence[Region]) -> Region:
-    """Return the region of the highest score, the first of equals."""
-    return max(regions, key=lambda region: region.score)
+    """Return the region of the highest score, the first of equals; a score that is no number is below all others."""
+    return max(regions, key=lambda region: region.score if math.isfinite(region.score) else -math.inf)
 
 
 def clipped(box: Box, size: tuple[int, int]) -> Box:
@@ -28,9 +30,15 @@ def clipped(box: Box, size: tuple[int, int]) -> Box:
 
 
 def region_mask(context: ToolContext, regions: Sequence[Region], size: tuple[int, int]) -> PIL.Image.Image:
-    """Return an L-mode picture of ``size``, 255 inside the regions: their masks where segmented, else their boxes."""
+    """Return an L-mode picture of ``size``, 255 inside the regions: their masks where segmented, else their boxes.
+
+    Raises:
+        BadInput: There are too many regions.
+        SnellenError: A mask is no longer stored.
+    """
     from PIL import Image, ImageChops, ImageDraw
 
+    check_count(len(regions))
     covered = Image.new("L", size, 0)
     for region in regions:
         mask = None if region.mask is None else context.pictures.get(region.mask).convert("L")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from snellen.profiles import SnellenError
 from snellen.tools.editing.regions import clipped, region_mask
+from snellen.tools.regions.computing import check_count
 from snellen.tools.registry import ToolContext, tool
 from snellen.values import Picture, Region
 
@@ -24,6 +25,7 @@ def replace(context: ToolContext, image: Picture, object: list[Region], prompt: 
     frame = None if settings is None else settings.frame
     if not object:
         return image
+    check_count(len(object))
     picture = context.pictures.get(image.id)
     mask = region_mask(context, object, picture.size) if frame is None else framed(object, picture.size, frame=frame)
     return context.pictures.put(context.models.inpaint([picture], [mask], [prompt])[0])

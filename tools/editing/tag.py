@@ -6,6 +6,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from snellen.tools.editing.regions import Box, clipped, warn_if_empty
+from snellen.tools.regions.computing import check_count
 from snellen.tools.registry import ToolContext, tool
 from snellen.values import Picture, Region
 
@@ -26,6 +27,7 @@ def tag(context: ToolContext, image: Picture, object: list[Region]) -> Picture:
     """
     if warn_if_empty(context, object, "nothing is tagged"):
         return image
+    check_count(len(object))
     from PIL import ImageDraw, ImageFont
 
     picture = context.pictures.get(image.id).convert("RGB")

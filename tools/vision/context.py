@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.profiles import ClipModel, SnellenError
+from snellen.tools.regions.computing import check_count
 from snellen.values import Picture, Region
 
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ def models_of(context: ToolContext) -> Models:
 
 
 def crops(context: ToolContext, image: Picture, regions: Sequence[Region]) -> list[PIL.Image.Image]:
-    """Cut the regions out of the picture, each with the margin that the profile's CLIP entry asks for."""
+    """Cut the regions out of the picture, each with the margin that the profile's CLIP entry asks for.
+
+    Raises:
+        BadInput: There are too many.
+    """
+    check_count(len(regions))
     picture = context.pictures.get(image.id)
     margin = models_of(context).profile.entry(ClipModel).margin
     return [picture.crop(widened(region.box, picture.size, margin=margin)) for region in regions]

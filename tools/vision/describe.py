@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -81,10 +82,11 @@ def _named(region: Region, probabilities: Mapping[str, float], expansion: Expans
     """Weigh the classifier's names evenly with the label; that of a group speaks for its members as they are likely."""
     members = [name for name in expansion.names(region.label) if name in probabilities] if region.label else []
     total = sum(probabilities[name] for name in members)
+    certainty = region.score if math.isfinite(region.score) else 0.0
     weighed = {name: probability / (2 if members else 1) for name, probability in probabilities.items()}
     for name in members:
         share = probabilities[name] / total if total else 1 / len(members)
-        weighed[name] += region.score * share / 2
+        weighed[name] += certainty * share / 2
     name = max(weighed, key=weighed.__getitem__)
     return replace(region, label=name, score=weighed[name])
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from snellen.errors import BadInput
 from snellen.models.vision.name_expansion import singular
 from snellen.profiles import ClipModel
+from snellen.tools.regions.computing import check_count
 from snellen.tools.registry import ToolContext, tool
 from snellen.tools.vision.context import crops, models_of, softmax
 from snellen.values import Picture, Region, describe
@@ -72,6 +73,7 @@ def select(
     president"): the best region by similarity. A category keeps only the regions labelled so, if there are any.
     """
     check_query(query)
+    check_count(len(object))
     regions = _of_category(object, category)
     if not regions:
         return []

@@ -135,6 +135,8 @@ MANY = [thing("dot", x, y, x + 1, y + 1) for x, y in product(range(100), repeat=
         ("SORT", {"object": THINGS, "by": "area if label == 'cat' else label"}),
         ("PICTURE", {"object": [replace(CAT, picture="f" * 64)]}),
         ("PICTURE", {"object": [CAT]}),
+        ("SAME", {"object": [replace(CAT, picture="f" * 64)], "other": [DOG], "by": "colour"}),
+        ("COLORPOP", {"object": [replace(CAT, mask="f" * 64)]}),
         ("SAME", {"object": [CAT], "other": [DOG], "by": "weight"}),
         ("SELECT", {"object": THINGS, "query": "closest to the house"}),
     ],
@@ -142,7 +144,7 @@ MANY = [thing("dot", x, y, x + 1, y + 1) for x, y in product(range(100), repeat=
 def test_what_cannot_be_is_said_in_a_sentence_and_soon(
     context: ToolContext, shelf: Shelf, name: str, arguments: dict[str, Any]
 ) -> None:
-    if name == "SELECT":
+    if name in {"SELECT", "COLORPOP"}:
         arguments = arguments | {"image": shelf.put(PIL.Image.new("RGB", (9, 9)))}
     started = time.process_time()
     with pytest.raises(SnellenError) as error:
@@ -154,6 +156,39 @@ def test_what_cannot_be_is_said_in_a_sentence_and_soon(
 def test_ten_thousand_regions_are_counted_and_shortened(context: ToolContext) -> None:
     assert call(context, "COUNT", box=MANY) == 10_000
     assert len(call(context, "FIRST", object=MANY, n=3)) == 3
+
+
+GIVEN = {"Picture": None, "Regions": MANY, "Condition": "area > 1", "Key": "area", "Order": "area", "Texts": ["dot"]}
+SPOKEN = {"by": "size", "place": "left", "emoji": "red_heart"}
+ON_REGIONS = [tool.name for tool in catalogue() if any(each.kind == "Regions" for each in tool.parameters)]
+
+
+@pytest.mark.parametrize("name", ON_REGIONS)
+def test_any_tool_takes_ten_thousand_regions_or_says_in_a_sentence_why_not(
+    context: ToolContext, shelf: Shelf, name: str
+) -> None:
+    found = catalogue().find(name)
+    assert found is not None
+    image = shelf.put(PIL.Image.new("RGB", (100, 100)))
+    arguments: dict[str, Any] = {
+        each.name: image if each.kind == "Picture" else GIVEN.get(each.kind, SPOKEN.get(each.name, "dot"))
+        for each in found.parameters
+        if each.required
+    }
+    started = time.process_time()
+    try:
+        found(context, **arguments)
+    except SnellenError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - a value is as good
+    assert time.process_time() - started < 2
+
+
+def test_a_score_that_is_no_number_is_never_the_best(context: ToolContext, shelf: Shelf) -> None:
+    image = shelf.put(PIL.Image.new("RGB", (100, 100)))
+    unsure = replace(DOG, score=math.nan)
+    cut = call(context, "CROP", image=image, box=[unsure, CAT])
+    assert (cut.width, cut.height) == (CAT.width, CAT.height)
+    assert labels(context, "LEFT_OF", object=[unsure, replace(CAT, score=math.nan)], of=HOUSE) == ["cat"]
 
 
 def test_a_slow_condition_stops_with_the_program(context: ToolContext) -> None:
