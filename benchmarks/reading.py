@@ -1,0 +1,196 @@
+"""How well instructions about pictures are read: what is denoted on the true scene, beside the right answer.
+
+    python -m benchmarks.reading instructions.jsonl --scenes scenes.json --json
+
+A row has an instruction, its pictures and what is right (`benchmarks.instruction_scores`; for edits also ``edit``: the
+operation and the corners of the things). Scenes are those of the microworld, by the names of the pictures. A reading
+is right, another (silently wrong), undefined (the answer presupposes what is not so, and says that), ambiguous (the
+user is asked) or unread; where an instruction must be refused, unread, undefined and ambiguous are right.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from PIL import Image
+
+from benchmarks.instruction_scores import TaskAnswer, is_right
+from benchmarks.picture_graphs import graphs_of
+from snellen.microworld.scenes import Scene
+from snellen.profiles import load_profile
+from snellen.reasoning.meanings.denotation import Denotation, Depicted, Edited, Undefined, denotation
+from snellen.reasoning.meanings.echo import echo
+from snellen.reasoning.meanings.scene import Graphs
+from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread, read
+from snellen.scoring.detection import iou
+
+OUTCOMES: Final = ("right", "other", "undefined", "ambiguous", "unread")
+_SAME_BOX: Final = 0.4
+_NEAR: Final = 16
+_OPERATIONS: Final = {
+    "colour pop": "colorpop", "blur the rest": "blur", "replace": "replace", "remove": "remove", "emoji": "emoji",
+    "tag": "tag", "crop": "crop",
+}  # fmt: skip
+Row = Mapping[str, Any]
+
+
+def main() -> None:
+    """Measure and print."""
+    options = _options()
+    scenes = _scenes(options.scenes)
+    facts = load_profile("embedded").facts_path()
+    read("Is there a cat?", 1, facts)
+    results = []
+    for file in options.files:
+        for row in map(json.loads, filter(None, file.read_text(encoding="utf-8").splitlines())):
+            shown = [scenes[name.removesuffix(".png")] for name in row["pictures"]]
+            started = time.perf_counter()
+            reading = read(row["instruction"], len(shown), facts)
+            seconds = time.perf_counter() - started
+            results.append((row, reading, outcome(row, reading, graphs_of(shown)), seconds))
+    if options.failures:
+        for row, reading, result, _ in results:
+            if result != "right":
+                print(f"{result:10s}{row['id']} {row['instruction']}\n          {_said(reading)}")
+    report = _report(results)
+    print(json.dumps(report, indent=2) if options.json else _table(report))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("files", nargs="+", type=Path, help="instructions, a JSON object a line")
+    parser.add_argument("--scenes", nargs="+", type=Path, required=True, help="JSON: scenes by name")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--failures", action="store_true", help="print what was not right")
+    return parser.parse_args()
+
+
+def _scenes(files: Sequence[Path]) -> dict[str, Scene]:
+    scenes = {}
+    for file in files:
+        table = json.loads(file.read_text(encoding="utf-8"))
+        for name, row in table.get("scenes", table).items():
+            scenes[name] = Scene.from_json(row.get("spec", row))
+    return scenes
+
+
+def outcome(row: Row, reading: Reading, graphs: Graphs) -> str:
+    """Return what became of an instruction: one of `OUTCOMES`."""
+    must_refuse = row.get("expect") == "refuse"
+    match reading:
+        case Unread():
+            return "right" if must_refuse else "unread"
+        case Ambiguous():
+            return "right" if must_refuse else "ambiguous"
+    denoted = denotation(reading.meaning, graphs)
+    if isinstance(denoted, Undefined) or (
+        isinstance(denoted, tuple) and any(isinstance(x, Undefined) for x in denoted)
+    ):
+        return "right" if must_refuse else "undefined"
+    return "right" if not must_refuse and _is_right(row, denoted) else "other"
+
+
+def _is_right(row: Row, denoted: Denotation) -> bool:
+    if isinstance(denoted, tuple) and denoted and isinstance(denoted[0], Edited):
+        return _is_right_edit(row, [each for each in denoted if isinstance(each, Edited)])
+    if not ({"answers", "contains"} & row.keys()):
+        return False
+    if row.get("ordered") and isinstance(denoted, tuple) and len(denoted) == len(row["contains"]):
+        return all(str(name) in group for name, group in zip(denoted, row["contains"], strict=True))
+    return is_right(row, TaskAnswer(_text(denoted)), Image.new("RGB", (1, 1)))
+
+
+def _text(denoted: Denotation) -> str:
+    match denoted:
+        case bool():
+            return "yes" if denoted else "no"
+        case Depicted():
+            return ", ".join(entity.name for entity in denoted.entities)
+        case tuple():
+            return ", ".join(_text(each) for each in denoted)  # type: ignore[arg-type]
+    return str(denoted)
+
+
+def _is_right_edit(row: Row, edits: Sequence[Edited]) -> bool:
+    boxes = [entity.box for each in edits for entity in each.entities]
+    operation = _OPERATIONS[edits[0].operation]
+    if "edit" in row:
+        right = row["edit"]
+        corners = [tuple(map(int, name.rsplit(" at ", 1)[1].split(","))) for name in right["objects"]]
+        changes_others = right.get("role") == "change" and operation in {"blur", "colorpop"}
+        near = [any(abs(b[0] - x) <= _NEAR and abs(b[1] - y) <= _NEAR for b in boxes) for x, y in corners]
+        same = operation == right["op"]
+        if changes_others:
+            return same and not any(near)
+        named = right.get("with") or right.get("emoji")
+        return same and all(near) and len(boxes) == len(corners) and (not named or named in edits[0].by)
+    if "expect_regions" in row:
+        return operation == "tag" and _cover([each["box"] for each in row["expect_regions"]], boxes)
+    if "crop" in row:
+        return operation == "crop" and _cover([row["crop"]["box"]], boxes)
+    keeps = operation in {"blur", "colorpop"}
+    changed = [each["box"] for each in row.get("changed", ())]
+    return not any(_overlaps(box, boxes) for box in changed) if keeps else bool(changed) and _cover(changed, boxes)
+
+
+def _cover(right: Sequence[Any], boxes: Sequence[Any]) -> bool:
+    return all(_overlaps(box, boxes) for box in right) and all(_overlaps(box, right) for box in boxes)
+
+
+def _overlaps(box: Any, boxes: Sequence[Any]) -> bool:  # noqa: ANN401 - four numbers
+    return any(iou(tuple(box), tuple(other)) >= _SAME_BOX for other in boxes)
+
+
+def _said(reading: Reading) -> str:
+    match reading:
+        case Understood():
+            return f"{echo(reading.meaning)} {reading.asides or ''} {reading.corrected or ''}".strip()
+        case Ambiguous():
+            return " | ".join(map(echo, reading.meanings))
+    return reading.why
+
+
+def _report(results: Sequence[tuple[Row, Reading, str, float]]) -> dict[str, Any]:
+    by_kind: dict[str, Counter[str]] = defaultdict(Counter)
+    for row, _, result, _ in results:
+        by_kind[row["kind"]][result] += 1
+    answerable = Counter(result for row, _, result, _ in results if row.get("expect") != "refuse")
+    refused = Counter(result for row, _, result, _ in results if row.get("expect") == "refuse")
+    seconds = sorted(each for *_, each in results)
+    return {
+        "n": len(results),
+        "answerable": _shares(answerable),
+        "to refuse": _shares(refused),
+        "milliseconds": {
+            "median": round(1000 * seconds[len(seconds) // 2], 1),
+            "95 %": round(1000 * seconds[int(0.95 * len(seconds))], 1),
+            "longest": round(1000 * seconds[-1], 1),
+        },
+        "by kind": {kind: dict(counts) for kind, counts in sorted(by_kind.items())},
+    }
+
+
+def _shares(counts: Counter[str]) -> dict[str, float]:
+    total = sum(counts.values())
+    return {"n": total} | {name: round(counts[name] / total, 3) for name in OUTCOMES if total}
+
+
+def _table(report: Mapping[str, Any]) -> str:
+    head = "".join(f"{name:>11s}" for name in OUTCOMES)
+    lines = [f"{'':18s}{head}"]
+    lines += [
+        f"{kind:18s}" + "".join(f"{counts.get(name, 0):11d}" for name in OUTCOMES)
+        for kind, counts in report["by kind"].items()
+    ]
+    lines += [f"{name}: {report[name]}" for name in ("answerable", "to refuse", "milliseconds")]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

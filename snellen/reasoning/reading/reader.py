@@ -1,0 +1,301 @@
+"""The reader: from an instruction to its meaning, to meanings that the user must choose from, or to words unread.
+
+Every content word is accounted for: by the meaning, by the grammar's list of words that mean nothing, or as an aside
+about the speaker, which is shown. What is left is not guessed at: it is named, with the nearest known word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from snellen.reasoning.meanings.meanings import Meaning
+from snellen.reasoning.reading.actions import ACTIONS
+from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word
+from snellen.reasoning.reading.grammar_file import read_grammar
+from snellen.reasoning.reading.lexical_entries import entries, real_words
+from snellen.reasoning.reading.references import finished
+from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
+
+GRAMMAR: Final = Path(__file__).parent / "pictures.grammar"
+MAX_CHARACTERS: Final = 1_000
+MAX_WORDS: Final = 120
+SECONDS: Final = 2.0
+_CLEARLY: Final = 0.12
+"""Readings that cost this much more than the cheapest are not meant."""
+_SKIPPED: Final = 0.02
+_COMMA: Final = 0.08
+_CORRECTED: Final = 1.0
+_ASIDE: Final = 2.0
+
+
+@dataclass(frozen=True)
+class Understood:
+    """One meaning.
+
+    Attributes:
+        meaning: The meaning.
+        asides: Clauses about the speaker that say nothing about the pictures.
+        corrected: Words that were taken for another: as written, as read.
+    """
+
+    meaning: Meaning
+    asides: tuple[str, ...] = ()
+    corrected: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Ambiguous:
+    """Several meanings, among which only the user can choose."""
+
+    meanings: tuple[Meaning, ...]
+
+
+@dataclass(frozen=True)
+class Unread:
+    """No meaning.
+
+    Attributes:
+        words: The words that are not known, or the part that fits nothing.
+        nearest: The nearest known word to each of them, empty where there is none.
+        why: A sentence.
+    """
+
+    words: tuple[str, ...]
+    nearest: tuple[str, ...]
+    why: str
+
+
+Reading = Understood | Ambiguous | Unread
+
+
+def read(instruction: str, pictures: int, facts_file: Path | None) -> Reading:
+    """Read an instruction about one picture or two.
+
+    Args:
+        instruction: The instruction.
+        pictures: The number of pictures.
+        facts_file: The concepts, groups and facts that instructions may name.
+    """
+    return _reader(facts_file).read(instruction, pictures)
+
+
+@cache
+def _reader(facts_file: Path | None) -> InstructionReader:
+    return InstructionReader(facts_file)
+
+
+@dataclass(frozen=True)
+class _Aside:
+    start: int
+    end: int
+
+
+class InstructionReader:
+    """A reader for the concepts of one facts file.
+
+    Attributes:
+        vocabulary: All words that it knows.
+    """
+
+    def __init__(self, facts_file: Path | None) -> None:
+        grammar = read_grammar(GRAMMAR, ACTIONS)
+        self._spellings = grammar.spellings
+        self._parser = ChartParser(grammar.productions)
+        lexicon = entries(facts_file)
+        phrases: list[tuple[str, tuple[str, Any, float]]] = [
+            (phrase, (symbol, value, 0.0)) for phrase, symbol, value in grammar.phrases
+        ]
+        phrases += [(each.phrase, (each.symbol, each.value, each.cost)) for each in lexicon]
+        self._phrases = PhraseTable((self._words_of(phrase), value) for phrase, value in phrases)
+        self._fillers = PhraseTable((self._words_of(phrase), None) for phrase in grammar.fillers)
+        self._leading = PhraseTable((self._words_of(phrase), None) for phrase in grammar.leading)
+        markers = next(p for p in grammar.productions if p.symbol == "ask_for").items[0].strip('"').split("|")
+        markers += next(p for p in grammar.productions if p.symbol == "ask_whether").items[0].strip('"').split("|")
+        self._markers = PhraseTable((self._words_of(each), None) for each in [*markers, "anyway", "it strikes me that"])
+        self._compounds = {
+            "".join(self._words_of(each.phrase)).replace("-", ""): (each.symbol, each.value, each.cost)
+            for each in reversed(lexicon)
+            if each.symbol == "NOUN"
+        }
+        known = [phrase for phrase, _ in phrases] + grammar.fillers + grammar.leading
+        self.vocabulary = KnownWords(
+            frozenset(word for phrase in known for word in self._words_of(phrase)) | frozenset(self._spellings),
+            real_words(),
+        )
+        self._content = frozenset(
+            word for each in lexicon if each.symbol == "NOUN" for word in [each.phrase] if " " not in word
+        )
+
+    def read(self, instruction: str, pictures: int) -> Reading:
+        """Read an instruction."""
+        if len(instruction) > MAX_CHARACTERS:
+            return Unread((), (), f"An instruction has at most {MAX_CHARACTERS} characters.")
+        text = tokens(instruction, self._spellings)
+        if not any(each.text not in PUNCTUATION for each in text):
+            return Unread((), (), "There are no words in it.")
+        if len(text) > MAX_WORDS:
+            return Unread((), (), f"An instruction has at most {MAX_WORDS} words.")
+        options = tuple(self._options(each) for each in text)
+        try:
+            return self._read(text, options, pictures)
+        except ParsingTooLong:
+            return Unread((), (), "It can be read in too many ways; say it in fewer words.")
+
+    def _read(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], pictures: int) -> Reading:
+        ends = self._skips(text, options)
+        asides = tuple(self._asides(text, options))
+        first = _reach(0, {**ends, **self._leads(options, ends)})
+        words = list(self._words(text, options, ends))
+        unknown = [place for place, each in enumerate(options) if not each]
+        chart = self._parser.parse(words, seconds=SECONDS)
+        starts = dict.fromkeys(first, 0.0)
+        tails = {len(text): 0.0}
+        for aside in asides:
+            for place in _reach(aside.end, ends):
+                starts.setdefault(place, _ASIDE)
+            tails.setdefault(aside.start, _ASIDE)
+        meanings = self._meanings(chart, starts, tails, pictures)
+        if not meanings:
+            return self._unread(text, unknown, asides)
+        cheapest = min(cost for cost, _, _ in meanings.values())
+        near = [meaning for meaning, (cost, _, _) in meanings.items() if cost <= cheapest + _CLEARLY]
+        if len(near) > 1:
+            return Ambiguous(tuple(near))
+        _, start, end = meanings[near[0]]
+        corrected = tuple(
+            (token.written, each[0])
+            for token, each in zip(text[start:end], options[start:end], strict=True)
+            if each and token.text not in each
+        )
+        skipped = (text[:start] if starts[start] else (), text[end:] if tails[end] else ())
+        said = tuple(" ".join(token.written for token in part) for part in skipped)
+        return Understood(near[0], tuple(each for each in said if any(c.isalpha() for c in each)), corrected)
+
+    def _meanings(
+        self, chart: Chart, starts: dict[int, float], tails: dict[int, float], pictures: int
+    ) -> dict[Meaning, tuple[float, int, int]]:
+        meanings: dict[Meaning, tuple[float, int, int]] = {}
+        for symbol, start, end in chart.spans:
+            if symbol != "start" or start not in starts or end not in tails:
+                continue
+            around = starts[start] + tails[end]
+            # Of an instruction with asides the longest part that can be read is the instruction.
+            around += 0.05 * (start + max(tails) - end) if around else 0.0
+            for value, cost in chart.values(symbol, start, end).items():
+                meaning = finished(value, pictures)
+                if meaning is not None and cost + around < meanings.get(meaning, (1e9, 0, 0))[0]:
+                    meanings[meaning] = (cost + around, start, end)
+        return meanings
+
+    def _words_of(self, phrase: str) -> tuple[str, ...]:
+        return tuple(each.text for each in tokens(phrase, self._spellings))
+
+    def _options(self, token: WordToken) -> tuple[str, ...]:
+        """Return the known words that a token may be; none where it is not known."""
+        word = token.text
+        if word in self.vocabulary.known or word in PUNCTUATION or word.replace("-", "") in self._compounds:
+            return (word,)
+        return self.vocabulary.corrections(word)
+
+    def _words(
+        self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], ends: dict[int, list[int]]
+    ) -> Iterator[Word]:
+        for start in range(len(text)):
+            for end, (symbol, value, cost) in self._terminals(text, options, start):
+                extra = cost + _CORRECTED * sum(text[place].text not in options[place] for place in range(start, end))
+                for reached in _reach(end, ends):
+                    yield Word(symbol, start, reached, value, extra + _skipping(text[end:reached]))
+
+    def _terminals(
+        self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], start: int
+    ) -> Iterator[tuple[int, tuple[str, Any, float]]]:
+        yield from self._phrases.at(options, start)
+        squeezed = ""
+        for end in range(start, min(start + 4, len(text))):
+            squeezed += text[end].text.replace("-", "")
+            entry = self._compounds.get(squeezed)
+            if entry and (end > start or "-" in text[end].text or text[end].text not in self.vocabulary.known):
+                yield end + 1, (entry[0], entry[1], entry[2] + 0.1)
+        if text[start].text in {"'", '"'}:
+            for end in range(start + 2, min(start + 8, len(text))):
+                if text[end].text == text[start].text:
+                    words = " ".join(token.written for token in text[start + 1 : end])
+                    yield end + 1, ("SAYING", words, 0.0)
+                    break
+
+    def _skips(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> dict[int, list[int]]:
+        """Return where one may go on from each place by leaving out what means nothing."""
+        return {
+            start: [
+                *(end for end, _ in self._fillers.at(options, start)),
+                *([start + 1] if text[start].text in PUNCTUATION else []),
+            ]
+            for start in range(len(text))
+        }
+
+    def _leads(self, options: tuple[tuple[str, ...], ...], ends: dict[int, list[int]]) -> dict[int, list[int]]:
+        """Return where one may go on from each place at the beginning."""
+        return {start: [*ends[start], *(end for end, _ in self._leading.at(options, start))] for start in ends}
+
+    def _asides(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> Iterator[_Aside]:
+        """Find clauses at the beginning and the end that are about the speaker and name nothing to be seen."""
+        boundaries = [
+            place
+            for place, token in enumerate(text)
+            if token.text in {",", ".", "!", "?", ":", ";", "-", "and", "but", "so"}
+        ]
+        for place in range(1, len(text)):
+            if self._markers.at(options, place) and _SPEAKER_ALONE & {token.text for token in text[:place]}:
+                yield _Aside(0, place)
+        for place in boundaries:
+            if self._is_aside(text[:place]):
+                yield _Aside(0, place + 1)
+            if self._is_aside(text[place:]):
+                yield _Aside(place, len(text))
+
+    def _is_aside(self, clause: Sequence[WordToken]) -> bool:
+        words = [token.text for token in clause]
+        speaks = bool(set(words) & _SPEAKER)
+        names = any(word in self._content for word in words)
+        return speaks and not names and not set(words) & _CONTENT
+
+    def _unread(self, text: Sequence[WordToken], unknown: Sequence[int], asides: Sequence[_Aside]) -> Unread:
+        outside = [place for place in unknown if not any(each.start <= place < each.end for each in asides)]
+        places = outside or unknown
+        if places:
+            words = tuple(text[place].written for place in places)
+            nearest = tuple(next(iter(self.vocabulary.nearest(text[place].text)), "") for place in places)
+            listed = ", ".join(
+                f"“{word}”" + (f" (do you mean {near}?)" if near else "")
+                for word, near in zip(words, nearest, strict=True)
+            )
+            return Unread(words, nearest, f"Not known: {listed}.")
+        return Unread((), (), "The words are known, but not said in this way.")
+
+
+_SPEAKER: Final = frozenset(
+    {"i", "my", "me", "we", "our", "us", "mine", "your", "you", "he", "she", "hope", "thanks", "sorry", "friend", "it"}
+)
+"""Words one of which a clause about the speaker has."""
+_SPEAKER_ALONE: Final = frozenset({"i", "my", "we", "our"})
+_CONTENT: Final = frozenset(
+    {"except", "without", "ignore", "ignoring", "above", "below", "if", "unless", "otherwise", "every", "how", "many"}
+)
+"""Words that no such clause has: they would change what is asked."""
+
+
+def _skipping(skipped: Sequence[WordToken]) -> float:
+    """Return what it costs to leave words out: a comma may have been an "and"."""
+    return sum(_COMMA if token.text == "," else _SKIPPED for token in skipped)
+
+
+def _reach(place: int, ends: dict[int, list[int]]) -> list[int]:
+    """Return all places that can be reached from one by skipping, itself first."""
+    reached = [place]
+    for each in reached:
+        reached += [end for end in ends.get(each, ()) if end not in reached]
+    return reached

@@ -1,0 +1,168 @@
+"""Instructions become meanings, questions back, or the words that were not read; hostile input costs little."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from snellen.profiles import load_profile
+from snellen.reasoning.meanings.canonical import canonical
+from snellen.reasoning.meanings.echo import echo
+from snellen.reasoning.meanings.meanings import Are, Count, Exist, Meaning, Query
+from snellen.reasoning.meanings.things import (
+    Everything,
+    Filter,
+    HasColour,
+    InRelation,
+    IsA,
+    IsAt,
+    One,
+    Property,
+    Things,
+)
+from snellen.reasoning.reading.reader import MAX_CHARACTERS, SECONDS, Reading, Understood, Unread, read
+
+FACTS = load_profile("embedded").facts_path()
+KINDS = ("cat", "dog", "house", "bicycle", "alarm clock", "animal", "vehicle", "bus", "knife", "strawberry")
+COLOURS = ("red", "green", "blue", "yellow", "purple")
+SIDES = ("left of", "right of", "above", "below", "next to", "larger than", "smaller than")
+
+
+def kinds(name: str) -> Things:
+    return Filter(things=Everything(), property=IsA(name=name))
+
+
+@st.composite
+def properties(draw: st.DrawFn) -> Property:
+    """A colour, a place, or a relation to one thing of a kind."""
+    match draw(st.integers(0, 2)):
+        case 0:
+            return HasColour.model_validate({"colour": draw(st.sampled_from(COLOURS))})
+        case 1:
+            return IsAt.model_validate({"across": draw(st.sampled_from(["left", "right"])), "down": "top"})
+    of = One(things=kinds(draw(st.sampled_from(KINDS))))
+    return InRelation.model_validate({"relation": draw(st.sampled_from(SIDES)), "of": of})
+
+
+@st.composite
+def meanings(draw: st.DrawFn) -> Meaning:
+    """A count, an existence, a colour or a truth about things with one property or two."""
+    things = kinds(draw(st.sampled_from(KINDS)))
+    narrowed = Filter(things=things, property=draw(properties()))
+    match draw(st.integers(0, 3)):
+        case 0:
+            return Count(things=narrowed)
+        case 1:
+            return Exist(things=narrowed)
+        case 2:
+            return Query(things=One(things=narrowed), what="colour")
+    return Are(things=One(things=things), property=draw(properties()))
+
+
+def understood(instruction: str, pictures: int = 1) -> Meaning:
+    reading = read(instruction, pictures, FACTS)
+    assert isinstance(reading, Understood), (instruction, reading)
+    return reading.meaning
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(meanings())
+def test_the_echo_of_a_meaning_is_read_as_that_meaning(meaning: Meaning) -> None:
+    assert canonical(understood(echo(meaning))) == canonical(meaning), echo(meaning)
+
+
+def test_a_sentence_keeps_its_meaning_when_a_noun_changes() -> None:
+    pattern = understood("Would you mind telling me which colour the cat to the left of the house has?")
+    changed = understood("Would you mind telling me which colour the ladybug to the left of the house has?")
+    assert changed.model_dump_json() == pattern.model_dump_json().replace('"cat"', '"ladybug"')
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("How many kitties are there?", "How many cats are there?"),
+        ("Is there an aeroplane?", "Is there an airplane?"),
+        ("What color is the lorry?", "What colour is the truck?"),
+        ("How many mice are there?", "How many mouses are there?"),
+        ("Is there anything edible?", "Is there anything one can eat?"),
+        ("is ther a bycicle in the foto", "Is there a bicycle?"),
+        ("Is there a hand bag?", "Is there a handbag?"),
+        ("The bus is red, isn't it?", "Is the bus red?"),
+    ],
+)
+def test_synonyms_spellings_and_forms_mean_the_same(one: str, other: str) -> None:
+    assert understood(one) == understood(other)
+
+
+@pytest.mark.parametrize("word", ["frandle", "zibbled", "glorpy"])
+def test_a_word_that_is_not_known_is_named(word: str) -> None:
+    reading = read(f"How many {word} cats are there?", 1, FACTS)
+    assert isinstance(reading, Unread)
+    assert reading.words == (word,)
+    assert word in reading.why
+
+
+def test_an_english_word_is_never_taken_for_a_misspelt_known_one() -> None:
+    reading = read("Is there a coat?", 1, FACTS)
+    assert isinstance(reading, Unread)
+    assert reading.words == ("coat",)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "What is the girl's name?",
+        "How much did the house cost?",
+        "Wie viele Autos sind auf dem Bild?",
+        "",
+        "?!",
+        "cat " * 60,
+    ],
+)
+def test_what_has_no_meaning_is_not_given_one(instruction: str) -> None:
+    assert isinstance(read(instruction, 1, FACTS), Unread)
+
+
+def test_a_clause_about_the_speaker_is_shown_as_an_aside() -> None:
+    reading = read("My nephew gave me this, how many dogs are there?", 1, FACTS)
+    assert isinstance(reading, Understood)
+    assert reading.meaning == understood("How many dogs are there?")
+    assert "nephew" in " ".join(reading.asides)
+
+
+def test_places_of_two_pictures_need_two_pictures() -> None:
+    understood("There are more cats in the left picture than in the right one.", 2)
+    assert not isinstance(read("There are more cats in the left picture than in the right one.", 1, FACTS), Understood)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "the cat to the left of " * 40,
+        "cats and dogs and " * 50,
+        "is " * 300,
+        "if there is a cat then " * 40,
+        "not " * 240,
+        "(" * MAX_CHARACTERS,
+        "a" * 100_000,
+        "most of the " * 80,
+    ],
+)
+def test_hostile_instructions_are_read_in_bounded_time(instruction: str) -> None:
+    read("Is there a cat?", 1, FACTS)
+    started = time.monotonic()
+    read(instruction, 1, FACTS)
+    assert time.monotonic() - started < 2 * SECONDS
+
+
+FRAGMENTS = ("is", "the", "cat", "left", "of", "a", "'s", "and", "or", "not", '"', "'", "(", "how", "many")
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text(max_size=200) | st.lists(st.sampled_from(FRAGMENTS)).map(" ".join))
+def test_any_text_gives_a_reading(text: str) -> None:
+    reading: Reading = read(text, 1, FACTS)
+    assert read(text, 1, FACTS) == reading
