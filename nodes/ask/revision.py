@@ -74,7 +74,9 @@ def better_run(state: AskState, run: Json, records: Sequence[StepRecord], contex
     revisions: list[Json] = []
     if state.best_run and not by_a_person:
         before = Trouble.from_json(state.best_run["trouble"])
-        helped = _rank(trouble) < _rank(before)
+        # A name that no tool was taught is no way out of trouble: nothing follows from what is not found.
+        looks_for_more = run["caveat"] not in {None, state.best_run["untaught"]}
+        helped = _rank(trouble) < _rank(before) and not looks_for_more
         revisions = [*state.revisions[:-1], state.revisions[-1] | {"helped": helped}]
         if not helped:
             run, trouble = {name: state.best_run[name] for name in _OF_A_RUN}, before

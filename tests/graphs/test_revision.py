@@ -189,6 +189,14 @@ async def test_a_name_that_nobody_was_taught_stays_said(tmp_path: Path) -> None:
     assert left.troubles == []
 
 
+async def test_a_name_that_nobody_was_taught_is_no_way_out(tmp_path: Path) -> None:
+    asked = "BOX0=LOC(image=IMAGE,object='unicorn')\nA=COUNT(box=BOX0)" + END
+    state = await ended(context_with(tmp_path, Reviser(program=EMPTY, proposals=[asked, None])))
+
+    assert (state.program, state.caveat) == (EMPTY, None)
+    assert [one["helped"] for one in state.revisions] == [False]
+
+
 async def test_the_ablation_revises_nothing(tmp_path: Path) -> None:
     reasoner = Reviser()
     context = replace(context_with(tmp_path, reasoner), without=frozenset({"revisions"}))

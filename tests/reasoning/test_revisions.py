@@ -19,7 +19,7 @@ from snellen.reasoning.task import Examples, Plan, Task
 from snellen.reasoning.trouble import trouble_in
 from snellen.tools.program import StepRecord, final_value, parse
 from snellen.tools.registry import ToolContext
-from snellen.values import Picture, Region
+from snellen.values import Picture, Region, Untaught
 
 TASK = Task("What color is the hen?", {"IMAGE": "Picture"})
 PLAN = Plan(["Locate the hen.", "Ask for its color.", "Give the result."])
@@ -54,6 +54,8 @@ class ShortSighted(Oracle):
         if object in self._misses or image.width < self._narrow:
             return []
         regions = super()._locate(context, image, object)
+        if isinstance(regions, Untaught):
+            return regions
         return [replace(one, label=self._mistakes.get(one.label, one.label)) for one in regions]
 
 
@@ -101,6 +103,19 @@ async def test_a_cut_that_serves_anything_else_stays() -> None:
         "BOX0=LOC(image=IMAGE,object='dog')\nIMAGE0=CROP_LEFTOF(image=IMAGE,box=BOX0)\n"
         "BOX1=LOC(image=IMAGE0,object='cat')\nP=CROP(image=IMAGE0,box=BOX1)\n"
         "B=VQA(image=IMAGE0,question='what is this?')\nA=VQA(image=P,question='is it red?')\n" + END
+    )
+    made, _ = await revised(program, ShortSighted(YARD))
+
+    assert made is not None
+    assert "CROP_LEFTOF" in made.program
+
+
+@pytest.mark.parametrize("reference", ["unicorn", "cat"])
+async def test_a_cut_by_nothing_stays(reference: str) -> None:
+    program = (
+        f"BOX0=LOC(image=IMAGE,object='{reference}')\nIMAGE0=CROP_LEFTOF(image=IMAGE,box=BOX0)\n"
+        "BOX1=LOC(image=IMAGE0,object='rooster')\nP=CROP(image=IMAGE0,box=BOX1)\n"
+        "A=VQA(image=P,question='is it red?')\n" + END
     )
     made, _ = await revised(program, ShortSighted(YARD))
 

@@ -28,11 +28,14 @@ def boxes_for_cuts(run: FailedRun, address: str) -> Rewrite | None:
         BOX1=LOC(image=IMAGE0,object='house')    →    BOX1=LEFT_OF(object=BOX2,of=BOX0)
         IMAGE1=CROP(image=IMAGE0,box=BOX1)            IMAGE1=CROP(image=IMAGE,box=BOX1)
 
-    The cut picture must serve nothing but that: LOC in it, and calls with the regions that were found in it.
+    The cut picture must serve nothing but that: LOC in it, and calls with the regions that were found in it. A cut by
+    nothing is the whole picture already.
     """
     search = run.call(address, "LOC")
     cut = run.setter(variable(search, "image")) if search else None
     if cut is None or cut.tool not in RELATIONS or not variable(cut, "box") or not variable(cut, "image"):
+        return None
+    if not run.was_given(cut, "box"):
         return None
     searches = [one for one in run.users(cut.target) if _is_search(one, cut.target)]
     regions = {one.target for one in searches if isinstance(one, Call)}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.tools.program import Assign, Call, Program, Statement
 from snellen.tools.program.expressions import parse_expression
 from snellen.tools.program.rewriting import Change, rewritten, statement_at
+from snellen.values import from_json
 
 if TYPE_CHECKING:
     from snellen.models.vision.name_expansion import Expansion
@@ -54,8 +55,9 @@ class FailedRun:
         return only if isinstance(only, Call) else None
 
     def was_given(self, call: Call, argument: str) -> bool:
-        """Tell whether a call was given something for an argument, in any iteration."""
-        return any(one.target == call.target and one.arguments.get(argument) for one in self.steps)
+        """Tell whether a call was given something for an argument, in any iteration; an untaught name is nothing."""
+        given = (one.arguments.get(argument) for one in self.steps if one.target == call.target)
+        return any(from_json(value) for value in given)
 
     def users(self, name: str) -> list[Statement]:
         """Return the statements that read a variable."""
