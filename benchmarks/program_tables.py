@@ -20,7 +20,7 @@ For each of {instructions} instructions over six scenes of known things a progra
 it says (`tests/tools/reference_programs`); for {refused} of them no program is right, and they are to be refused. With
 perfect sight a wrong answer is the program's fault, with the embedded models it is sight's. Answers are scored as the
 corpus of the instructions scores them. Steps at fault are found by giving one step after the other what perfect sight
-sees. No rule and no threshold of a tool was chosen on these scenes.
+sees. Rules and thresholds of tools were chosen on other scenes, of seeds of their own.
 """
 
 

@@ -6,7 +6,8 @@ Reads ``FOLDER/*/report.json`` (families, offline and online) and ``FOLDER/ablat
 CLOVA paper: the same run with one part left out), and writes the tables into ``FOLDER/README.md`` between its marks
 ``<!-- families -->``, ``<!-- online -->``, ``<!-- ablations -->`` and the next ``<!-- end -->``; the plot becomes
 ``FOLDER/ablations.png``. ``FOLDER/serve/report.json`` (``benchmarks.serve``) and ``FOLDER/threats/report.json``
-(``benchmarks.threats``) are told at ``<!-- load -->`` and ``<!-- threats -->``.
+(``benchmarks.threats``) are told at ``<!-- load -->`` and ``<!-- threats -->``, ``FOLDER/programs/report.json``
+(``benchmarks.programs``) at ``<!-- programs -->``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def main() -> None:
         ("ablations", ABLATION, ablations),
         ("load", LOAD, load(read(folder / "serve" / "report.json"))),
         ("threats", THREATS, read(folder / "threats" / "report.json").get("threats", [])),
+        ("programs", PROGRAMS, programs(read(folder / "programs" / "report.json"))),
     ):
         text = put(text, mark, table(columns, rows) + (PLOT if mark == "ablations" and rows else ""))
     page.write_text(text, encoding="utf-8")
@@ -65,6 +67,18 @@ def load(report: Report) -> list[Report]:
     return [
         {"kind": LOADED[kind], "failed": sum(report["errors"].get(kind, {}).values())} | kinds[kind] for kind in LOADED
     ]
+
+
+def programs(report: Report) -> list[Report]:
+    """Return a row for the programs with each sight, and for each part of the composed scenes."""
+    composed = report.get("composed", {})
+    named = {
+        "programs by hand, perfect sight": report.get("perfect"),
+        "programs by hand, embedded sight": report.get("embedded"),
+        "relations and what is beside, composed scenes": composed.get("relations"),
+        "existence, composed scenes": composed.get("existence"),
+    }
+    return [{"asked": name} | part for name, part in named.items() if part]
 
 
 def figure(report: Report, key: str) -> str:
@@ -131,6 +145,11 @@ LOAD: Sequence[Column] = (
     ("p50, s", lambda one: f"{one['p50']:.3f}"),
     ("p95, s", lambda one: f"{one['p95']:.3f}"),
     ("most, s", lambda one: f"{one['most']:.3f}"),
+)
+PROGRAMS: Sequence[Column] = (
+    ("", lambda one: one["asked"]),
+    ("right", lambda one: f"{one['right']} of {one['n']}"),
+    ("share", lambda one: f"{one['right'] / one['n']:.3f}"),
 )
 THREATS: Sequence[Column] = (
     ("threat", lambda one: one["threat"]),
