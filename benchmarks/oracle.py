@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageChops
 
+from snellen.errors import BadInput
 from snellen.microworld.concepts import plural, vocabulary
 from snellen.microworld.drawing import draw, truths
 from snellen.microworld.facts import list_names
@@ -133,7 +134,7 @@ class Oracle:
         return {
             "LOC": self._locate, "CLASSIFY": self._classify, "SELECT": self._select,
             "FACEDET": lambda context, image: self._locate(context, image, "face"),
-            "SEG": lambda context, image: self._locate(context, image, "object"), "REPLACE": self._replaced,
+            "SEG": self._segmented, "REPLACE": self._replaced,
             "THINGS": lambda context, image: self._locate(context, image, "object"), "NAME": self._named,
             "CAPTION": self._captioned, "BACKGROUND": self._background, "SAME": self._same, "MASK": self._masked,
             "VQA": lambda _, image, question: answer(self.views[image.id], question),
@@ -154,6 +155,9 @@ class Oracle:
             if item.concept in names and (not tinted or item.tint == tint)
         ]
 
+    def _segmented(self, context: ToolContext, image: Picture) -> list[Region]:
+        return [*self._locate(context, image, "object"), *self._background(context, image)]
+
     def _item(self, image: str, region: Region) -> SceneObject | None:
         """Return the thing that a region shows, the one that it overlaps most."""
         shown = [(iou(box, region.box), place, item) for place, (item, box) in enumerate(self.views[image].objects())]
@@ -167,6 +171,9 @@ class Oracle:
     def _captioned(self, _: ToolContext, image: Picture, object: list[Region] | None = None) -> str:
         view = self.views[image.id]
         items = [item for item, _ in view.objects()]
+        if object == []:
+            msg = "CAPTION(object=…) got no region to describe"
+            raise BadInput(msg)
         if object is not None:
             items = [item for region in object[:1] if (item := self._item(image.id, region))]
         return caption(replace(view.scene, objects=tuple(items)))

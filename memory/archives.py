@@ -17,10 +17,10 @@ import tempfile
 import zipfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from snellen.errors import BadInput
-from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool, again
+from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool, Failure, Kind, again
 from snellen.memory.home import MemoryTrouble, storing
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import MAX_BLOCK_BYTES, BlockDamaged, batches, decode, encode, name_of
@@ -269,6 +269,8 @@ def _checked_demonstrations(archive: zipfile.ZipFile, described: _Described) -> 
 
 def _checked_demonstration(content: Any) -> Demonstration:  # noqa: ANN401 - JSON of unknown origin
     kinds = dict.fromkeys(Demonstration.__dataclass_fields__, str) | {"correct": bool, "plan": list}
+    # Archives of earlier versions say nothing of how demonstrations failed.
+    content = {"failure": ""} | content if isinstance(content, dict) else content
     if not isinstance(content, dict) or set(content) != set(kinds):
         msg = "a demonstration has other fields than ours have"
         raise ValueError(msg)
@@ -277,7 +279,8 @@ def _checked_demonstration(content: Any) -> Demonstration:  # noqa: ANN401 - JSO
     right = all(type(content[name]) is kind for name, kind in kinds.items()) and all(
         type(text) is str for text in texts
     )
-    if not right or any(len(text) > _MAX_TEXT for text in texts) or content["kind"] not in {"plan", "program"}:
+    known = content["kind"] in get_args(Kind) and content["failure"] in get_args(Failure)
+    if not right or any(len(text) > _MAX_TEXT for text in texts) or not known:
         msg = "a demonstration has fields of another type, or longer than ours"
         raise ValueError(msg)
     one = Demonstration(**content)

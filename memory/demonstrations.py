@@ -9,38 +9,38 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import numpy as np
 from sqlite_utils import Database, Migrations
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.home import write_atomically
+from snellen.memory.demonstration_choice import Candidate, relevances, varied
+from snellen.memory.demonstration_index import DemonstrationIndex
 from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence, Sized
     from pathlib import Path
 
-    import faiss
-    from numpy.typing import NDArray
-
-    Embedding = Callable[[list[str]], NDArray[np.float32]]
-    """Texts to vectors: n texts give float32 (n, d); lengths need not be 1."""
+    from snellen.memory.demonstration_index import Embedding
 
 Kind = Literal["plan", "program"]
+Failure = Literal["", "refused", "error", "empty", "contradiction", "wrong"]
+"""A way of going wrong: the check refuses the program, a step fails, a step on which others rest finds nothing, results
+contradict each other, or the answer is another one. Empty for what is right, and where nobody noted it.
+"""
 
 DATABASE: Final = "demonstrations.sqlite"
 INDEX: Final = "demonstrations.faiss"
 SEED: Final = "seed"
 """The source of the demonstrations that Snellen comes with; all others were learned."""
 
-_MAGIC: Final = b"snellen-index-1\n"
-_DIGEST_BYTES: Final = 32
-_LOGGER = logging.getLogger(__name__)
+_OF_ENTRIES: Final = frozenset({"instructions", "scene", "answer", "failure"})
+"""Fields of a seed's entry that a demonstration has not, or that are set later."""
+_CANDIDATES: Final = 64
+"""The nearest demonstrations of a part, among which a varied choice is made."""
 
 migrations = Migrations("demonstrations")
 
@@ -72,6 +72,11 @@ def _loaded_seeds(db: Database) -> None:
     db.table("loaded_seeds").create({"sha256": str, "loaded": str}, pk="sha256")
 
 
+@migrations(name="3_failures")
+def _failures(db: Database) -> None:
+    db.execute("ALTER TABLE demonstrations ADD COLUMN failure TEXT NOT NULL DEFAULT ''")
+
+
 @dataclass(frozen=True)
 class Demonstration:
     """One example for the Reasoner, right or wrong."""
@@ -92,6 +97,8 @@ class Demonstration:
     """ISO 8601, UTC."""
     source: str
     """``seed``, ``run``, or whoever else added it."""
+    failure: Failure = ""
+    """How it went wrong, where that was noted."""
 
 
 def demonstration(
@@ -140,7 +147,13 @@ class DemonstrationPool(DatabaseTable):
     """The demonstrations of one home; safe for threads and for several processes at once."""
 
     def __init__(
-        self, folder: Path, *, embed: Embedding | None = None, seeds: Path | None = None, embedding: str = ""
+        self,
+        folder: Path,
+        *,
+        embed: Embedding | None = None,
+        seeds: Path | None = None,
+        embedding: str = "",
+        constructs: Callable[[Demonstration], frozenset[str]] | None = None,
     ) -> None:
         """Open the pool, bring its database up to date and load the seeds if they are new.
 
@@ -148,18 +161,17 @@ class DemonstrationPool(DatabaseTable):
             folder: The memory's home.
             embed: Texts to vectors, float32 (n, d); called on the calling thread. Without it, everything can be done
                 but searching.
-            seeds: A JSON list of demonstrations, each with ``kind``, ``instruction``, ``plan`` and, as needed,
-                ``program``, ``correct``, ``critique``, ``family``. Loaded once for each content of the file.
+            seeds: A file as `read_seeds` reads it. Loaded once for each content of the file.
             embedding: The embedding's name; an index made under another name is built afresh.
+            constructs: Tells the constructs that a demonstration is about; without it, wording alone decides.
 
         Raises:
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
             SnellenError: the seeds are not a list of demonstrations.
         """
         super().__init__(folder, DATABASE, migrations, lock=f"{INDEX}.lock")
-        self._embed = embed
-        self._embedding = embedding
-        self._index: faiss.IndexIDMap2 | None = None
+        self._index = DemonstrationIndex(folder / INDEX, embed, embedding)
+        self._constructs = constructs
         if seeds is not None and not self.is_read_only:
             self._load_seeds(seeds)
 
@@ -176,35 +188,49 @@ class DemonstrationPool(DatabaseTable):
             return _insert(rows, demonstrations)
 
     def nearest(
-        self, instruction: str, kind: Kind, *, correct: bool, k: int = 4, sources: Collection[str] | None = None
+        self,
+        instruction: str,
+        kind: Kind,
+        *,
+        correct: bool,
+        k: int = 4,
+        sources: Collection[str] | None = None,
+        beside: Sequence[Demonstration] = (),
+        failure: Failure = "",
     ) -> list[Demonstration]:
-        """Return the demonstrations whose instructions mean most nearly the same, nearest first.
+        """Return demonstrations whose instructions mean nearly the same, and which show different constructs.
+
+        The nearest is always among them. Wrong ones come first where they concern the constructs of the right ones that
+        they are shown beside, or failed in the same way (`demonstration_choice`).
 
         Args:
             instruction: What the user wants.
             kind: ``plan`` or ``program``.
             correct: Which part of the pool: the right ones or the wrong ones.
             k: At most this many (the paper shows four of each part).
-            sources: Only those that came from here, e.g. ``{"seed"}`` for a Reasoner that has learned nothing; None
-                takes all.
+            sources: Only those from here, e.g. ``{"seed"}`` for a Reasoner that has learned nothing; None takes all.
+            beside: The right ones that wrong ones are shown beside.
+            failure: How the program in question failed, where one is being revised.
 
         Returns:
-            Zero to ``k`` demonstrations by falling cosine similarity.
+            Zero to ``k`` demonstrations by falling relevance: of right ones the cosine similarity.
 
         Raises:
             SnellenError: the pool was opened without an embedding.
         """
-        import faiss
-
         with self._thread_lock:
-            asked = self._vectors([instruction])
-            index = self._fresh_index(asked.shape[1])
             numbers = self._numbers(kind, correct=correct, sources=sources)
-            if not len(numbers) or k < 1:
-                return []
-            choice = faiss.SearchParameters(sel=faiss.IDSelectorBatch(numbers))
-            _, found = index.search(asked, min(k, len(numbers)), params=choice)
-        return self._by_number([int(number) for number in found[0] if number >= 0])
+            matches = self._index.search(
+                instruction, numbers, max(_CANDIDATES, 4 * k), rows=self._numbers(), texts_of=self._texts
+            )
+        rows = self._by_number([number for number, _ in matches])
+        near = [(rows[number], cosine) for number, cosine in matches if number in rows]
+        candidates = [
+            Candidate(cosine, subjects, not one.correct, one.failure)
+            for (one, cosine), subjects in zip(near, self._subjects([one for one, _ in near]), strict=True)
+        ]
+        relevance = relevances(candidates, self._subjects(beside), failure)
+        return [near[place][0] for place in varied(candidates, relevance, k)]
 
     def get(self, ids: Sequence[str]) -> list[Demonstration]:
         """Return the demonstrations with these ids, in this order; unknown ids are left out."""
@@ -258,7 +284,7 @@ class DemonstrationPool(DatabaseTable):
 
     def index_is_damaged(self) -> bool:
         """Tell whether there is an index file that cannot be used: damaged, or of another embedding."""
-        return (self.folder / INDEX).exists() and self._read_index() is None
+        return self._index.is_damaged()
 
     def refresh_index(self) -> None:
         """Bring the index file up to date, building it where it is missing or cannot be used.
@@ -267,10 +293,7 @@ class DemonstrationPool(DatabaseTable):
             SnellenError: the pool was opened without an embedding.
         """
         with self._thread_lock:
-            self._index = None
-            first = self.all()[:1]
-            if first:
-                self._fresh_index(self._vectors([first[0].instruction]).shape[1])
+            self._index.refresh(self._numbers(), self._texts)
 
     def count(self) -> int:
         """Return how many demonstrations there are."""
@@ -282,23 +305,41 @@ class DemonstrationPool(DatabaseTable):
             found = list(rows.table("demonstrations").rows_where(condition, values, order_by="number"))
         return [_from_row(row) for row in found]
 
-    def _by_number(self, numbers: list[int]) -> list[Demonstration]:
+    def _by_number(self, numbers: Sequence[int]) -> dict[int, Demonstration]:
+        """Return demonstrations by their numbers, in this order; unknown ones are left out."""
         with self._rows() as rows:
             condition = f"number IN ({_marks(numbers)})"
-            found = {row["number"]: row for row in rows.table("demonstrations").rows_where(condition, numbers)}
-        return [_from_row(found[number]) for number in numbers if number in found]
+            there = {row["number"]: row for row in rows.table("demonstrations").rows_where(condition, list(numbers))}
+        return {number: _from_row(there[number]) for number in numbers if number in there}
+
+    def _texts(self, numbers: Sequence[int]) -> list[str]:
+        """Return the instructions of rows."""
+        return [one.instruction for one in self._by_number(numbers).values()]
+
+    def _subjects(self, shown: Sequence[Demonstration]) -> list[frozenset[str]]:
+        """Return the constructs that demonstrations are about; those of a plan are those of its program."""
+        if self._constructs is None or not shown:
+            return [frozenset()] * len(shown)
+        plans = list({one.instruction for one in shown if one.kind == "plan"})
+        written = self._where(f"kind = 'program' AND instruction IN ({_marks(plans)})", plans) if plans else []
+        programs = {(one.instruction, one.correct, *one.plan): one.program for one in written}
+        completed = [
+            one if one.program else replace(one, program=programs.get((one.instruction, one.correct, *one.plan), ""))
+            for one in shown
+        ]
+        return [self._constructs(one) for one in completed]
 
     def _numbers(
         self, kind: Kind | None = None, *, correct: bool = True, sources: Collection[str] | None = None
-    ) -> NDArray[np.int64]:
+    ) -> list[int]:
         condition, values = "1", list[Any]()
         if kind is not None:
             condition, values = "kind = ? AND correct = ?", [kind, int(correct)]
         if sources is not None:
             condition, values = f"{condition} AND source IN ({_marks(sources)})", [*values, *sources]
         with self._rows() as rows:
-            found = rows.table("demonstrations").rows_where(condition, values, select="number", order_by="number")
-            return np.array([row["number"] for row in found], dtype=np.int64)
+            numbered = rows.table("demonstrations").rows_where(condition, values, select="number", order_by="number")
+            return [row["number"] for row in numbered]
 
     def _load_seeds(self, path: Path) -> None:
         content = path.read_bytes()
@@ -306,66 +347,11 @@ class DemonstrationPool(DatabaseTable):
         with self._rows() as rows:
             if rows.table("loaded_seeds").count_where("sha256 = ?", [sha256]):
                 return
-        seeds = _parse_seeds(content, path)
+        seeds = read_seeds(path)
         with self._rows() as rows, rows.atomic():
             _insert(rows, seeds)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             rows.conn.execute("INSERT OR IGNORE INTO loaded_seeds (sha256, loaded) VALUES (?, ?)", [sha256, now])
-
-    def _fresh_index(self, dimension: int) -> faiss.IndexIDMap2:
-        """Return an index that holds exactly the rows of the database."""
-        import faiss
-
-        index = self._index or self._read_index()
-        wanted = self._numbers()
-        held = np.array([], dtype=np.int64) if index is None else faiss.vector_to_array(index.id_map)
-        if index is None or index.d != dimension:
-            index, held = faiss.IndexIDMap2(faiss.IndexFlatIP(dimension)), held[:0]
-        gone, missing = np.setdiff1d(held, wanted), np.setdiff1d(wanted, held)
-        if len(gone):
-            index.remove_ids(gone)
-        if len(missing):
-            index.add_with_ids(self._vectors([row.instruction for row in self._by_number(missing.tolist())]), missing)
-        if len(gone) or len(missing):
-            self._write_index(index)
-        self._index = index
-        return index
-
-    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        """Embed texts as unit vectors, so that the inner product is the cosine; float32 (n, d)."""
-        if self._embed is None:
-            msg = "These demonstrations were opened without an embedding; open them through a profile to search them."
-            raise SnellenError(msg)
-        vectors = np.ascontiguousarray(self._embed(texts), dtype=np.float32)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
-        return unit
-
-    def _read_index(self) -> faiss.IndexIDMap2 | None:
-        """Read the index file; None when it is missing, damaged or of another embedding: it is only a cache."""
-        import faiss
-
-        try:
-            content = (self.folder / INDEX).read_bytes()
-        except OSError:
-            return None
-        start = len(_MAGIC) + _DIGEST_BYTES
-        # The digest is compared first: faiss trusts the sizes it reads, and a damaged file could crash the process.
-        if content[:start] != self._header(content[start:]):
-            return None
-        return faiss.deserialize_index(np.frombuffer(content[start:], dtype=np.uint8))
-
-    def _write_index(self, index: faiss.IndexIDMap2) -> None:
-        import faiss
-
-        body = faiss.serialize_index(index).tobytes()
-        try:
-            write_atomically(self.folder / INDEX, self._header(body) + body)
-        except OSError as error:
-            _LOGGER.warning("The search index was not saved and will be built again next time: %s", error)
-
-    def _header(self, body: bytes) -> bytes:
-        return _MAGIC + hashlib.sha256(self._embedding.encode() + b"\n" + body).digest()
 
 
 def _insert(rows: Database, demonstrations: Sequence[Demonstration]) -> int:
@@ -389,10 +375,26 @@ def _marks(values: Sized) -> str:
     return ", ".join("?" * len(values))
 
 
-def _parse_seeds(content: bytes, path: Path) -> list[Demonstration]:
+def read_seeds(path: Path) -> list[Demonstration]:
+    """Read a file of seeds: a JSON list whose entries are demonstrations, or several wordings of one.
+
+    An entry without ``kind`` has ``instructions``, each of which gives a plan and a program. The ``scene`` and the
+    ``answer`` of an entry are for tests.
+
+    Raises:
+        SnellenError: It is none.
+    """
     try:
-        seeds = [demonstration(**{"source": SEED} | seed) for seed in json.loads(content)]
+        return [seed for entry in json.loads(path.read_bytes()) for seed in _seeds_of(entry)]
     except (ValueError, TypeError) as error:
         msg = f"The seed demonstrations in {path} cannot be read ({error}); restore the file from the package."
         raise SnellenError(msg) from error
-    return seeds
+
+
+def _seeds_of(entry: dict[str, Any]) -> list[Demonstration]:
+    fields = {"source": SEED} | {name: entry[name] for name in entry if name not in _OF_ENTRIES}
+    made = [demonstration(**fields)] if "instructions" not in entry else []
+    for wording in entry.get("instructions", ()):
+        made.append(demonstration("plan", wording, **fields | {"program": ""}))
+        made.append(demonstration("program", wording, **fields))
+    return [replace(one, failure=entry.get("failure", "")) for one in made]

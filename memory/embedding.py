@@ -17,12 +17,27 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class _Shared:
-    """A model that is read, and whose turn it is to use it."""
+    """A model that is read, the vectors of texts that it embedded, and whose turn it is to use it."""
 
     model: Any
     turn: threading.Lock = field(default_factory=threading.Lock)
+    vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    def vectors_of(self, texts: list[str]) -> NDArray[np.float32]:
+        """Embed texts; every home of a process begins with the same ones, which are embedded once."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self.vectors]
+        if missing:
+            embedded = self.model.encode(missing, show_progress_bar=False, convert_to_numpy=True)
+            new = dict(zip(missing, np.asarray(embedded, dtype=np.float32), strict=True))
+            if len(self.vectors) + len(new) > _KEPT:
+                new = {text: self.vectors[text] for text in texts if text in self.vectors} | new
+                self.vectors.clear()
+            self.vectors.update(new)
+        return np.stack([self.vectors[text] for text in texts])
 
 
+_KEPT: Final = 4096
+"""Vectors that are kept, 384 floats each: 6 MB."""
 _LOADING: Final = threading.Lock()
 _IN_USE: Final[WeakValueDictionary[tuple[str, str | None], _Shared]] = WeakValueDictionary()
 """Models that somebody holds, by where they come from: homes and graphs of one process share them."""
@@ -63,8 +78,7 @@ class SentenceEmbedding:
                     shared = _IN_USE[key] = _Shared(self._load())
                 self._shared = shared
         with self._shared.turn:
-            vectors = self._shared.model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
-        return np.asarray(vectors, dtype=np.float32)
+            return self._shared.vectors_of(texts)
 
     def _load(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
         from sentence_transformers import SentenceTransformer

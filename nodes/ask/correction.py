@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from snellen.graphs.states import AskState, Json
+    from snellen.memory.demonstrations import Failure
     from snellen.runtime.settings import Given
 
 Again = Literal["plan", "write", "run"]
@@ -118,7 +119,8 @@ def _lessons(critique: Critique, state: AskState) -> list[Json]:
     wrong = [demonstration("program", state.instruction, plan=plan, program=state.program, **about)]
     if any(fault.place == "plan" for fault in critique.faults):
         wrong.append(demonstration("plan", state.instruction, plan=plan, **about))
-    lessons = [asdict(one) for one in wrong] + state.lessons
+    failure: Failure = "wrong" if state.error is None else "error"
+    lessons = [asdict(replace(one, failure=failure)) for one in wrong] + state.lessons
     while lessons and len(json.dumps(lessons, ensure_ascii=False).encode()) > MAX_LESSONS_BYTES:
         lessons.pop()
     return lessons

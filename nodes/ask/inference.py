@@ -28,6 +28,7 @@ from snellen.runtime.task_state import (
     is_plan_followed,
     is_program_edited,
     needs_another_plan,
+    recalled,
     task_of,
 )
 from snellen.tools import program as programs
@@ -50,9 +51,9 @@ _GREY: Final = (
 
 
 async def recall(state: AskState, runtime: Runtime[Given]) -> Json:
-    """Find the demonstrations nearest to the instruction, as many of each part of the pool as the Reasoner uses."""
+    """Find demonstrations for the instruction, as many of each part of the pool as the Reasoner uses."""
     context = await context_of(runtime, state)
-    return {"demonstrations": await asyncio.to_thread(_nearest, state, context)}
+    return {"demonstrations": await asyncio.to_thread(recalled, state, context)}
 
 
 async def plan(state: AskState, runtime: Runtime[Given]) -> Json:
@@ -120,15 +121,6 @@ def _as_edited(state: AskState) -> Json:
     summed = fingerprint_of_edit(PLAN_OF_EDITED)
     made = {"plan": summed, "follows": summed, "program": fingerprint_of_edit(state.program)}
     return {"plan": list(PLAN_OF_EDITED), "made": made}
-
-
-def _nearest(state: AskState, context: Context) -> list[str]:
-    return [
-        one.id
-        for kind in ("plan", "program")
-        for correct in (True, False)
-        for one in context.pool.nearest(state.instruction, kind, correct=correct, k=context.reasoner.examples_wanted)
-    ]
 
 
 def _execution(

@@ -19,12 +19,13 @@ from snellen.memory.prompts import PromptOrigin, PromptSelection, learned_prompt
 from snellen.memory.shortening import fitted_sentences, is_whole
 from snellen.models.loading import fingerprint
 from snellen.reasoning.critique import SURE, Critique
+from snellen.reasoning.program_plans import plan_of
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.runtime.context import Context, usage_with
-from snellen.runtime.program_execution import ReplayBench
+from snellen.runtime.program_execution import ReplayBench, limits_of
 from snellen.runtime.resources import context_of
-from snellen.runtime.task_state import examples_of, task_of
-from snellen.tools.program import StepRecord
+from snellen.runtime.task_state import PLAN_OF_EDITED, examples_of, task_of
+from snellen.tools.program import ProgramLimits, StepRecord, parse
 from snellen.tuning import POOLS, TuningExample, tuner_of
 from snellen.values import Picture, from_json
 
@@ -53,7 +54,7 @@ async def remember(state: AskState, runtime: Runtime[Given]) -> Json:
     if state.verdict != "right":
         return {}
     before = context.reasoner.usage
-    lessons = _right_ones(state)
+    lessons = _right_ones(state, limits_of(context))
     mistakes = [Demonstration(**one) for one in state.lessons]
     doubt = await _doubt(state, lessons, context) if mistakes and "validation" not in context.without else ""
     if not doubt:
@@ -63,8 +64,11 @@ async def remember(state: AskState, runtime: Runtime[Given]) -> Json:
     return {"notes": notes, "usage": usage_with(state.usage, before, context.reasoner.usage)}
 
 
-def _right_ones(state: AskState) -> list[Demonstration]:
+def _right_ones(state: AskState, limits: ProgramLimits) -> list[Demonstration]:
     family, plan = state.family or "", state.plan
+    if plan == list(PLAN_OF_EDITED):
+        # It says that a person wrote the program, not how the task is done.
+        plan = plan_of(parse(state.program, limits))
     return [
         demonstration("plan", state.instruction, plan=plan, correct=True, family=family),
         demonstration("program", state.instruction, plan=plan, program=state.program, correct=True, family=family),

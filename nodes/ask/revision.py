@@ -23,7 +23,7 @@ from snellen.reasoning.trouble import Trouble, trouble_in
 from snellen.runtime.context import Context, usage_with
 from snellen.runtime.program_execution import limits_of
 from snellen.runtime.resources import context_of
-from snellen.runtime.task_state import examples_of, fingerprint_of_edit, is_by_a_person, task_of
+from snellen.runtime.task_state import examples_of, fingerprint_of_edit, is_by_a_person, recalled, task_of
 from snellen.tools import program as programs
 from snellen.tools.program import StepRecord
 
@@ -45,7 +45,7 @@ async def revise(state: AskState, runtime: Runtime[Given]) -> Command[Literal["r
     context = await context_of(runtime, state)
     reasoner, before = context.reasoner, context.reasoner.usage
     trouble, records = Trouble.from_json(state.trouble), [StepRecord.from_json(step) for step in state.steps]
-    examples = _with_tried(await asyncio.to_thread(examples_of, state, context), state)
+    examples = _with_tried(await asyncio.to_thread(_examples, state, context, trouble), state)
     update: Json = {"trouble": {}}
     proposed: ProposedRevision | None = None
     try:
@@ -58,6 +58,11 @@ async def revise(state: AskState, runtime: Runtime[Given]) -> Command[Literal["r
     if proposed is None or not _is_new(proposed, state):
         return Command(update=update, goto="judge")
     return Command(update=update | _revised(proposed, trouble, records, state), goto="run")
+
+
+def _examples(state: AskState, context: Context, trouble: Trouble) -> Examples:
+    """Recall demonstrations anew: of the mistakes, those that failed alike come first."""
+    return examples_of(replace(state, demonstrations=recalled(state, context, failure=trouble.kind)), context)
 
 
 def better_run(state: AskState, run: Json, records: Sequence[StepRecord], context: Context) -> Json:

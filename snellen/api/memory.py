@@ -17,7 +17,6 @@ from snellen.memory.adapters import Adapter, AdapterStore
 from snellen.memory.archives import Exchanged, export_memory, import_memory
 from snellen.memory.background_loop import blocking
 from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool, Kind
-from snellen.memory.embedding import SentenceEmbedding
 from snellen.memory.home import home, home_to_read
 from snellen.memory.prompts import PoolStats, PromptPool, PromptSelection
 from snellen.memory.prompts.records import PromptRow
@@ -25,6 +24,7 @@ from snellen.memory.verification import Verification, verify_memory
 from snellen.profiles import load_profile
 from snellen.profiles.user_paths import user_path
 from snellen.reasoning.case_based.reasoner import SEEDS
+from snellen.reasoning.instruction_embedding import InstructionEmbedding
 from snellen.threads.redrawing import Redrawing
 from snellen.tuning import POOL_OF_TOOL, POOLS
 
@@ -183,7 +183,7 @@ def verify(*, repair: bool = True, profile: str | Path = "embedded") -> Verifica
     redrawing = Redrawing(folder)
 
     def searchable() -> DemonstrationPool:
-        embed = SentenceEmbedding(load_profile(str(profile)))
+        embed = InstructionEmbedding(load_profile(str(profile)))
         return DemonstrationPool(home_to_read(), embed=embed, embedding=embed.name)
 
     def check() -> Verification:

@@ -12,11 +12,11 @@ import numpy as np
 from snellen.errors import BadInput
 from snellen.memory.adapters import Adapter, AdapterStore
 from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool
-from snellen.memory.embedding import SentenceEmbedding
 from snellen.memory.home import home, home_to_read
 from snellen.memory.prompts import PromptPool, PromptSelection
 from snellen.profiles import load_profile
 from snellen.reasoning.case_based.reasoner import SEEDS
+from snellen.reasoning.instruction_embedding import InstructionEmbedding
 from snellen.tuning import POOL_OF_TOOL, POOLS
 
 DEMONSTRATIONS: Final = "demonstrations"
@@ -143,7 +143,7 @@ def forget_pool(pool: str, concept: str) -> tuple[int, int, int]:
 
 def searchable(profile: str) -> DemonstrationPool:
     """Return the demonstrations with the embedding of a profile, which searches them."""
-    embed = SentenceEmbedding(load_profile(profile))
+    embed = InstructionEmbedding(load_profile(profile))
     return DemonstrationPool(home_to_read(), embed=embed, embedding=embed.name)
 
 

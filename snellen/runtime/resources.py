@@ -54,15 +54,16 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
     from snellen.learning.prompt_recall import PromptRecall
     from snellen.memory.artifacts import read_picture
     from snellen.memory.demonstrations import DemonstrationPool
-    from snellen.memory.embedding import SentenceEmbedding
     from snellen.memory.prompts import PromptPool
     from snellen.memory.prompts.drafts import Drafts
     from snellen.profiles import load_profile
     from snellen.reasoning.case_based.reasoner import SEEDS
+    from snellen.reasoning.instruction_embedding import InstructionEmbedding
+    from snellen.reasoning.subjects import subjects_of
     from snellen.tools.vision import Models
 
     chosen = load_profile(profile)
-    embed = SentenceEmbedding(chosen)
+    embed = InstructionEmbedding(chosen)
     prompts = PromptPool(folder, tolerant=True)
     return Context(
         pictures=open_pictures(folder),
@@ -75,7 +76,7 @@ def make_context(profile: str, folder: Path, *, own: OwnPictures | None = None) 
             beside=() if own is None else own.beside(read_picture),
         ),
         reasoner=make_reasoner(chosen),
-        pool=DemonstrationPool(folder, embed=embed, seeds=SEEDS, embedding=embed.name),
+        pool=DemonstrationPool(folder, embed=embed, seeds=SEEDS, embedding=embed.name, constructs=subjects_of),
         profile=chosen,
     )
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from snellen.learning.feedback import EDITING, MARKING, Agreement, agreement
-from snellen.memory.demonstrations import Demonstration
+from snellen.memory.demonstrations import Demonstration, Kind
 from snellen.memory.shortening import fitted_answer, fitted_steps
 from snellen.reasoning.critique import Feedback, region_from_json
+from snellen.reasoning.reasoner import MAX_EXAMPLES
 from snellen.reasoning.task import Examples, Task
 from snellen.tools import program as programs
 from snellen.tools.program import StepRecord
@@ -22,6 +23,7 @@ from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
     from snellen.graphs.states import AskState, Json
+    from snellen.memory.demonstrations import Failure
     from snellen.runtime.context import Context
 
 _MAX_ATTEMPT_BYTES: Final = 1_500
@@ -40,14 +42,31 @@ def task_of(state: AskState) -> Task:
     return Task(instruction=state.instruction, inputs=programs.inputs_for(len(state.pictures)), family=state.family)
 
 
+def recalled(state: AskState, context: Context, *, failure: Failure = "") -> list[str]:
+    """Return the ids of the demonstrations to show, of each part of the pool as many as the Reasoner uses.
+
+    Args:
+        state: The task.
+        context: Its pool and its Reasoner.
+        failure: How the program failed that is being revised; mistakes of that sort then come first.
+    """
+    wanted, recall = context.reasoner.examples_wanted, context.pool.nearest
+    chosen: list[Demonstration] = []
+    for kind in get_args(Kind):
+        right = recall(state.instruction, kind, correct=True, k=wanted)
+        wrong = recall(state.instruction, kind, correct=False, k=wanted, beside=right[:MAX_EXAMPLES], failure=failure)
+        chosen += [*right, *wrong]
+    return [one.id for one in chosen]
+
+
 def examples_of(state: AskState, context: Context) -> Examples:
     """Return the recalled demonstrations, by the four parts of the pool, after what went wrong in this very run."""
-    recalled = [*(Demonstration(**one) for one in state.lessons), *context.pool.get(state.demonstrations)]
+    shown = [*(Demonstration(**one) for one in state.lessons), *context.pool.get(state.demonstrations)]
 
     def part(kind: str, *, correct: bool) -> list[Demonstration]:
         if ("correct" if correct else "incorrect") in context.without:
             return []
-        return [one for one in recalled if one.kind == kind and one.correct == correct]
+        return [one for one in shown if one.kind == kind and one.correct == correct]
 
     return Examples(
         plans_correct=part("plan", correct=True),

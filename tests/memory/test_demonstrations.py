@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import snellen.memory.demonstrations
+import snellen.memory.demonstration_index
 import snellen.memory.home
 import snellen.memory.tables
 from snellen.errors import SnellenError
@@ -167,7 +167,7 @@ def test_another_embedding_builds_another_index(pool: DemonstrationPool, tmp_pat
     other = DemonstrationPool(tmp_path, embed=letters, embedding="another")
 
     other.nearest("abc", "plan", correct=True)
-    assert letters.texts == 1 + pool.count()
+    assert letters.texts == 1 + len({one.instruction for one in pool.all()})
 
 
 def test_another_length_of_vectors_builds_another_index(pool: DemonstrationPool, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(snellen.memory.demonstrations, "write_atomically", full)
+    monkeypatch.setattr(snellen.memory.demonstration_index, "write_atomically", full)
 
     assert instructions(pool.nearest("abc", "plan", correct=True, k=1)) == ["abc"]
     assert not (tmp_path / INDEX).exists()

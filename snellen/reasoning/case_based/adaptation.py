@@ -12,40 +12,64 @@ from snellen.reasoning.case_based.program_blocks import ProgramBlock, Unusable, 
 from snellen.reasoning.language.inflection import plural, with_article
 from snellen.reasoning.language.lexicon import NUMBERS, RELATION_TOOLS, RELATIONS
 from snellen.reasoning.language.slots import InstructionReading, Slot
+from snellen.reasoning.subjects import subjects_of
 
 if TYPE_CHECKING:
     from snellen.memory.demonstrations import Demonstration
 
 _WORDS: Final = {str(number): word for word, number in NUMBERS.items()}
+_BY_BOXES: Final = {"left": "LEFT_OF", "right": "RIGHT_OF", "above": "ABOVE", "below": "BELOW"}
 _TOOL_RELATIONS: Final = {
-    **{tool: relation for relation, tool in RELATION_TOOLS.items()},
+    **{tool: relation for tools in (RELATION_TOOLS, _BY_BOXES) for relation, tool in tools.items()},
     "CROP_LEFT": "left", "CROP_RIGHT": "right", "CROP_OVER": "above", "CROP_TOP": "above", "CROP_UNDER": "below",
     "CROP_BOTTOM": "below", "CROP_FRONT": "front", "CROP_INFRONT": "front", "CROP_INFRONTOF": "front",
     "CROP_BACK": "behind", "CROP_BEHINDOF": "behind",
 }  # fmt: skip
 
+_OF_THE_PAPER: Final = frozenset(
+    (
+        *("LOC", "FACEDET", "SEG", "SELECT", "CLASSIFY", "VQA", "COUNT", "EVAL", "LIST", "CROP", "CROP_LEFTOF"),
+        *("CROP_RIGHTOF", "CROP_ABOVE", "CROP_BELOW", "CROP_FRONTOF", "CROP_BEHIND"),
+        *("COLORPOP", "BGBLUR", "EMOJI", "REPLACE", "TAG"),
+        *("a if c else b", "and", "or", "not", "xor", "Add", "Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"),
+    )
+)
+
 
 @dataclass(frozen=True)
 class DemonstrationCase:
-    """A demonstration that has been read: its instruction's slots and its program, taken apart."""
+    """A demonstration that has been read: its instruction's slots and its program, taken apart.
+
+    Attributes:
+        demonstration: As the pool has it.
+        reading: Of its instruction.
+        block: Its program.
+        special: Whether its program does more than those of the paper. What an instruction's frame tells apart are the
+            operations of the paper; that another one is wanted, only its wording can tell.
+    """
 
     demonstration: Demonstration
     reading: InstructionReading
     block: ProgramBlock
+    special: bool = False
+
+
+def is_special(demonstration: Demonstration) -> bool:
+    """Tell whether a demonstration's program does more than those of the paper (CLOVA, table 2)."""
+    return not subjects_of(demonstration) <= _OF_THE_PAPER
+
+
+def block_of(demonstration: Demonstration) -> ProgramBlock | None:
+    """Take a demonstration's program apart; None where that cannot be done."""
+    return _parsed(demonstration.program, tuple(demonstration.plan))
 
 
 @lru_cache(maxsize=4096)
-def _block_of(program: str, plan: tuple[str, ...]) -> ProgramBlock | None:
+def _parsed(program: str, plan: tuple[str, ...]) -> ProgramBlock | None:
     try:
         return parse_block(program, plan)
     except Unusable:
         return None
-
-
-def case_of(demonstration: Demonstration, reading: InstructionReading) -> DemonstrationCase | None:
-    """Read a demonstration; None where its program cannot be taken apart."""
-    block = _block_of(demonstration.program, tuple(demonstration.plan))
-    return None if block is None else DemonstrationCase(demonstration, reading, block)
 
 
 @dataclass(frozen=True)
@@ -59,6 +83,11 @@ class SlotPair:
     def same(self) -> bool:
         """True where nothing changes."""
         return self.old.value.lower() == self.new.value.lower()
+
+    @property
+    def qualified_otherwise(self) -> bool:
+        """True where two classes are narrowed down in different words: "the two leftmost fruits", "the sharp tools"."""
+        return self.old.kind == "CLASS" and _qualifier(self.old) != _qualifier(self.new)
 
     @property
     def ambiguous(self) -> bool:
@@ -100,7 +129,8 @@ def adapt(case: DemonstrationCase, reading: InstructionReading) -> ProgramBlock 
         return None
     exchange = _Exchange(pairs)
     block = rewrite(case.block, text=exchange.text, call=exchange.call)
-    if exchange.unused:
+    program = case.demonstration.program.lower()
+    if exchange.unused or any(pair.qualified_otherwise and pair.old.value.lower() not in program for pair in pairs):
         return None
     plan = tuple(exchange.sentence(step) for step in block.plan)
     return replace(block, plan=plan, sources=(case.demonstration.instruction,))
@@ -136,10 +166,12 @@ class _Exchange:
 
     def call(self, tool: str) -> str:
         relation = _TOOL_RELATIONS.get(tool)
+        tools = _BY_BOXES if tool in _BY_BOXES.values() else RELATION_TOOLS
         for number, pair in enumerate(self._pairs):
-            if not pair.same and pair.old.kind == "RELATION" and pair.old.value == relation:
+            met = not pair.same and pair.old.kind == "RELATION" and pair.old.value == relation
+            if met and pair.new.value in tools:
                 self._met.add(number)
-                return RELATION_TOOLS[pair.new.value]
+                return tools[pair.new.value]
         return tool
 
     def _replace(self, text: str) -> str:
@@ -182,6 +214,11 @@ def _forms(pair: SlotPair) -> list[tuple[str, Callable[[str], str]]]:
         side = _constant({phrase: _phrase(new.value) for phrase in RELATIONS[old.value] if " " in phrase})
         return [*side, *_constant({old.value: new.value})]
     return _constant({old.value: new.value, old.text: new.text})
+
+
+def _qualifier(slot: Slot) -> str:
+    """Return the words of a class besides its noun."""
+    return re.sub(rf"\b(?:{re.escape(plural(slot.head))}|{re.escape(slot.head)})\b", "", slot.value.lower()).strip()
 
 
 def _phrase(relation: str) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from snellen.reasoning.case_based.adaptation import DemonstrationCase, adapt, align, case_of
+from snellen.reasoning.case_based.adaptation import DemonstrationCase, adapt, align, block_of, is_special
 from snellen.reasoning.case_based.program_blocks import (
     ProgramBlock,
     VariableNames,
@@ -37,6 +38,8 @@ MAX_PARTS: Final = 80
 """Parts that are tried for one instruction, so that a long one is refused rather than pondered for ever."""
 ALIKE: Final = 0.8
 """From this cosine on, masked instructions of different frames count as two wordings of one thing."""
+COMMON: Final = 0.05
+"""The share of all wordings from which on a word in them tells nothing about the operation that is meant."""
 _SAME_BUT_A_VERB: Final = 0.85
 _WEAK: Final = frozenset({"truth", "name", "act"})
 _SAME_VALUE_BONUS: Final = 0.3
@@ -60,12 +63,14 @@ class Knowledge:
     Attributes:
         cases: Correct demonstrations, nearest first.
         mistakes: Incorrect ones; a program that equals one of theirs is passed over.
+        common: The words of wordings that tell nothing about which operation is meant: many wordings have them.
         lexicon: The nouns that are known.
         similarity: Compares masked instructions.
     """
 
     cases: tuple[DemonstrationCase, ...]
     mistakes: tuple[DemonstrationCase, ...]
+    common: frozenset[str]
     lexicon: Lexicon
     similarity: Similarity
 
@@ -78,41 +83,38 @@ def knowledge(
     similarity: Similarity,
 ) -> Knowledge:
     """Read demonstrations; those whose program cannot be taken apart are left out."""
-    return Knowledge(_cases(correct, lexicon), _cases(incorrect, lexicon), lexicon, similarity)
+    cases = _cases(correct, lexicon)
+    counts = Counter(word for case in cases for word in case.reading.wording)
+    common = frozenset(word for word, count in counts.items() if count >= COMMON * len(cases))
+    return Knowledge(cases, _cases(incorrect, lexicon), common, lexicon, similarity)
 
 
 def _cases(demonstrations: Sequence[Demonstration], lexicon: Lexicon) -> tuple[DemonstrationCase, ...]:
-    cases: dict[tuple[str, str], DemonstrationCase] = {}
-    for one in demonstrations:
-        key = (one.instruction, one.program)
-        case = (
-            None
-            if not one.program or key in cases
-            else case_of(one, _read_once(one.instruction, lexicon, _pictures_of(one)))
-        )
-        if case is not None:
-            cases[key] = case
-    return tuple(cases.values())
+    shown = {(one.instruction, one.program): one for one in reversed(demonstrations) if one.program}
+    cases = (_case_of(one, lexicon) for one in reversed(shown.values()))
+    return tuple(case for case in cases if case is not None)
 
 
-def _pictures_of(one: Demonstration) -> int:
-    return 2 if re.search(r"\b(LEFT|RIGHT|PICTURE\d)\b", one.program) else 1
+_cases_of: dict[tuple[str, int], DemonstrationCase | None] = {}
+_CASES_KEPT: Final = 4096
 
 
-_read_instructions: dict[tuple[str, int, int], InstructionReading] = {}
+def _case_of(one: Demonstration, lexicon: Lexicon) -> DemonstrationCase | None:
+    """Read a demonstration, or take what was read at an earlier time: the pool changes little."""
+    key = (one.id, id(lexicon))
+    if key not in _cases_of:
+        if len(_cases_of) > _CASES_KEPT:
+            _cases_of.clear()
+        _cases_of[key] = _read_case(one, lexicon)
+    return _cases_of[key]
 
 
-def _read_once(instruction: str, lexicon: Lexicon, pictures: int) -> InstructionReading:
-    """Read a demonstration's instruction, or take the reading of an earlier time: the pool changes little."""
-    key = (instruction, id(lexicon), pictures)
-    if key not in _read_instructions:
-        if len(_read_instructions) > _READINGS_KEPT:
-            _read_instructions.clear()
-        _read_instructions[key] = read(instruction, lexicon, pictures=pictures)
-    return _read_instructions[key]
-
-
-_READINGS_KEPT: Final = 4096
+def _read_case(one: Demonstration, lexicon: Lexicon) -> DemonstrationCase | None:
+    block = block_of(one)
+    if block is None:
+        return None
+    reading = read(one.instruction, lexicon, pictures=max(len(inputs_of(block)), 1))
+    return DemonstrationCase(one, reading, block, is_special(one))
 
 
 class Composer:
@@ -206,17 +208,25 @@ class Composer:
         alike = self._known.similarity(reading.masked, [case.reading.masked for case in usable])
         ranked = sorted(zip(alike, usable, strict=True), key=lambda pair: -(pair[0] + _agreement(pair[1], reading)))
         for likeness, case in ranked:
-            block = adapt(case, reading) if likeness >= least else None
+            alike_enough = self._means_the_same(case, reading, likeness) if case.special else likeness >= least
+            block = adapt(case, reading) if alike_enough else None
             if block is not None and not self._is_mistake(block, reading):
                 return self._names.refreshed(block, _renamed_inputs(block, pictures))
         return None
 
+    def _means_the_same(self, case: DemonstrationCase, reading: InstructionReading, likeness: float) -> bool:
+        """Tell whether a wording is that of a demonstration, but for words that many wordings have."""
+        return likeness >= ALIKE and case.reading.wording ^ reading.wording <= self._known.common
+
     def _is_mistake(self, block: ProgramBlock, reading: InstructionReading) -> bool:
+        """Tell whether a program was wrong before; what was wrong for one wording may be right for an unlike one."""
         text = written(renumbered(block, ()))
         for case in self._known.mistakes:
             wrong = adapt(case, reading) if case.reading.frame == reading.frame else None
             if wrong is not None and written(renumbered(wrong, ())) == text:
-                return True
+                likeness = self._known.similarity(reading.masked, [case.reading.masked])[0]
+                if likeness >= ALIKE:
+                    return True
         return False
 
     # --- one picture -----------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from typing import Final
 from snellen.tools.program import ProgramError, parse
 from snellen.tools.program.expression_limits import ExpressionError
 from snellen.tools.program.expressions import parse_python
+from snellen.tools.program.expressions import written as expression_text
+from snellen.tools.program.syntax import takes_expression
 
 RESULT_NAME: Final = "FINAL_RESULT"
 _NUMBERED: Final = re.compile(r"^(.*?)_?\d*$")
@@ -122,10 +124,14 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         tool = node.func.id if isinstance(node.func, ast.Name) else ""
-        before, self._expression = self._expression, tool == "EVAL"
-        keywords = [ast.keyword(keyword.arg, self.visit(keyword.value)) for keyword in node.keywords]
-        self._expression = before
+        keywords = [self._keyword(tool, keyword) for keyword in node.keywords]
         return ast.Call(ast.Name(self.call(tool), ast.Load()), [self.visit(each) for each in node.args], keywords)
+
+    def _keyword(self, tool: str, keyword: ast.keyword) -> ast.keyword:
+        before, self._expression = self._expression, takes_expression(tool, keyword.arg or "")
+        value = self.visit(keyword.value)
+        self._expression = before
+        return ast.keyword(keyword.arg, value)
 
 
 def rewrite(
@@ -141,7 +147,7 @@ def rewrite(
         block: What to rewrite.
         names: New names of variables; in texts they are renamed where they stand as ``{NAME}``, in
             expressions also bare.
-        text: Changes a text; the second argument says whether it is an expression of EVAL.
+        text: Changes a text; the second argument says whether it is an expression, as those of EVAL and FILTER are.
         call: Changes the name of a tool.
     """
     renamed = names or {}
@@ -157,12 +163,19 @@ def rewrite(
     return ProgramBlock(tuple(statements), block.plan, renamed.get(block.result, block.result), block.sources)
 
 
+_BRACED: Final = re.compile(r"(?<=\{)\s*([A-Za-z]\w*)(?=[^{}]*\})")
+_NAME_OR_TEXT: Final = re.compile(r"'[^']*'|\"[^\"]*\"|(?<![\w.])([A-Za-z]\w*)")
+
+
 def _rename_within(text: str, names: Mapping[str, str], *, expression: bool) -> str:
-    for_placeholders = re.sub(r"\{\s*(\w+)\s*\}", lambda found: f"{{{names.get(found[1], found[1])}}}", text)
-    if not expression:
-        return for_placeholders
-    bare = re.compile(r"'[^']*'|\"[^\"]*\"|\{\w+\}|\b[A-Za-z]\w*\b")
-    return bare.sub(lambda found: names.get(found[0], found[0]), for_placeholders)
+    """Rename variables in a text: where they stand in braces, with an item or a field; in expressions also bare."""
+
+    def renamed(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return _rename_within(match[0], names, expression=False)
+        return names.get(match[1], match[1])
+
+    return (_NAME_OR_TEXT if expression else _BRACED).sub(renamed, text)
 
 
 class VariableNames:
@@ -211,7 +224,7 @@ def _lines(statements: Sequence[ast.stmt], depth: int) -> Iterator[str]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield f"{indent}{name}={_value(value)}"
             case ast.If():
-                yield f"{indent}if {ast.unparse(statement.test)}:"
+                yield f"{indent}if {expression_text(statement.test)}:"
                 yield from _lines(statement.body, depth + 1)
                 if statement.orelse:
                     yield f"{indent}else:"
@@ -225,9 +238,9 @@ def _lines(statements: Sequence[ast.stmt], depth: int) -> Iterator[str]:
 
 def _value(value: ast.expr) -> str:
     if isinstance(value, ast.Call) and not value.args:
-        arguments = ",".join(f"{keyword.arg}={ast.unparse(keyword.value)}" for keyword in value.keywords)
+        arguments = ",".join(f"{keyword.arg}={expression_text(keyword.value)}" for keyword in value.keywords)
         return f"{ast.unparse(value.func)}({arguments})"
-    return ast.unparse(value)
+    return expression_text(value)
 
 
 def statement(text: str) -> ast.stmt:

@@ -8,14 +8,13 @@ demonstrations, better programs; what none of them covers is refused in a senten
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from snellen.memory.demonstrations import demonstration
+from snellen.memory.demonstrations import read_seeds
 from snellen.models.vision.name_expansion import Expansion
 from snellen.reasoning.case_based.composition import Composer, OutOfDepth, knowledge
 from snellen.reasoning.case_based.fault_localisation import check, explain, right_output
@@ -287,5 +286,4 @@ def _words_of(step: str) -> str:
 @cache
 def seed_demonstrations() -> tuple[Demonstration, ...]:
     """Return the demonstrations that the pool begins with; they are always at hand, however small the pool."""
-    rows = json.loads(SEEDS.read_text(encoding="utf-8"))
-    return tuple(demonstration(**{"source": "seed"} | row) for row in rows)
+    return tuple(read_seeds(SEEDS))

@@ -89,6 +89,11 @@ class InstructionReading:
         return _masked(self.text, self.slots)
 
     @cached_property
+    def wording(self) -> frozenset[str]:
+        """The words besides the slots, in lower case."""
+        return frozenset(re.findall(r"[a-z]+", "".join(text for text in re.split(r"[A-Z]+", self.masked))))
+
+    @cached_property
     def frame(self) -> Frame:
         """The frame of the instruction."""
         kinds = tuple(slot.kind for slot in self.slots)

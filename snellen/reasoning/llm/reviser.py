@@ -47,6 +47,7 @@ def reviser_prompt(
 ) -> Prompt:
     """Fill the prompt that revises a program whose run was in trouble."""
     tried = [one for one in examples.programs_incorrect if one.instruction == task.instruction]
+    others = [one for one in examples.programs_incorrect if one.instruction != task.instruction]
     return fill(
         "reviser",
         {
@@ -54,6 +55,8 @@ def reviser_prompt(
             "max_change": str(MAX_CHANGE),
             "max_steps": str(MAX_PLAN_STEPS),
             "max_bytes": f"{MAX_REVISED_BYTES:,}",
+            "correct": program_cases(examples.programs_correct),
+            "incorrect": program_cases(others),
             "tried": program_cases(tried) if tried else "",
             "inputs": listed(task.inputs),
             "instruction": fenced(task.instruction),
