@@ -230,6 +230,11 @@ def every(nominal: Nominal, quantity: str = "all") -> QuantifiedThings:
     return QuantifiedThings(nominal.things(), cast("Quantity", quantity), grammatical="many")
 
 
+def both(nominal: Nominal) -> QuantifiedThings | None:
+    """Make a noun phrase about both of two: "both dogs"."""
+    return None if nominal.number == "one" else every(nominal)
+
+
 def numbered(quantity: str, number: str, nominal: Nominal) -> QuantifiedThings | None:
     """Make a noun phrase with a number: "at least two dogs"."""
     count = int(number)
@@ -319,7 +324,7 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         anything, same_kind, with_number, kind_named, nominal, either_noun, modified, followed, anything_nominal, the,
-        some, bare, every, numbered, more_than, fewer_than, none_of, the_number, numbered_of, and_also, before,
+        some, bare, every, both, numbered, more_than, fewer_than, none_of, the_number, numbered_of, and_also, before,
         everything, some_or_all, extreme_among, the_ordinal, the_extreme, definite,
     )
 }  # fmt: skip

@@ -33,7 +33,7 @@ from snellen.reasoning.meanings.things import (
     Things,
     Union,
 )
-from snellen.reasoning.reading.noun_phrases import SIDES, Modifier, Nominal, QuantifiedThings, followed
+from snellen.reasoning.reading.noun_phrases import BEFORE, SIDES, Modifier, Nominal, QuantifiedThings, followed
 
 
 def with_property(property: Property) -> Modifier:  # noqa: A002
@@ -145,6 +145,12 @@ def negated(property: Property) -> Property:  # noqa: A002
     return property.property if isinstance(property, IsNot) else IsNot(property=property)
 
 
+def either_property(one: Property, other: Property) -> Property:
+    """Say that one of two properties holds."""
+    first, second = (Filter(things=Everything(), property=each) for each in (one, other))
+    return IsAmong(things=Union(one=first, other=second))
+
+
 def named(name: str) -> Property:
     """Say a kind by an adjective: "is smiling"."""
     return IsA(name=name)
@@ -166,12 +172,13 @@ def is_kind(nominal: Nominal) -> Property | None:
 
 def is_phrase(of: QuantifiedThings) -> Property | None:
     """Say that it is one of what a definite noun phrase means: "is the largest thing"."""
-    return IsAmong(things=of.things) if of.quantity == "the" else None
+    is_reference = of.things in {BEFORE, One(things=BEFORE)}
+    return IsAmong(things=of.things) if of.quantity == "the" and not is_reference else None
 
 
 def apart_from(of: QuantifiedThings) -> Modifier | None:
     """Leave out what a noun phrase means."""
-    if of.quantity in {"exactly", "at least", "at most", "most"}:
+    if of.quantity in {"exactly", "at least", "at most", "most", "a"}:
         return None
     base = of.things.things if isinstance(of.things, One) else of.things
     if isinstance(base, Filter) and isinstance(base.things, Everything) and of.quantity != "a":
@@ -214,7 +221,8 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         with_property, by_extreme, nearest, directly, from_picture, is_colour, is_size, has_fact, place, in_line,
-        in_line_from, related, between, between_both, like, negated, named, is_kind, is_phrase, apart_from,
+        in_line_from, related, between, between_both, like, negated, either_property, named,
+        is_kind, is_phrase, apart_from,
         ordered_from, ranked, extreme_of, no_change,
     )
 }  # fmt: skip

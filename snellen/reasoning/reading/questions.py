@@ -79,7 +79,8 @@ def query(aspect: str, of: QuantifiedThings) -> Meaning | None:
         return None
     if aspect == "ground":
         return Query(things=of.things, what="ground")
-    if of.is_many and not isinstance(of.things, Ordinal):
+    is_one = isinstance(of.things, Ordinal) and of.things.count == 1
+    if (of.is_many or isinstance(of.things, Ordinal)) and not is_one:
         return ListEach(things=of.things, what=cast("Aspect", aspect))
     if isinstance(of.things, Everything) and of.quantity == "all":
         return ListEach(things=of.things, what=cast("Aspect", aspect))
@@ -101,10 +102,9 @@ def list_or_query(aspect: str, of: QuantifiedThings, order: str | None = None) -
 
 def which(of: Nominal, said: Property) -> Meaning | None:
     """Ask which thing has a property: "which animal is beneath the balloon"."""
-    things = choose_nearest(of, said)
-    if of.number == "many" and not isinstance(things, Ordinal):
-        return ListEach(things=things)
-    return Query(things=things, what="name")
+    if of.number == "many":
+        return which_is(Nominal(of.noun, (*of.modifiers, Modifier(said))))
+    return Query(things=choose_nearest(of, said), what="name")
 
 
 def which_is(of: Nominal) -> Meaning:
@@ -117,7 +117,8 @@ def which_is(of: Nominal) -> Meaning:
 
 def what(said: Property) -> Meaning | None:
     """Ask what has a property: "what is between the cat and the dog"."""
-    if isinstance(said, IsAmong | IsA | InLine):
+    is_identity = isinstance(said, IsAmong) and not isinstance(said.things, Union)
+    if is_identity or isinstance(said, IsA | InLine):
         return None
     if isinstance(said, IsAt | IsBetween) or (isinstance(said, InRelation) and said.relation == "next to"):
         return ListEach(things=Filter(things=Everything(), property=said))
@@ -249,6 +250,11 @@ def list_all(order: str | None = None) -> Meaning:
     return ListEach(things=Everything(), order=order)
 
 
+def agreed(one: str, other: str) -> str | None:
+    """Return an order that is said twice: "by size, biggest first"."""
+    return other if {one, other} <= {"largest", "smallest"} else None
+
+
 def list_line(line: Property, order: str | None = None) -> Meaning:
     """Ask for what is in a row or a column, in order."""
     first = "leftmost" if getattr(line, "line", "") == "row" else "topmost"
@@ -274,6 +280,6 @@ ACTIONS: Final[dict[str, Any]] = {
         list_or_query, which, which_is, what, what_modified, which_modified, which_both, what_beside, what_ordinal,
         which_ordinal, which_of, name_of_phrase, kind_of, query_setting, larger_of, nearer_of, choose,
         choose_any, side_of,
-        choose_relation, choose_side, more_of, more_in, describe, list_all, list_line, each, short_phrase,
+        choose_relation, choose_side, more_of, more_in, describe, list_all, agreed, list_line, each, short_phrase,
     )
 }  # fmt: skip

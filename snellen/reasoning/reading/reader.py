@@ -268,7 +268,7 @@ class InstructionReader:
         places = outside or unknown
         if places:
             words = tuple(text[place].written for place in places)
-            nearest = tuple(next(iter(self.vocabulary.nearest(text[place].text)), "") for place in places)
+            nearest = tuple(self.vocabulary.suggestion(text[place].text) for place in places)
             listed = ", ".join(
                 f"“{word}”" + (f" (do you mean {near}?)" if near else "")
                 for word, near in zip(words, nearest, strict=True)

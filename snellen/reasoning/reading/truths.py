@@ -20,6 +20,7 @@ from snellen.reasoning.meanings.things import (
     Filter,
     InLine,
     InRelation,
+    IsA,
     IsAmong,
     IsAt,
     IsBetween,
@@ -50,8 +51,10 @@ def says(subject: QuantifiedThings, said: Property) -> Truth:
     return Are(things=subject.things, property=said, share="most" if subject.quantity == "most" else "all")
 
 
-def says_also(subject: QuantifiedThings, one: Property, other: Property) -> Truth:
-    """Say two things of one subject: "is big and red"."""
+def says_also(subject: QuantifiedThings, one: Property, other: Property) -> Truth | None:
+    """Say two things of one subject: "is big and red"; nothing is of two kinds."""
+    if isinstance(one, IsA) and isinstance(other, IsA):
+        return None
     if subject.quantity in {"a", "exactly", "at least", "at most"}:
         return says(
             QuantifiedThings(Filter(things=subject.things, property=one), subject.quantity, subject.number), other
@@ -203,8 +206,10 @@ def within(picture: str, truth: Truth) -> Truth | None:
     return cast("Truth", in_picture(truth, cast("PictureName", picture)))
 
 
-def in_how_many(how: str, truth: Truth) -> Truth:
-    """Say something of both, one or none of two pictures."""
+def in_how_many(how: str, truth: Truth) -> Truth | None:
+    """Say something of both, one or none of two pictures; "four dogs in the two pictures" are four together."""
+    if how == "and" and isinstance(truth, Exist) and (truth.quantity != "at least" or truth.number > 1):
+        return None
     parts = (in_picture(truth, "left"), in_picture(truth, "right"))
     if how == "none":
         return Negation(truth=Junction(how="or", parts=parts))

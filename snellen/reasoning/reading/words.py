@@ -81,6 +81,11 @@ class KnownWords:
             return ()
         return self.nearest(word, most=2 if len(word) >= _LONG else 1)
 
+    def suggestion(self, word: str) -> str:
+        """Return the known word to ask about in place of an unknown one; empty where none is near."""
+        near = self.nearest(word, most=2 if len(word) >= _LONG else 1) if len(word) >= _SHORTEST else ()
+        return next(iter(near), "")
+
     def is_english(self, word: str) -> bool:
         """Tell whether a word is no misspelling."""
         return word in self.known or word in self.english or (word.endswith("s") and word[:-1] in self.english)

@@ -97,6 +97,33 @@ def test_synonyms_spellings_and_forms_mean_the_same(one: str, other: str) -> Non
     assert understood(one) == understood(other)
 
 
+@pytest.mark.parametrize(
+    ("instruction", "echoed"),
+    [
+        (
+            "Is there a dog, a cat and a house?",
+            "Is it true that there is a dog, and there is a cat, and there is a house?",
+        ),
+        ("Which animals are to the left of the house?", "List the names of the animals to the left of the house."),
+        ("In total there are four dogs in the two images.", "Are there exactly four dogs in the two pictures?"),
+        ("There aren't any trains, are there?", "Is there a train?"),
+        ("Is the red car bigger than the blue one?", "Is the red car larger than the blue car?"),
+        ("If there is a cat, what colour is it?", "If there is a cat: What colour is the cat?"),
+        ("Apart from the dog, how many animals are there?", "How many animals are there that are not dogs?"),
+        ("Make everything grey but keep the house in colour.", "Keep the house in colour and make the rest grey."),
+    ],
+)
+def test_every_part_of_a_sentence_is_in_its_meaning(instruction: str, echoed: str) -> None:
+    assert echo(understood(instruction, 2 if "images" in instruction else 1)) == echoed
+
+
+@pytest.mark.parametrize(
+    "instruction", ["All but one of the cats are blue.", "Is there another cat?", "Only cats are blue."]
+)
+def test_what_would_change_the_meaning_is_not_dropped(instruction: str) -> None:
+    assert not isinstance(read(instruction, 1, FACTS), Understood)
+
+
 @pytest.mark.parametrize("word", ["frandle", "zibbled", "glorpy"])
 def test_a_word_that_is_not_known_is_named(word: str) -> None:
     reading = read(f"How many {word} cats are there?", 1, FACTS)
