@@ -30,7 +30,7 @@ from snellen.reasoning.meanings.denotation import Denotation, Depicted, Edited, 
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import CheckEach, IfThen, ListEach, Meaning, Several, write_part
 from snellen.reasoning.meanings.scene import Entity
-from snellen.tools.program import StepRecord
+from snellen.tools.program import ProgramError, StepRecord
 
 EDITS: Final = {
     "colour pop": "COLORPOP", "blur the rest": "BGBLUR", "replace": "REPLACE", "remove": "REPLACE", "emoji": "EMOJI",
@@ -62,7 +62,7 @@ class LawReport:
     """Figures over all meanings.
 
     Attributes:
-        cases: Meanings by the kind of their denotation.
+        cases: Meanings by the kind of their denotation; "too long" where a program would pass the limits.
         failures: Echo, program, denotation and answer of each meaning whose program answered otherwise.
         same_echoes: Echoes of meanings that differ.
         seconds: Wall-clock seconds.
@@ -167,7 +167,12 @@ def measure(number: int, seed: int) -> LawReport:
     for place in range(number):
         dice = Dice("meanings", seed, place)
         scenes = random_scenes(dice, f"meanings/{seed}/{place}")
-        case = examine(_mostly_defined(MeaningSampler(dice.choice, scenes), dice), scenes)
+        meaning = _mostly_defined(MeaningSampler(dice.choice, scenes), dice)
+        try:
+            case = examine(meaning, scenes)
+        except ProgramError:  # beyond the limits of programs, which callers refuse
+            report.cases["too long"] += 1
+            continue
         sentence = echo(case.meaning)
         echoes[sentence].add(write_part(case.meaning))
         report.cases[_kind(case.denotation)] += 1
