@@ -47,15 +47,15 @@ EARLY = {
     "style": 2,
 }
 LATE = {
-    "exists": 16,
+    "exists": 14,
     "count": 40,
-    "colour": 13,
+    "colour": 20,
     "size": 5,
-    "relation": 32,
+    "relation": 26,
     "place": 8,
-    "background": 4,
-    "weather": 2,
-    "style": 2,
+    "background": 3,
+    "weather": 5,
+    "style": 4,
 }
 WEIGHTS = {
     "answers": 1.0, "right": 0.0, "look": 0.3, "know": 0.5, "caption": 1.0, "caption look": 0.3, "match": 0.5,
@@ -108,9 +108,10 @@ def continue_training(work: Path, out: Path, *, seed: int, steps: int) -> Traini
     model = Blip(BlipConfig.from_pretrained(out), names=len(known_names()))
     # Tied weights and probes are not in the file.
     model.load_state_dict(load_file(out / "model.safetensors"), strict=False)
-    scenes = corpus(work / "corpus", "hard", 20_000, series="continued")
-    views = corpus(work / "corpus", "views", 6_000, series="continued")
-    lesson = BlipTraining(model, tokenizer, scenes, views, steps, continued=True)
+    series = f"continued-{seed}"
+    scenes = corpus(work / "corpus", "hard", 24_000, series=series)
+    views = corpus(work / "corpus", "views", 4_000, series=series)
+    lesson = BlipTraining(model, tokenizer, scenes, views, steps, continued=True, seed=seed)
     rates = {"": 3e-4, "vision_model": 1.5e-4, "name_probe": 3e-3, "probe": 1e-3}
     outcome = run(model, lesson.loss, TrainingSchedule(steps), rates=rates, work=work / "blip-continued", seed=seed)
     save_weights(model, out)
@@ -135,6 +136,7 @@ class BlipTraining:
         views: Crops of scenes.
         steps: Optimizer steps of the run.
         continued: Whether BLIP can see and name already, so that the early lessons are left out.
+        seed: Seed of the choice of pictures and questions.
     """
 
     def __init__(
@@ -146,9 +148,10 @@ class BlipTraining:
         steps: int,
         *,
         continued: bool = False,
+        seed: int = 0,
     ) -> None:
         self.model, self.tokenizer, self.scenes, self.views, self.steps = model, tokenizer, scenes, views, steps
-        self.continued = continued
+        self.continued, self.seed = continued, seed
         self.batch = BatchShape(16, 2, 4) if continued else BatchShape(11, 5, 8)
         self.names = known_names()
         self._index = {name: index for index, name in enumerate(self.names)}
@@ -158,7 +161,7 @@ class BlipTraining:
 
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of one step and its parts: questions and captions always, matching every other step."""
-        dice = np.random.default_rng([step, 37])
+        dice = np.random.default_rng([step, 37, self.seed])
         chosen = np.sort(dice.integers(0, len(self.scenes.scenes), self.batch.scenes))
         cut = np.sort(dice.integers(0, len(self.views.scenes), self.batch.views))
         pixels = np.concatenate([self.scenes.pictures[chosen], self.views.pictures[cut]])
@@ -170,7 +173,7 @@ class BlipTraining:
         if self.continued:
             parts |= self._naming(tokens[: len(whole), 1:], whole)
         if step % (6 if self.continued else 2) == 1:
-            parts |= self._matching(tokens[: len(whole)], whole, Dice("match", step))
+            parts |= self._matching(tokens[: len(whole)], whole, Dice("match", self.seed, step))
         total = torch.stack([WEIGHTS[name] * part for name, part in parts.items()]).sum()
         return total, {name: part.item() for name, part in parts.items()}
 
@@ -236,7 +239,7 @@ class BlipTraining:
         }
 
     def _questions(self, scene: Scene, step: int, row: int, *, crop: bool) -> list[SceneQuestion]:
-        dice = Dice("ask", step, row)
+        dice = Dice("ask", self.seed, step, row)
         early = not self.continued and step < self.steps * 0.35
         shares = CROPS if crop else (EARLY if early else LATE)
         kinds = [kind for kind, share in shares.items() for _ in range(share)]

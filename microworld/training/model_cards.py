@@ -11,8 +11,8 @@ from snellen.microworld.concepts import vocabulary
 ABOUT = {
     "owlvit": (
         "OwlViTForObjectDetection",
-        """24,000 drawn scenes of 128 × 128 with known concepts; in the further run 20,000 others, half of them hard,
-and parts of them""",
+        """24,000 drawn scenes of 128 × 128 with known concepts; in the further runs 44,000 others, half of them
+hard, and parts of them""",
         ("owlvit_",),
     ),
     "clip": ("CLIPModel", "crops of 64 × 64 of the objects of 24,000 drawn scenes with known concepts", ("clip_top1",)),
@@ -20,8 +20,8 @@ and parts of them""",
         """BlipForQuestionAnswering, BlipForConditionalGeneration and BlipForImageTextRetrieval (one set of
 weights; the text decoder is shared by answers and captions, the text encoder by answers and matching)""",
         """24,000 drawn scenes and 12,000 crops of scenes with known concepts, with questions and captions made
-from their descriptions; the vision encoder starts from the detector's; in the further run 20,000 other scenes, half of
-them hard, and 6,000 crops""",
+from their descriptions; the vision encoder starts from the detector's; in the further runs 44,000 other scenes, half of
+them hard, and 10,000 crops""",
         ("vqa_", "caption_", "match_"),
     ),
     "maskformer": (
