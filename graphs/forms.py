@@ -97,6 +97,9 @@ class AskOutput:
     revisions: Annotated[
         list[Json], Field(description="How the program was revised after a run in trouble, and whether that helped.")
     ] = field(default_factory=list)
+    reading: Annotated[
+        Json, Field(description="How the instruction was understood: a sentence, its meaning, what was left aside.")
+    ] = field(default_factory=dict)
     plan: Annotated[list[str], Field(description="The plan, step by step, in words.")] = field(default_factory=list)
     program: Annotated[str, Field(description="The program that was run.")] = ""
     steps: Annotated[list[Json], Field(description="The executed steps: tool, arguments, output.")] = field(

@@ -47,6 +47,9 @@ class AskState:
     profile: str = "embedded"
     """The profile the thread was begun with; a resumed thread uses the same one."""
 
+    reading: Json = field(default_factory=dict)
+    """How the instruction is understood (``ReadingRecord`` in JSON form); empty in threads of before it was read."""
+
     demonstrations: list[str] = field(default_factory=list)
     """Ids of the recalled demonstrations, nearest first."""
 

@@ -7,7 +7,7 @@ are called otherwise; the facts file of the profile says which concepts there ar
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -71,6 +71,12 @@ def entries(facts_file: Path | None) -> tuple[Entry, ...]:
     ):
         named.setdefault((entry.phrase, entry.symbol), []).append(entry)
     return tuple(_merged(entry, same) for same in named.values() for entry in same if entry.cost <= _cheapest(same))
+
+
+def entries_of_names(names: Iterable[str]) -> Iterator[Entry]:
+    """Yield the nouns of names that no facts file has."""
+    for name in names:
+        yield from _noun((name,), name, 0)
 
 
 def _cheapest(same: list[Entry]) -> float:

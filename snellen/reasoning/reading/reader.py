@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.reading.actions import ACTIONS
 from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.grammar_file import read_grammar
-from snellen.reasoning.reading.lexical_entries import entries, real_words
+from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries, entries_of_names, real_words
 from snellen.reasoning.reading.references import finished
 from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
 
@@ -30,6 +31,10 @@ _SKIPPED: Final = 0.02
 _COMMA: Final = 0.08
 _CORRECTED: Final = 1.0
 _ASIDE: Final = 2.0
+_OPEN: Final = 0.5
+_MOST_WORDS_OF_A_NAME: Final = 2
+_DETERMINERS: Final = frozenset({"a", "an", "the", "any", "no", "each", "every", "this", "that", "many", "all", "two"})
+_VERBAL: Final = ("ing", "ed")
 
 
 @dataclass(frozen=True)
@@ -72,20 +77,29 @@ class Unread:
 Reading = Understood | Ambiguous | Unread
 
 
-def read(instruction: str, pictures: int, facts_file: Path | None) -> Reading:
+def read(
+    instruction: str,
+    pictures: int,
+    facts_file: Path | None,
+    *,
+    names: frozenset[str] = frozenset(),
+    open_: bool = False,
+) -> Reading:
     """Read an instruction about one picture or two.
 
     Args:
         instruction: The instruction.
         pictures: The number of pictures.
         facts_file: The concepts, groups and facts that instructions may name.
+        names: Further names of things, such as those that the user taught.
+        open_: Whether a word that is not known is the name of a thing.
     """
-    return _reader(facts_file).read(instruction, pictures)
+    return _reader(facts_file, names, open_).read(instruction, pictures)
 
 
-@cache
-def _reader(facts_file: Path | None) -> InstructionReader:
-    return InstructionReader(facts_file)
+@lru_cache(maxsize=8)
+def _reader(facts_file: Path | None, names: frozenset[str], open_: bool) -> InstructionReader:  # noqa: FBT001 - cached
+    return InstructionReader(facts_file, names, open_=open_)
 
 
 @dataclass(frozen=True)
@@ -101,11 +115,12 @@ class InstructionReader:
         vocabulary: All words that it knows.
     """
 
-    def __init__(self, facts_file: Path | None) -> None:
+    def __init__(self, facts_file: Path | None, names: frozenset[str] = frozenset(), *, open_: bool = False) -> None:
         grammar = read_grammar(GRAMMAR, ACTIONS)
+        self._open = open_
         self._spellings = grammar.spellings
         self._parser = ChartParser(grammar.productions)
-        lexicon = entries(facts_file)
+        lexicon = (*entries(facts_file), *entries_of_names(sorted(names)))
         phrases: list[tuple[str, tuple[str, Any, float]]] = [
             (phrase, (symbol, value, 0.0)) for phrase, symbol, value in grammar.phrases
         ]
@@ -121,9 +136,12 @@ class InstructionReader:
             for each in reversed(lexicon)
             if each.symbol == "NOUN"
         }
-        known = [phrase for phrase, _ in phrases] + grammar.fillers + grammar.leading
+        self._terminal_words = frozenset(word for phrase, _ in phrases for word in self._words_of(phrase))
+        known = grammar.fillers + grammar.leading
         self.vocabulary = KnownWords(
-            frozenset(word for phrase in known for word in self._words_of(phrase)) | frozenset(self._spellings),
+            self._terminal_words
+            | frozenset(word for phrase in known for word in self._words_of(phrase))
+            | frozenset(self._spellings),
             real_words(),
         )
         self._content = frozenset(
@@ -199,6 +217,8 @@ class InstructionReader:
         word = token.text
         if word in self.vocabulary.known or word in PUNCTUATION or word.replace("-", "") in self._compounds:
             return (word,)
+        if self._open and word.isalpha():
+            return (word,)
         return self.vocabulary.corrections(word)
 
     def _words(
@@ -220,12 +240,32 @@ class InstructionReader:
             entry = self._compounds.get(squeezed)
             if entry and (end > start or "-" in text[end].text or text[end].text not in self.vocabulary.known):
                 yield end + 1, (entry[0], entry[1], entry[2] + 0.1)
+        yield from self._open_names(text, start)
         if text[start].text in {"'", '"'}:
             for end in range(start + 2, min(start + 8, len(text))):
                 if text[end].text == text[start].text:
                     words = " ".join(token.written for token in text[start + 1 : end])
                     yield end + 1, ("SAYING", words, 0.0)
                     break
+
+    def _open_names(
+        self, text: Sequence[WordToken], start: int
+    ) -> Iterator[tuple[int, tuple[str, LexicalNoun, float]]]:
+        """Yield the names that words which are not known may be, where they may be names at all."""
+        words: list[str] = []
+        is_determined = start > 0 and text[start - 1].text in _DETERMINERS
+        for token in text[start : start + _MOST_WORDS_OF_A_NAME] if self._open else ():
+            if not token.text.isalpha() or token.text in self._terminal_words:
+                return
+            # "The man" is somebody, "hey man" is nobody; "the building" is a thing, "the man wearing" is none.
+            if not is_determined and (token.text in self.vocabulary.known or token.text.endswith(_VERBAL)):
+                return
+            if words and token.text.endswith(_VERBAL):
+                return
+            words.append(token.text)
+            name = singular(" ".join(words))
+            noun = LexicalNoun((name,), "one" if name == " ".join(words) else "many")
+            yield start + len(words), ("NOUN", noun, _OPEN)
 
     def _skips(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> dict[int, list[int]]:
         """Return where one may go on from each place by leaving out what means nothing."""
