@@ -66,19 +66,21 @@ class ClassFolders:
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[SearchedPicture]:
         """Return pictures of a concept; files that cannot be read as pictures are passed over.
 
+        Which ones, only the seed and the names within the folder decide: a copy of the folder elsewhere gives the same.
+
         Raises:
             BadInput: There are files, but none of them can be read.
         """
         pictures: list[SearchedPicture] = []
-        files = {str(file): file for file in self._files(concept)}
+        files = {file.relative_to(self._folder).as_posix(): file for file in self._files(concept)}
         for name in chosen(list(files), len(files), seed=seed):
             if len(pictures) == count:
                 break
             try:
-                picture = self._open(files[name].read_bytes(), name)
+                picture = self._open(files[name].read_bytes(), str(files[name]))
             except (BadInput, OSError):
                 continue
-            pictures.append(SearchedPicture(picture, concept, name))
+            pictures.append(SearchedPicture(picture, concept, str(files[name])))
         if files and count and not pictures:
             place = next(iter(files.values())).parent
             msg = f"None of the {len(files)} picture files in {place} can be read: give whole PNG or JPEG files."

@@ -30,10 +30,11 @@ def test_an_answer_has_its_steps_pictures_evidence_and_thread() -> None:
         None,
         "mine",
     )
-    assert [step.tool for step in result.steps] == ["LOC", "COUNT", "EVAL", "RESULT"]
-    assert isinstance(result.steps[0].picture, PIL.Image.Image)
-    assert isinstance(result.steps[0].value[0], Region)
-    assert "dog 0." in result.evidence[0]
+    located = next(step for step in result.steps if step.tool == "LOC")
+    assert result.steps[-1].tool == "RESULT"
+    assert isinstance(located.picture, PIL.Image.Image)
+    assert isinstance(located.value[0], Region)
+    assert any("dog 0." in one for one in result.evidence)
     assert result.pictures[0].size == (128, 128)
     assert result.plan
     assert "LOC" in result.program

@@ -89,6 +89,22 @@ class TestClassFolders:
         assert len(folders.found("Polar Bear", 2)) == 2
         assert folders.found("cat", 5) == []
 
+    def test_a_copy_of_a_folder_gives_the_same_pictures(self, tmp_path: Path) -> None:
+        for place in ("here", "elsewhere"):
+            (tmp_path / place / "dog").mkdir(parents=True)
+            for shade in range(20):
+                plain(shade).save(tmp_path / place / "dog" / f"{shade}.png")
+
+        drawn = {
+            place: [
+                Path(one.origin).name
+                for one in ClassFolders(tmp_path / place, open_picture=read_picture).found("dog", 9)
+            ]
+            for place in ("here", "elsewhere")
+        }
+
+        assert drawn["here"] == drawn["elsewhere"]
+
     def test_a_folder_without_folders_is_of_the_concept_asked_for(self, tmp_path: Path) -> None:
         plain(7).save(tmp_path / "one.png")
 

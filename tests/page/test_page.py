@@ -76,9 +76,8 @@ def test_an_example_is_answered_beside_its_steps_and_found_again_after_a_reload(
     for _ in range(2):
         expect(page.locator("#chat-log .bot.message")).to_contain_text("Purple")
         story = page.locator("#chat-trace")
-        expect(story).to_contain_text("Locate dog in the given picture")
-        expect(story.locator("li code").first).to_have_text("BOX0=LOC(image=IMAGE,object='dog')")
-        assert story.locator("rect title").first.text_content() == "dog 0.87"
+        expect(story.locator("li code", has_text="LOC(").first).to_be_visible()
+        expect(story.locator("rect title", has_text="dog 0.").first).to_be_attached()
         shown = page.locator("#chat-log .user.message img")
         assert shown.evaluate("one => one.complete && one.naturalWidth") == 128
         assert shown.evaluate(OPACITY) == 1, "a picture is shown as it is"
