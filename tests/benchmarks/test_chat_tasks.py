@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from benchmarks import chat_tasks
-from benchmarks.chat_tasks import FOLDER, TaskResult, measure, report
+from benchmarks.chat_tasks import FOLDER, RECORDINGS, TaskResult, measure, report
 from benchmarks.recorded_model import RecordedModel, profile_of, serving
 from benchmarks.recordings import Recordings
 from benchmarks.reference_programs import Reference, SeenScenes, read_references
@@ -69,6 +69,17 @@ async def test_recorded_replies_are_run_and_scored_with_perfect_sight(tmp_path: 
     ]
     assert [result.program for result in results] == list(programs.values())
     assert report(results, model)["right"] == 2
+
+
+@pytest.mark.slow
+async def test_the_programs_that_a_language_model_wrote_are_right_with_perfect_sight(tmp_path: Path) -> None:
+    model = RecordedModel(Recordings(RECORDINGS))
+    with serving(model) as base_url:
+        profile = tmp_path / "recorded.toml"
+        profile.write_text(profile_of(base_url), encoding="utf-8")
+        results = await measure(list(TASKS.values()), profile, sight="perfect")
+    assert {result.id: result.answer for result in results if not result.right} == {}
+    assert not model.unanswered
 
 
 @pytest.mark.parametrize(("seen", "cause"), [(True, "sight"), (False, "written")])
