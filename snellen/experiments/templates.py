@@ -13,7 +13,7 @@ from typing import Final
 from snellen.errors import BadInput
 from snellen.experiments.design import MARGIN, Arm, Claim, Design, halfway
 from snellen.experiments.queries.class_groups import ClassGroup, Subjects
-from snellen.experiments.queries.model_queries import Ability, ModelQuery
+from snellen.experiments.queries.model_queries import Ability, ReadModelQuery
 from snellen.reasoning.language.inflection import listing, plural, with_article
 from snellen.tools.calls import ToolCall
 from snellen.tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
@@ -27,7 +27,7 @@ _PAIRS: Final = 3
 _COLORS: Final = ("red", "blue", "green", "yellow", "purple")
 
 
-def experiments_for(asked: ModelQuery, subjects: Subjects, models: Sequence[str]) -> list[Design]:
+def experiments_for(asked: ReadModelQuery, subjects: Subjects, models: Sequence[str]) -> list[Design]:
     """Return the experiments for a query, the easiest first.
 
     Args:
@@ -57,14 +57,14 @@ def battery(subjects: Subjects) -> list[Design]:
     """
     abilities: tuple[Ability, ...] = ("recognise", "position", "count", "color", "several")
     largest = _largest(subjects.groups.values())
-    queries = [ModelQuery(ability) for ability in abilities]
-    queries += [ModelQuery("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
-    queries += [ModelQuery("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
+    queries = [ReadModelQuery(ability) for ability in abilities]
+    queries += [ReadModelQuery("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
+    queries += [ReadModelQuery("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
     hardest = {"recognise", "count"}
     return [list(_TEMPLATES[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in queries]
 
 
-def _claims(design: Design, query: ModelQuery, models: Sequence[str]) -> list[Claim]:
+def _claims(design: Design, query: ReadModelQuery, models: Sequence[str]) -> list[Claim]:
     half = halfway(len(design.classes))
     if query.compared:
         return [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)][
@@ -103,7 +103,7 @@ def _design(difficulty: int, purpose: str, skill: str, question: str, arms: Sequ
     )
 
 
-def _recognise(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+def _recognise(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
     largest = _largest(subjects.groups.values())
     if not query.group:
         yield from _among_all(subjects.classes) if subjects.classes else _anything(largest)
@@ -178,7 +178,7 @@ def _mixed(difficulty: int, members: Sequence[str]) -> Design:
     )
 
 
-def _changed(design: Design, query: ModelQuery) -> Design:
+def _changed(design: Design, query: ReadModelQuery) -> Design:
     """Return the same experiment with pictures of the asked types: every answer with each of them, plainly visible."""
     types = [DATA_TYPES[name] for name in query.types]
     arms = [arm.model_copy(update={"transform": one.calls[-1]}) for one in types for arm in design.arms]
@@ -194,7 +194,7 @@ def _changed(design: Design, query: ModelQuery) -> Design:
     )
 
 
-def _identify(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+def _identify(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
     types = [DATA_TYPES[name] for name in query.types][:MOST_TYPES]
     what = query.group or "random"
     if query.group and query.group not in subjects.groups:
@@ -236,7 +236,7 @@ def _rather(kind: DataType, other: DataType, what: str) -> Design:
     )
 
 
-def _things(query: ModelQuery, subjects: Subjects, count: int) -> list[str]:
+def _things(query: ReadModelQuery, subjects: Subjects, count: int) -> list[str]:
     """Return things that one can count, place and paint: of the group, or one each of the largest groups."""
     if query.group:
         return _spread([name for name in subjects.groups[query.group].members if _countable(name)], count)
@@ -257,7 +257,7 @@ _SIDES: Final = (("left", "to the left of", "to the right of"), ("right", "to th
 _HEIGHTS: Final = (("above", "above", "below"), ("below", "below", "above"))
 
 
-def _position(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+def _position(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
     things = _things(query, subjects, 2 * _PAIRS)
     pairs = list(zip(things[::2], things[1::2], strict=False))
     for difficulty, words, sides in ((2, _SIDES, "left and right"), (3, _HEIGHTS, "above and below")):
@@ -277,7 +277,7 @@ def _position(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _count(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+def _count(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
     things = _things(query, subjects, _PAIRS)
     for difficulty, numbers in ((1, (1, 3)), (3, (1, 2, 3, 4))):
         arms = [
@@ -298,7 +298,7 @@ def _count(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _color(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+def _color(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
     things = _things(query, subjects, _PAIRS)
     for difficulty, colors in ((1, _COLORS[:2]), (2, _COLORS)):
         arms = [
@@ -315,7 +315,7 @@ def _color(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _several(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
+def _several(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
     what = query.group if query.group in subjects.groups else "random"
     one = subjects.groups[what].singular if what in subjects.groups else what
     yield _design(
@@ -340,7 +340,7 @@ def _several(query: ModelQuery, subjects: Subjects) -> Iterator[Design]:
     )
 
 
-_TEMPLATES: Final[dict[Ability, Callable[[ModelQuery, Subjects], Iterator[Design]]]] = {
+_TEMPLATES: Final[dict[Ability, Callable[[ReadModelQuery, Subjects], Iterator[Design]]]] = {
     "recognise": _recognise,
     "identify": _identify,
     "position": _position,

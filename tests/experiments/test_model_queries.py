@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.experiments.queries.class_groups import Subjects
-from snellen.experiments.queries.model_queries import ModelQuery, UnexaminableError, read_query
+from snellen.experiments.queries.model_queries import ReadModelQuery, UnexaminableError, read_query
 from snellen.profiles import load_profile
 from snellen.tools.transforms import grouped
 
@@ -28,62 +28,65 @@ def subjects() -> Subjects:
 @pytest.mark.parametrize(
     ("query", "asked"),
     [
-        ("Are these models robust to rotation?", ModelQuery("recognise", types=ROTATED, robust=True)),
+        ("Are these models robust to rotation?", ReadModelQuery("recognise", types=ROTATED, robust=True)),
         (
             "Is LLaVA-upright robust to left rotations?",
-            ModelQuery("recognise", ("llava-upright",), types=("left rotation",), robust=True),
+            ReadModelQuery("recognise", ("llava-upright",), types=("left rotation",), robust=True),
         ),
         (
             "Does noise hurt blip2 clean?",
-            ModelQuery("recognise", ("blip2-clean",), types=("Gaussian noise",), robust=True),
+            ReadModelQuery("recognise", ("blip2-clean",), types=("Gaussian noise",), robust=True),
         ),
-        ("Can models recognize birds?", ModelQuery("recognise", group="birds")),
-        ("Can models recognize things?", ModelQuery("recognise")),
-        ("clip vs blip2-clean at birds", ModelQuery("recognise", ("clip", "blip2-clean"), "birds", compared=True)),
-        ("How good is clip at birds?", ModelQuery("recognise", ("clip",), "birds")),
+        ("Can models recognize birds?", ReadModelQuery("recognise", group="birds")),
+        ("Can models recognize things?", ReadModelQuery("recognise")),
+        ("clip vs blip2-clean at birds", ReadModelQuery("recognise", ("clip", "blip2-clean"), "birds", compared=True)),
+        ("How good is clip at birds?", ReadModelQuery("recognise", ("clip",), "birds")),
         (
             "Which is better at counting, clip or blip2-clean?",
-            ModelQuery("count", ("clip", "blip2-clean"), compared=True),
+            ReadModelQuery("count", ("clip", "blip2-clean"), compared=True),
         ),
         (
             "Are clip and blip2-clean robust to noise and blur?",
-            ModelQuery("recognise", ("clip", "blip2-clean"), types=("Gaussian noise", "defocus blur"), robust=True),
+            ReadModelQuery("recognise", ("clip", "blip2-clean"), types=("Gaussian noise", "defocus blur"), robust=True),
         ),
-        ("Can models recognize things under low brightness?", ModelQuery("recognise", types=("low brightness",))),
-        ("Can models identify sketches?", ModelQuery("identify", types=("sketch style",))),
-        ("Is clip better at birds than chance?", ModelQuery("recognise", ("clip",), "birds")),
-        ("How well does clip know instruments?", ModelQuery("recognise", ("clip",), "instruments")),
+        ("Can models recognize things under low brightness?", ReadModelQuery("recognise", types=("low brightness",))),
+        ("Can models identify sketches?", ReadModelQuery("identify", types=("sketch style",))),
+        ("Is clip better at birds than chance?", ReadModelQuery("recognise", ("clip",), "birds")),
+        ("How well does clip know instruments?", ReadModelQuery("recognise", ("clip",), "instruments")),
         (
             "Can models recognize vehicles under pixel-type transformations?",
-            ModelQuery("recognise", (), "vehicles", PIXEL, "pixel"),
+            ReadModelQuery("recognise", (), "vehicles", PIXEL, "pixel"),
         ),
-        ("Can models identify left rotation in images?", ModelQuery("identify", types=("left rotation",))),
-        ("Can models identify style-type transformations?", ModelQuery("identify", types=STYLES, type_group="style")),
+        ("Can models identify left rotation in images?", ReadModelQuery("identify", types=("left rotation",))),
+        (
+            "Can models identify style-type transformations?",
+            ReadModelQuery("identify", types=STYLES, type_group="style"),
+        ),
         (
             "Does llava-sound notice when a picture is blurred?",
-            ModelQuery("identify", ("llava-sound",), types=("defocus blur",)),
+            ReadModelQuery("identify", ("llava-sound",), types=("defocus blur",)),
         ),
-        ("Can llava-sound tell left from right?", ModelQuery("position", ("llava-sound",))),
-        ("Do the models understand spatial relations?", ModelQuery("position")),
-        ("Can these models count?", ModelQuery("count")),
-        ("Can blip2-clean count fruit?", ModelQuery("count", ("blip2-clean",), "fruit")),
-        ("Can the models tell colors?", ModelQuery("color")),
+        ("Can llava-sound tell left from right?", ReadModelQuery("position", ("llava-sound",))),
+        ("Do the models understand spatial relations?", ReadModelQuery("position")),
+        ("Can these models count?", ReadModelQuery("count")),
+        ("Can blip2-clean count fruit?", ReadModelQuery("count", ("blip2-clean",), "fruit")),
+        ("Can the models tell colors?", ReadModelQuery("color")),
         (
             "Which of clip and llava-sound is better at birds?",
-            ModelQuery("recognise", ("clip", "llava-sound"), "birds", compared=True),
+            ReadModelQuery("recognise", ("clip", "llava-sound"), "birds", compared=True),
         ),
         (
             "Is llava-upright better than llava-sound at recognizing rotated vehicles?",
-            ModelQuery("recognise", ("llava-upright", "llava-sound"), "vehicles", ROTATED, compared=True),
+            ReadModelQuery("recognise", ("llava-upright", "llava-sound"), "vehicles", ROTATED, compared=True),
         ),
-        ("Can models identify if several identical objects are present in images?", ModelQuery("several")),
+        ("Can models identify if several identical objects are present in images?", ReadModelQuery("several")),
         (
             "Can models still recognise animals when it snows?",
-            ModelQuery("recognise", (), "animals", ("snowy weather",), robust=True),
+            ReadModelQuery("recognise", (), "animals", ("snowy weather",), robust=True),
         ),
     ],
 )
-def test_what_is_asked_is_read(query: str, asked: ModelQuery, subjects: Subjects) -> None:
+def test_what_is_asked_is_read(query: str, asked: ReadModelQuery, subjects: Subjects) -> None:
     assert replace(read_query(query, MODELS, subjects), polarity="unknown") == asked
 
 

@@ -2,10 +2,11 @@
 
 from snellen.tools.transforms import geometric, pixel, semantic
 from snellen.tools.transforms.transform import TRANSFORMS, ParameterOutOfRange, SourcePicture, Studio, apply
-from snellen.tools.transforms.types import DATA_TYPES, TYPE_GROUPS, DataType, TypeGroup, grouped
+from snellen.tools.transforms.types import DATA_TYPES, FURTHER_TYPES, TYPE_GROUPS, DataType, TypeGroup, grouped
 
 __all__ = [
     "DATA_TYPES",
+    "FURTHER_TYPES",
     "TRANSFORMS",
     "TYPE_GROUPS",
     "DataType",

@@ -149,6 +149,38 @@ DATA_TYPES: Final = {
 }  # fmt: skip
 """By name. Of those of the paper, the styles are what a world has; several objects are selected, not made."""
 
+FURTHER_TYPES: Final = {
+    one.name: one
+    for one in (
+        DataType(
+            "horizontal flip", "geometric", ("flipped horizontally", "mirrored from left to right"), (),
+            _calls("FlipImage", "orientation", ["horizontal"]), places=False,
+        ),
+        DataType(
+            "perspective shift", "geometric", ("seen from aside",), (),
+            _calls("PerspectiveShift", "distortion_scale", [0.3, 0.5]), places=False,
+        ),
+        DataType(
+            "elastic warping", "geometric", ("warped",), (), _calls("ElasticTransform", "alpha", [0.03, 0.05]),
+        ),
+        DataType(
+            "color jitter", "pixel", ("changed in color",), (), _calls("ColorJitter", "hue", [0.1, 0.25]),
+            colours=False,
+        ),
+        *(
+            DataType(
+                f"{name} overlay", "pixel", (f"tinted {name}",), (),
+                _calls("OverlayColor", "opacity", [0.25, 0.4], color=list(rgb)), colours=False,
+            )
+            for name, rgb in (
+                ("red", (255, 0, 0)), ("green", (0, 160, 0)), ("blue", (0, 0, 255)), ("yellow", (255, 220, 0)),
+                ("purple", (150, 0, 180)), ("orange", (255, 140, 0)),
+            )
+        ),
+    )
+}  # fmt: skip
+"""Types that APEX does not count among its own: they are examined where a question names them, and in no group."""
+
 TYPE_GROUPS: Final[tuple[TypeGroup, ...]] = ("geometric", "pixel", "style", "semantic")
 
 

@@ -14,7 +14,7 @@ from snellen.errors import BadInput
 from snellen.experiments.design import Design
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.queries.class_groups import Subjects
-from snellen.experiments.queries.model_queries import ModelQuery, read_query
+from snellen.experiments.queries.model_queries import ReadModelQuery, read_query
 from snellen.experiments.report import (
     Conclusion,
     Discussion,
@@ -110,7 +110,7 @@ class CaseExaminer:
         ]  # fmt: skip
         return Conclusion(answers=answers, conclusion=" ".join(answer.sentence for answer in answers)[:2_000])
 
-    def _asked(self, report: Report) -> ModelQuery:
+    def _asked(self, report: Report) -> ReadModelQuery:
         return replace(read_query(report.query, report.models, self._subjects), models=tuple(report.models))
 
     def _designs(self, report: Report) -> list[Design]:
@@ -162,7 +162,7 @@ class ModelStanding:
 
 
 def _standing(
-    about: str, query: ModelQuery, experiments: Sequence[Experiment], number_of_designs: int
+    about: str, query: ReadModelQuery, experiments: Sequence[Experiment], number_of_designs: int
 ) -> ModelStanding:
     left = len(experiments) < number_of_designs
     findings = [[one for one in each.findings if one.claim.about == about] for each in experiments]
@@ -200,7 +200,7 @@ def _robustness(about: str, findings: Sequence[Sequence[Finding]], *, left: bool
     return ModelStanding(about, "yes", pending=False, decisive="no")
 
 
-def _property(standing: ModelStanding, query: ModelQuery) -> str:
+def _property(standing: ModelStanding, query: ReadModelQuery) -> str:
     """Name what is examined, so that it is clear without the query."""
     if query.compared:
         one, _, other = standing.about.partition(" and ")
@@ -208,7 +208,7 @@ def _property(standing: ModelStanding, query: ModelQuery) -> str:
     return f"robust to {_what(query)}" if query.robust else f"good at {_what(query)}"
 
 
-def _told(standing: ModelStanding, query: ModelQuery, reason: str) -> str:
+def _told(standing: ModelStanding, query: ReadModelQuery, reason: str) -> str:
     who, what = standing.about, _what(query)
     because = f": {reason}" if reason else ""
     if standing.moot:
@@ -230,7 +230,7 @@ def _told(standing: ModelStanding, query: ModelQuery, reason: str) -> str:
     return f"{sentence}{because}."[:400]
 
 
-def _what(query: ModelQuery) -> str:
+def _what(query: ReadModelQuery) -> str:
     types = f"{query.type_group} changes" if query.type_group else listing(query.types or ("",))
     if query.robust and not query.compared:
         return types + (f" of {query.group}" if query.group else "")

@@ -31,7 +31,7 @@ CAN: Final = (
 
 
 @dataclass(frozen=True)
-class ModelQuery:
+class ReadModelQuery:
     """A query about models.
 
     Attributes:
@@ -59,7 +59,7 @@ class UnexaminableError(BadInput):
     """A query that experiments cannot answer here; the message says what can be asked."""
 
 
-def read_query(query: str, models: Sequence[str], subjects: Subjects) -> ModelQuery:
+def read_query(query: str, models: Sequence[str], subjects: Subjects) -> ReadModelQuery:
     """Read a query.
 
     Args:
@@ -93,11 +93,11 @@ def read_query(query: str, models: Sequence[str], subjects: Subjects) -> ModelQu
         msg = f"This cannot be examined here: {words[:120]!r}. What can be: {CAN}.{groups_known}"
         raise UnexaminableError(msg)
     group = groups[0] if groups else ""
-    parsed = ModelQuery(ability, tuple(named), group, types, type_group, robust, compared)
+    parsed = ReadModelQuery(ability, tuple(named), group, types, type_group, robust, compared)
     return replace(parsed, polarity=_polarity(parsed, mentions, subjects))
 
 
-def _polarity(query: ModelQuery, words: str, subjects: Subjects) -> Polarity:
+def _polarity(query: ReadModelQuery, words: str, subjects: Subjects) -> Polarity:
     """Return the polarity of a query of which models are masked; unknown where it asks more than is examined."""
     grouped_away = _TYPE_GROUP.sub(lambda match: "_" * len(match[0]), words)
     groups, rest = subjects.masked(_types(grouped_away)[2])

@@ -1,0 +1,204 @@
+"""Actions of rules about abilities and what is asked of them: questions that still lack their models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, cast
+
+from snellen.reasoning.queries.conditions import EVERY, Condition
+from snellen.reasoning.queries.model_query import (
+    Ability,
+    AnswerFreely,
+    Colour,
+    CountThings,
+    IdentifyType,
+    JudgePairs,
+    Kind,
+    ModelQuestion,
+    NameColours,
+    NoticeSeveral,
+    Recognise,
+    Split,
+    TellApart,
+    TellPlaces,
+    Threshold,
+)
+from snellen.reasoning.queries.nominal_actions import changed
+
+_SPLITS: Final[dict[str, Split]] = {
+    "defocus blur": "GB", "left rotation": "R", "right rotation": "R", "half turn": "R", "tilt": "R",
+    "color jitter": "CJ", "low brightness": "CJ", "high brightness": "CJ", "low contrast": "CJ", "high contrast": "CJ",
+    "perspective shift": "PS", "elastic warping": "ET",
+}  # fmt: skip
+_OPPOSITE_BOUND: Final = {
+    "at least": "less than", "more than": "at most", "at most": "more than", "less than": "at least",
+}  # fmt: skip
+Aims = tuple[ModelQuestion, ...]
+
+
+def aims(*abilities: Ability) -> Aims:
+    """Ask for abilities, each for itself."""
+    return tuple(ModelQuestion(ability=each) for each in dict.fromkeys(abilities))
+
+
+def recognise(kinds: tuple[Kind, ...]) -> Aims:
+    """Ask whether things are recognized."""
+    return aims(*(Recognise(things=each) for each in kinds))
+
+
+def recognise_anything() -> Aims:
+    """Ask whether things of any kind are recognized."""
+    return aims(Recognise())
+
+
+def tell_apart(first: Kind, rest: tuple[Kind, ...]) -> Aims:
+    """Ask whether kinds are told from one another."""
+    return aims(TellApart(kinds=(first, *rest)))
+
+
+def recognise_or_tell_apart(kinds: tuple[Kind, ...]) -> Aims:
+    """Ask whether the things of one kind, or several kinds, are told apart."""
+    return recognise(kinds) if len(kinds) == 1 else aims(TellApart(kinds=kinds))
+
+
+def identify(conditions: tuple[Condition, ...], kinds: tuple[Kind, ...] | None = None) -> Aims:
+    """Ask whether changes are noticed."""
+    return aims(*(IdentifyType(condition=each, things=of) for each in conditions for of in kinds or (Kind(),)))
+
+
+def identify_every() -> Aims:
+    """Ask whether it is noticed how a picture was changed."""
+    return identify((changed(EVERY),))
+
+
+def tell_places(axis: str, kinds: tuple[Kind, ...] | None = None) -> Aims:
+    """Ask whether places are told."""
+    sides = cast("Literal['sides', 'heights', 'both']", axis)
+    return aims(*(TellPlaces(axis=sides, things=each) for each in kinds or (Kind(),)))
+
+
+def count_things(kinds: tuple[Kind, ...] | None = None) -> Aims:
+    """Ask whether things are counted."""
+    return aims(*(CountThings(things=each) for each in kinds or (Kind(),)))
+
+
+def name_colours(kinds: tuple[Kind, ...] | None = None) -> Aims:
+    """Ask whether colors are named."""
+    return aims(*(NameColours(things=each) for each in kinds or (Kind(),)))
+
+
+def colour(name: str) -> tuple[Colour, ...]:
+    """Take a color."""
+    return (cast("Colour", name),)
+
+
+def more_colours(name: str, rest: tuple[Colour, ...]) -> tuple[Colour, ...]:
+    """Take several colors."""
+    return tuple(dict.fromkeys((cast("Colour", name), *rest)))
+
+
+def colours_of(colours: tuple[Colour, ...], kinds: tuple[Kind, ...] | None = None) -> Aims:
+    """Ask whether colors are told from others."""
+    return aims(*(NameColours(colours=colours, things=each) for each in kinds or (Kind(),)))
+
+
+def colours_between(first: str, other: str) -> Aims:
+    """Ask whether two colors are told from one another."""
+    return aims(NameColours(colours=more_colours(first, colour(other))))
+
+
+def several(likeness: str = "", of: Kind | None = None) -> Aims:
+    """Ask whether it is noticed that there are several things."""
+    return aims(NoticeSeveral(likeness=cast("Any", likeness), things=of or Kind()))
+
+
+def truthfully() -> Aims:
+    """Ask whether free answers are true."""
+    return aims(AnswerFreely())
+
+
+def helpfully() -> Aims:
+    """Ask whether free answers are helpful."""
+    return aims(AnswerFreely(measure="help"))
+
+
+def judge_pairs(measure: str = "") -> Aims:
+    """Ask for a judge of pairs."""
+    return aims(JudgePairs(measure=cast("Any", measure)))
+
+
+def replaced(of: Aims, change: Callable[[ModelQuestion], dict[str, Any]]) -> Aims:
+    """Return questions with other fields, checked anew."""
+    return tuple(ModelQuestion.model_validate({**dict(each), **change(each)}) for each in of)
+
+
+def under(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
+    """Ask for abilities under conditions, each for itself; for judges, the changes between pictures of a pair."""
+    if any(isinstance(each.ability, JudgePairs) for each in of):
+        return _judged_under(of, conditions)
+    if any(each.condition is not None or each.comparison or each.threshold for each in of):
+        return None
+    return tuple(each for condition in conditions for each in replaced(of, lambda _, it=condition: {"condition": it}))  # type: ignore[misc]
+
+
+def _judged_under(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
+    splits = tuple(dict.fromkeys(_SPLITS.get(name, "") for each in conditions for name in each.types))
+    if "" in splits or not all(isinstance(each.ability, JudgePairs) and not each.ability.splits for each in of):
+        return None
+    return replaced(of, lambda each: {"ability": each.ability.model_copy(update={"splits": splits})})
+
+
+def robust(conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
+    """Ask what is lost under conditions, in abilities where some are named."""
+    if of and any(isinstance(each.ability, JudgePairs) for each in of):
+        return _judged_under(of, conditions)
+    asked = under(of or recognise_anything(), conditions)
+    return None if asked is None else still(asked)
+
+
+def still(of: Aims | None) -> Aims | None:
+    """Ask whether something is lost, where it is asked what can be done under a condition."""
+    if of is None or any(each.condition is None or each.comparison or each.threshold for each in of):
+        return None if of is None or not all(isinstance(each.ability, JudgePairs) for each in of) else of
+    return replaced(of, lambda _: {"robust": True})
+
+
+def turned(of: Aims | None) -> Aims | None:
+    """Ask for the opposite: of a bound another bound, of being as good to be worse."""
+    return None if of is None else replaced(of, _opposite)
+
+
+def _opposite(question: ModelQuestion) -> dict[str, Any]:
+    comparison, threshold = question.comparison, question.threshold
+    if threshold is not None:
+        return {"threshold": Threshold(how=cast("Any", _OPPOSITE_BOUND[threshold.how]), share=threshold.share)}
+    if comparison is not None and comparison.how == "as good":
+        return {"comparison": comparison.model_copy(update={"how": "better"}), "sense": "fails"}
+    return {"sense": {"holds": "fails", "fails": "holds", "open": "open"}[question.sense]}
+
+
+def opened(of: Aims | None) -> Aims | None:
+    """Ask so that it is not clear what a yes means."""
+    return None if of is None else replaced(of, lambda _: {"sense": "open"})
+
+
+def how_much(of: Aims | None) -> Aims | None:
+    """Ask to what degree."""
+    if of is None or any(each.comparison or each.threshold or each.than for each in of):
+        return of if of and all(each.comparison for each in of) else None
+    return replaced(of, lambda _: {"asks": "how much"})
+
+
+def both(some: Aims | None, more: Aims | None) -> Aims | None:
+    """Ask for one and the other."""
+    return None if some is None or more is None or set(some) & set(more) else (*some, *more)
+
+
+ACTIONS: Final[dict[str, Any]] = {
+    each.__name__: each
+    for each in (
+        recognise, recognise_anything, tell_apart, recognise_or_tell_apart, identify, identify_every,
+        tell_places, count_things, name_colours, colour, more_colours, colours_of, colours_between, several,
+        truthfully, helpfully, judge_pairs, under, robust, still, turned, opened, how_much, both,
+    )
+}  # fmt: skip

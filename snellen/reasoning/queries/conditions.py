@@ -1,0 +1,120 @@
+"""Conditions under which models are examined: changes of pictures, alone, with a severity, or in families."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from pydantic import Field, model_validator
+
+from snellen.reasoning.meanings.things import Part
+from snellen.tools.calls import ToolCall
+from snellen.tools.transforms import DATA_TYPES, FURTHER_TYPES, TYPE_GROUPS, DataType, grouped
+
+TYPES: Final[Mapping[str, DataType]] = {**DATA_TYPES, **FURTHER_TYPES}
+"""All types that a question may name."""
+
+_GROUPS: Final = {f"{group} transformations": tuple(one.name for one in grouped(group)) for group in TYPE_GROUPS}
+EVERY: Final = "every transformation"
+FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    **_GROUPS,
+    EVERY: tuple(DATA_TYPES),
+    "rotation": ("left rotation", "right rotation", "half turn"),
+    "quarter turns": ("left rotation", "right rotation"),
+    "flips": ("vertical flip", "horizontal flip"),
+    "changes of brightness": ("low brightness", "high brightness"),
+    "changes of contrast": ("low contrast", "high contrast"),
+    "bad weather": ("snowy weather", "rainy weather", "foggy weather"),
+    "changes of style": tuple(one.name for one in grouped("style")),
+    "corruptions": ("Gaussian noise", "JPEG compression", "defocus blur"),
+    "mixing": ("CutMix", "MixUp"),
+    "pasted things": ("text", "pasted shape"),
+}
+"""Names for several types at once, as people say them."""
+BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
+    "tilt": (1, 179), "zoom": (1.1, 20), "low brightness": (0.01, 0.99), "high brightness": (1.01, 20),
+    "low contrast": (0.01, 0.99), "high contrast": (1.01, 20), "patch shuffling": (2, 32),
+}  # fmt: skip
+"""Severities that a question may state: degrees of a tilt, factors, parts across and down."""
+Side = Literal["", "left", "right"]
+
+
+class Change(Part):
+    """A change of a picture: "rotated to the left", "twice as bright", "slightly blurred".
+
+    Attributes:
+        type: Its type, by its name in `TYPES`.
+        amount: Its severity, in degrees for a tilt and as a factor otherwise; None leaves it to the experiments.
+        side: The direction of a tilt; "" for both.
+        slight: Whether it is barely to be seen.
+    """
+
+    type: str
+    amount: float | None = None
+    side: Side = ""
+    slight: bool = False
+
+    @model_validator(mode="after")
+    def _possible(self) -> Change:
+        if self.type not in TYPES:
+            msg = f"there is no type of pictures {self.type!r}"
+            raise ValueError(msg)
+        low, high = BOUNDS.get(self.type, (0.0, 0.0))
+        if self.amount is not None and not low <= self.amount <= high:
+            msg = f"{self.type} has no severity {self.amount:g}"
+            raise ValueError(msg)
+        if (self.side and self.type != "tilt") or (self.slight and self.amount is not None):
+            msg = "only a tilt has a side, and what is slight has no amount"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tools that make it, all of them alike: a tilt without a side goes both ways."""
+        calls = TYPES[self.type].calls
+        if self.type == "tilt":
+            degrees = int(self.amount or (30 if self.slight else 45))
+            sides = {"left": (-1,), "right": (1,), "": (-1, 1)}[self.side]
+            return tuple(ToolCall(name="RotateImage", arguments={"angle": sign * degrees}) for sign in sides)
+        call = calls[0] if self.slight else calls[-1]
+        if self.amount is None:
+            return (call,)
+        name = next(iter(call.arguments))
+        value = int(self.amount) if name == "grid_size" else self.amount
+        return (call.model_copy(update={"arguments": {**call.arguments, name: value}}),)
+
+
+class Condition(Part):
+    """A condition: one change, or a family of changes that count as one.
+
+    Attributes:
+        change: The change; None where it is a family.
+        family: A name of `FAMILIES`.
+        without: Types of the family that are excepted.
+    """
+
+    change: Change | None = None
+    family: str = ""
+    without: tuple[str, ...] = Field((), max_length=20)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Condition:
+        if (self.change is None) != bool(self.family) or (self.family and self.family not in FAMILIES):
+            msg = "a condition is a change or a family of changes"
+            raise ValueError(msg)
+        if not set(self.without) <= set(FAMILIES.get(self.family, ())) or (self.family and not self.types):
+            msg = "only what belongs to a family is excepted, and not all of it"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of data that it is about."""
+        if self.change is not None:
+            return (self.change.type,)
+        return tuple(name for name in FAMILIES[self.family] if name not in self.without)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Its changes, one or several."""
+        return (self.change,) if self.change is not None else tuple(Change(type=name) for name in self.types)

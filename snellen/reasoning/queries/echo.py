@@ -1,0 +1,234 @@
+"""The echo of a question about models: plain English made from its meaning alone, which reads as the same meaning."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from snellen.reasoning.language.inflection import listing, plural
+from snellen.reasoning.queries.conditions import Change, Condition
+from snellen.reasoning.queries.model_query import (
+    Ability,
+    AnswerFreely,
+    Contrast,
+    CountThings,
+    IdentifyType,
+    JudgePairs,
+    Kind,
+    ModelQuery,
+    ModelQuestion,
+    NameColours,
+    NoticeSeveral,
+    Recognise,
+    TellApart,
+    TellPlaces,
+)
+
+SPLIT_WORDS: Final = {
+    "GB": "blur", "R": "rotation", "CJ": "color jitter", "PS": "changes of perspective", "ET": "elastic warping",
+    "SP": "exchanged places",
+}  # fmt: skip
+"""What changes between the pictures of a pair, for people."""
+_GERUNDS: Final = {
+    "recognize": "recognizing", "tell": "telling", "identify": "identifying", "count": "counting", "name": "naming",
+    "notice": "noticing", "be": "being", "judge": "judging", "order": "ordering", "score": "scoring",
+    "follow": "following",
+}  # fmt: skip
+_PLACES: Final = {"sides": "left from right", "heights": "above from below", "both": "where things are"}
+_BETTER: Final = {
+    (False, False): "better", (True, False): "worse", (False, True): "more robust", (True, True): "less robust",
+}  # fmt: skip
+_BEST: Final = {
+    (False, False): "best", (True, False): "worst", (False, True): "most robust", (True, True): "least robust",
+}  # fmt: skip
+"""By whether the opposite is asked for, and whether of robustness."""
+
+
+def echo(query: ModelQuery) -> str:
+    """Return the questions in words, one after the other."""
+    lead = "" if query.confidence is None else f"With {percent(query.confidence)} confidence: "
+    return lead + " ".join(map(question_in_words, query.questions))
+
+
+def question_in_words(question: ModelQuestion) -> str:
+    """Return one question as a sentence."""
+    sentence = _sentence(question)
+    return f"{sentence[0].upper()}{sentence[1:]}{'.' if sentence.startswith('whether') else '?'}"
+
+
+def percent(share: float) -> str:
+    """Write a share: "90 %"."""
+    return f"{100 * share:.10g} %"
+
+
+def models_in_words(question: ModelQuestion) -> str:
+    """Name the models of a question."""
+    return listing(question.models) if question.models else "the models"
+
+
+def condition_in_words(condition: Condition) -> str:
+    """Name a condition: "rotation to the left by 45 degrees", "geometric transformations except zoom"."""
+    if condition.change is not None:
+        return _change(condition.change)
+    return condition.family + (f" except {listing(condition.without)}" if condition.without else "")
+
+
+def kind_in_words(kind: Kind) -> str:
+    """Name what pictures show, in the plural."""
+    names = listing([plural(name) for name in kind.names], "or") if kind.names else "things"
+    fact = f" that {kind.fact.partition('|')[0]}" if kind.fact else ""
+    without = f" other than {listing([plural(name) for name in kind.without], 'or')}" if kind.without else ""
+    return names + fact + without
+
+
+def ability_in_words(ability: Ability, *, gerund: bool = False) -> str:
+    """Name an ability: "recognize birds" or "recognizing birds"."""
+    words = _ability(ability)
+    verb, _, rest = words.partition(" ")
+    return f"{_GERUNDS[verb]} {rest}" if gerund else words
+
+
+def _change(change: Change) -> str:
+    slight = "slight " if change.slight else ""
+    if change.type == "tilt" and (change.amount is not None or change.side):
+        side = f" to the {change.side}" if change.side else ""
+        degrees = "" if change.amount is None else f" by {change.amount:g} degrees"
+        return f"{slight}tilt{side}{degrees}"
+    if change.amount is None:
+        return slight + change.type
+    unit = " parts across" if change.type == "patch shuffling" else ""
+    return f"{change.type} by {'' if unit else 'a factor of '}{change.amount:g}{unit}"
+
+
+def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911 - one line each
+    match ability:
+        case Recognise(things=things):
+            return f"recognize {kind_in_words(things)}"
+        case TellApart(kinds=(one, other)):
+            return f"tell {kind_in_words(one)} from {kind_in_words(other)}"
+        case TellApart(kinds=kinds):
+            return f"tell apart {listing([kind_in_words(each) for each in kinds])}"
+        case IdentifyType(condition=condition, things=things):
+            return f"identify {condition_in_words(condition)} in pictures{_of(things)}"
+        case TellPlaces(axis=axis, things=things):
+            return f"tell {_PLACES[axis]}" + (f" in pictures of {kind_in_words(things)}" if things != Kind() else "")
+        case CountThings(things=things):
+            return f"count {kind_in_words(things)}"
+        case NameColours(colours=colours, things=things):
+            if colours:
+                return f"recognize {listing(colours, 'or')} {kind_in_words(things)}"
+            return f"name the colors of {kind_in_words(things)}"
+        case NoticeSeveral(likeness=likeness, things=things):
+            return " ".join(filter(None, ("notice several", likeness, kind_in_words(things))))
+        case AnswerFreely(measure=measure):
+            return "tell the truth" if measure == "truth" else "be helpful"
+        case JudgePairs():
+            return _judging(ability)
+
+
+def _of(things: Kind) -> str:
+    return f" of {kind_in_words(things)}" if things != Kind() else ""
+
+
+def _judging(ability: JudgePairs) -> str:
+    words = {
+        "": "judge the similarity of pictures in every respect", "order": "order pairs of pictures by similarity",
+        "symmetry": "score pairs alike both ways round", "heed": "follow the criterion for pairs",
+    }[ability.measure]  # fmt: skip
+    under = f" under {listing([SPLIT_WORDS[each] for each in ability.splits])}" if ability.splits else ""
+    return words + under
+
+
+def _under(question: ModelQuestion) -> str:
+    return "" if question.condition is None else f" in pictures with {condition_in_words(question.condition)}"
+
+
+def _doing(question: ModelQuestion) -> str:
+    """Name the ability, and the condition where it is not one of robustness."""
+    return ability_in_words(question.ability, gerund=True) + ("" if question.robust else _under(question))
+
+
+def _while(question: ModelQuestion) -> str:
+    """Name the ability in which robustness is asked for; nothing for that of recognizing anything."""
+    return "" if question.ability == Recognise() else f" in {_doing(question)}"
+
+
+def _sentence(question: ModelQuestion) -> str:
+    if question.asks == "which changes" and question.condition is not None:
+        hurt = {"holds": "least", "fails": "most", "open": ""}[question.sense]
+        condition = condition_in_words(question.condition).removeprefix("every ")
+        return f"which kind of {condition} hurts {models_in_words(question)} {hurt}{_while(question)}"
+    if question.comparison is not None:
+        return _comparing(question)
+    auxiliary, rest = _predicate(question)
+    subject = models_in_words(question)
+    if question.asks == "how much":
+        return f"{auxiliary} {subject}{rest}"
+    if question.sense == "open":
+        return f"whether {subject} {auxiliary}{rest}"
+    return f"{auxiliary} {subject}{rest}"
+
+
+def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - one way of asking each
+    """Return what stands before and after the subject."""
+    is_one, fails = len(question.models) == 1, question.sense == "fails"
+    be, do = ("is", "does") if is_one else ("are", "do")
+    if question.threshold is not None:
+        bound = question.threshold
+        if question.robust:
+            points = f"{100 * bound.share:.10g} points"
+            return do, f" lose {bound.how} {points} under {_lost_under(question)}"
+        return be, f" right in {bound.how} {percent(bound.share)} at {_doing(question)}"
+    if question.asks == "how much":
+        if question.robust:
+            return f"how {'sensitive' if fails else 'robust'} {be}", f" to {_lost_under(question)}"
+        return f"how {'bad' if fails else 'good'} {be}", f" at {_doing(question)}"
+    if question.than is not None:
+        return be, f" {_contrasting(question, question.than)}"
+    if question.robust:
+        return be, f" {'sensitive' if fails else 'robust'} to {_lost_under(question)}"
+    if fails:
+        return be, f" bad at {_doing(question)}"
+    if isinstance(question.ability, AnswerFreely | JudgePairs):
+        return be, f" good at {_doing(question)}"
+    return "can", f" {ability_in_words(question.ability)}{_under(question)}"
+
+
+def _lost_under(question: ModelQuestion) -> str:
+    condition = "" if question.condition is None else condition_in_words(question.condition)
+    return condition + _while(question)
+
+
+def _contrasting(question: ModelQuestion, than: Contrast) -> str:
+    fails = question.sense == "fails"
+    if question.robust and than.condition is not None:
+        adjective = "less robust" if fails else "more robust"
+        return f"{adjective} to {_lost_under(question)} than to {condition_in_words(than.condition)}"
+    adjective = "worse" if fails else "better"
+    if than.ability is not None:
+        return f"{adjective} at {_doing(question)} than at {ability_in_words(than.ability, gerund=True)}"
+    condition = "" if than.condition is None else condition_in_words(than.condition)
+    return f"{adjective} at {_doing(question)} than in pictures with {condition}"
+
+
+def _comparing(question: ModelQuestion) -> str:
+    comparison, (first, *others) = question.comparison, question.models or ("",)
+    assert comparison is not None  # noqa: S101 - the caller looked
+    fails, robust = question.sense == "fails", question.robust
+    to = f"to {_lost_under(question)}" if robust else f"at {_doing(question)}"
+    points = f"{100 * comparison.margin:.10g} points"
+    by = f" by more than {points}" if comparison.margin else ""
+    lead = "whether " if question.sense == "open" else ""
+    if comparison.how == "best":
+        which = f"which of {listing(question.models)}" if question.models else "which model"
+        return f"{lead}{which} is {_BEST[fails, robust]} {to}{by}"
+    verb, subject = "is", first
+    if comparison.how == "as good":
+        rest = f"as {'robust' if robust else 'good'} as {listing(others)} {to}{by}"
+    elif comparison.how == "better":
+        rest = f"{_BETTER[fails, robust]} than {listing(others)} {to}{by}"
+    else:
+        verb, subject = "are", models_in_words(question)
+        rest = f"within {points} of one another {to}" if comparison.margin else f"equally good {to}"
+        if robust:
+            rest = f"equally robust {to}" + (f" within {points}" if comparison.margin else "")
+    return f"{lead}{subject} {verb} {rest}" if lead else f"{verb} {subject} {rest}"

@@ -1,0 +1,258 @@
+"""Meanings of questions about models: who is examined, in what, under which condition, and what a yes means.
+
+A `ModelQuery` is one question or several, each of which is answered for itself. Nothing in it is free but the names of
+models and of what pictures show. Names of things are in the singular; an empty `Kind` is a thing of any kind.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field, StringConstraints, model_validator
+
+from snellen.reasoning.meanings.things import Name, Part
+from snellen.reasoning.queries.conditions import EVERY, Condition
+
+MAX_QUESTIONS: Final = 12
+_POSITIVE: Final = frozenset({"as good", "alike"})
+ModelName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Colour: TypeAlias = Literal["red", "blue", "green", "yellow", "purple"]
+Split: TypeAlias = Literal["CJ", "R", "GB", "PS", "ET", "SP"]
+"""What changes between the pictures of a pair (PairBench): colours, rotation, blur, perspective, warping, places."""
+Sense: TypeAlias = Literal["holds", "fails", "open"]
+"""A yes means that what is examined holds, that it fails, or one cannot tell from the wording."""
+
+
+class Kind(Part):
+    """The things that pictures show: those of a group, of a class, of one of several, or with a fact in common.
+
+    Attributes:
+        names: Groups and classes; none for anything.
+        fact: What holds of them, as a verb phrase in the plural: "can fly".
+        without: Groups and classes that are excepted.
+    """
+
+    names: tuple[Name, ...] = Field((), max_length=20)
+    fact: Annotated[str, StringConstraints(max_length=200)] = ""
+    without: tuple[Name, ...] = Field((), max_length=10)
+
+
+class Recognise(Part):
+    """Name what a picture shows: "recognize birds"."""
+
+    kind: Literal["recognise"] = "recognise"
+    things: Kind = Kind()
+
+
+class TellApart(Part):
+    """Tell kinds of things from one another: "tell cats from dogs"."""
+
+    kind: Literal["tell apart"] = "tell apart"
+    kinds: tuple[Kind, ...] = Field(min_length=2, max_length=8)
+
+    @model_validator(mode="after")
+    def _different(self) -> TellApart:
+        named = all((each.names or each.fact) and not each.without for each in self.kinds)
+        if len(set(self.kinds)) < len(self.kinds) or not named:
+            msg = "only different kinds are told apart"
+            raise ValueError(msg)
+        return self
+
+
+class IdentifyType(Part):
+    """Tell that a picture was changed: "identify left rotation", "notice blur in pictures of birds"."""
+
+    kind: Literal["identify type"] = "identify type"
+    condition: Condition
+    things: Kind = Kind()
+
+
+class TellPlaces(Part):
+    """Tell where things are: "tell left from right"."""
+
+    kind: Literal["tell places"] = "tell places"
+    axis: Literal["sides", "heights", "both"] = "both"
+    things: Kind = Kind()
+
+
+class CountThings(Part):
+    """Count things."""
+
+    kind: Literal["count things"] = "count things"
+    things: Kind = Kind()
+
+
+class NameColours(Part):
+    """Name the colors of things; of some colors, tell them from others: "recognize red things"."""
+
+    kind: Literal["name colours"] = "name colours"
+    colours: tuple[Colour, ...] = Field((), max_length=5)
+    things: Kind = Kind()
+
+
+class NoticeSeveral(Part):
+    """Notice that there are several things, identical or different ones."""
+
+    kind: Literal["notice several"] = "notice several"
+    likeness: Literal["", "identical", "different"] = ""
+    things: Kind = Kind()
+
+
+class AnswerFreely(Part):
+    """Answer in own words: truly, or helpfully (PROVE)."""
+
+    kind: Literal["answer freely"] = "answer freely"
+    measure: Literal["truth", "help"] = "truth"
+
+
+class JudgePairs(Part):
+    """Judge how alike two pictures are (PairBench), in all respects or in one, under some changes or the usual ones."""
+
+    kind: Literal["judge pairs"] = "judge pairs"
+    measure: Literal["", "order", "symmetry", "heed"] = ""
+    splits: tuple[Split, ...] = Field((), max_length=6)
+
+
+Ability: TypeAlias = Annotated[
+    Recognise
+    | TellApart
+    | IdentifyType
+    | TellPlaces
+    | CountThings
+    | NameColours
+    | NoticeSeveral
+    | AnswerFreely
+    | JudgePairs,
+    Field(discriminator="kind"),
+]
+
+
+class Comparison(Part):
+    """A comparison of models.
+
+    Attributes:
+        how: The first is better than each of the others, or as good; or each is compared with each: which is the best,
+            or whether they are alike.
+        margin: The share by which; for `alike`, the most that they differ by.
+    """
+
+    how: Literal["better", "as good", "best", "alike"]
+    margin: float = Field(0, ge=0, lt=1)
+
+
+class Threshold(Part):
+    """A bound that a question states: for the share of right answers, or for what is lost of it."""
+
+    how: Literal["at least", "more than", "at most", "less than"]
+    share: float = Field(gt=0, lt=1)
+
+    @property
+    def above(self) -> bool:
+        """True where what is asked for is above it."""
+        return self.how in {"at least", "more than"}
+
+
+class Contrast(Part):
+    """The other side of a comparison of a model with itself: another ability, or another condition."""
+
+    ability: Ability | None = None
+    condition: Condition | None = None
+
+
+class ModelQuestion(Part):
+    """One question about models.
+
+    Attributes:
+        models: Those that it is about; none for all.
+        ability: What they shall be able to do.
+        condition: Under which they shall; None for pictures as they are.
+        robust: Whether it asks what they lose under the condition, rather than how good they are under it.
+        comparison: Of models with one another.
+        threshold: What is stated; None leaves it to the experiments.
+        than: What the same model does is compared with.
+        sense: What a yes means.
+        asks: Whether something is so, to what degree, or for which changes of the condition it is most so.
+    """
+
+    models: tuple[ModelName, ...] = Field((), max_length=12)
+    ability: Ability = Recognise()
+    condition: Condition | None = None
+    robust: bool = False
+    comparison: Comparison | None = None
+    threshold: Threshold | None = None
+    than: Contrast | None = None
+    sense: Sense = "holds"
+    asks: Literal["whether", "how much", "which changes"] = "whether"
+
+    @model_validator(mode="after")
+    def _possible(self) -> ModelQuestion:
+        problem = _problem(self)
+        if problem:
+            raise ValueError(problem)
+        return self
+
+    @property
+    def pairs(self) -> bool:
+        """True where it is about judges of pairs."""
+        return isinstance(self.ability, JudgePairs)
+
+
+def _problem(question: ModelQuestion) -> str:
+    """Say why a question is none; empty where it is one."""
+    return _problem_of_condition(question) or _problem_of_comparison(question)
+
+
+def _problem_of_condition(question: ModelQuestion) -> str:
+    ability, condition = question.ability, question.condition
+    if condition is None and (question.robust or question.asks == "which changes"):
+        return "what is lost is lost under a condition"
+    if isinstance(ability, IdentifyType | AnswerFreely | JudgePairs) and condition is not None:
+        return "this is not examined under a further condition"
+    family = condition is not None and bool(condition.family) and question.robust
+    if question.asks == "which changes" and (not family or question.sense == "open"):
+        return "which changes do most is asked of a family of changes"
+    return ""
+
+
+def _problem_of_comparison(question: ModelQuestion) -> str:
+    if question.asks != "whether" and (question.comparison or question.threshold or question.than):
+        return "a question for a degree compares nothing"
+    positive = question.threshold or (question.comparison and question.comparison.how in _POSITIVE)
+    if question.sense == "fails" and positive:
+        return "the opposite of a bound is another bound, of being as good to be worse"
+    if sum(each is not None for each in (question.comparison, question.threshold, question.than)) > 1:
+        return "a question has a comparison, a threshold or a contrast"
+    comparison = question.comparison
+    if comparison is not None and comparison.how in {"better", "as good"} and len(question.models) <= 1:
+        return "one model is compared with another"
+    if question.than is not None and (question.than.ability is None) == (question.than.condition is None):
+        return "a contrast is with an ability or with a condition"
+    return ""
+
+
+class ModelQuery(Part):
+    """A question about models, or several.
+
+    Attributes:
+        questions: Each is examined and answered for itself.
+        confidence: Of the verdicts, where the query states it: 0.99 for "with 99 % confidence".
+    """
+
+    questions: tuple[ModelQuestion, ...] = Field(min_length=1, max_length=MAX_QUESTIONS)
+    confidence: float | None = Field(None, ge=0.5, lt=1)
+
+    @property
+    def protocol(self) -> Literal["choice", "freeform", "pairs"]:
+        """The way in which models are asked, by the first question."""
+        kinds = {AnswerFreely: "freeform", JudgePairs: "pairs"}
+        return kinds.get(type(self.questions[0].ability), "choice")  # type: ignore[return-value]  # of the three
+
+    @property
+    def mixed(self) -> bool:
+        """True where its questions need different protocols, so that one investigation cannot answer them."""
+        return len({ModelQuery(questions=(each,)).protocol for each in self.questions}) > 1
+
+    @property
+    def of_everything(self) -> bool:
+        """True where a question is about every transformation there is."""
+        return any(each.condition is not None and each.condition.family == EVERY for each in self.questions)

@@ -1,0 +1,179 @@
+"""Actions of rules about models, changes of pictures and what pictures show: the nouns of a question.
+
+A rule whose parts do not go together gives None, or raises a ``ValueError``, and derives nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast
+
+from snellen.reasoning.queries.conditions import FAMILIES, TYPES, Change, Condition, Side
+from snellen.reasoning.queries.model_query import Kind
+from snellen.reasoning.reading.lexical_entries import LexicalNoun
+
+OTHERS: Final = "*"
+"""Stands for every model that is not named, until the reader knows which there are."""
+ALL_BUT: Final = "!"
+"""Before names: every model but these."""
+_QUARTER, _HALF, _FULL = 90, 180, 360
+AnyItem = TypeVar("AnyItem")
+
+
+@dataclass(frozen=True)
+class ModelSubject:
+    """The models that a question is about: names, none for all; see `OTHERS` and `ALL_BUT`."""
+
+    names: tuple[str, ...] = ()
+
+
+def named(names: tuple[str, ...]) -> ModelSubject:
+    """Take models by their names."""
+    return ModelSubject(names)
+
+
+def named_several(names: tuple[str, ...]) -> ModelSubject | None:
+    """Take several models by their names."""
+    return ModelSubject(names) if len(names) > 1 else None
+
+
+def named_both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """Join names of models."""
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def named_two(one: tuple[str, ...], other: tuple[str, ...]) -> ModelSubject | None:
+    """Take models that are compared."""
+    return named_several(named_both(one, other))
+
+
+def all_models() -> ModelSubject:
+    """Take all models."""
+    return ModelSubject()
+
+
+def all_but(names: tuple[str, ...]) -> ModelSubject:
+    """Take all models except some."""
+    return ModelSubject((ALL_BUT, *names))
+
+
+def others() -> ModelSubject:
+    """Take all models that are not named."""
+    return ModelSubject((OTHERS,))
+
+
+def changed(name: str) -> Condition:
+    """Take a type of change or a family by its name."""
+    return Condition(change=Change(type=name)) if name in TYPES else Condition(family=name)
+
+
+def slightly(name: str) -> Condition | None:
+    """Take a type that is barely visible."""
+    return Condition(change=Change(type=name, slight=True)) if name in TYPES else None
+
+
+def excepting(condition: Condition, excepted: tuple[Condition, ...]) -> Condition | None:
+    """Leave types out of a family."""
+    types = tuple(dict.fromkeys(name for each in excepted for name in each.types))
+    if not condition.family or not set(types) <= set(FAMILIES[condition.family]):
+        return None
+    return Condition(family=condition.family, without=tuple(dict.fromkeys((*condition.without, *types))))
+
+
+def such_as(condition: Condition, examples: tuple[Condition, ...]) -> Condition | None:
+    """Take a family of which examples are named that belong to it."""
+    types = {name for each in examples for name in each.types}
+    return condition if condition.family and types <= set(condition.types) else None
+
+
+def rotated(degrees: float, side: str | None = None) -> Condition | None:
+    """Turn by so many degrees, to a side or to both."""
+    angle = degrees % _FULL
+    if angle == _HALF:
+        return changed("half turn")
+    if angle in {_QUARTER, _FULL - _QUARTER}:
+        if side is None:
+            return changed("quarter turns")
+        is_left = (side == "left") == (angle == _QUARTER)
+        return changed("left rotation" if is_left else "right rotation")
+    if not 0 < angle < _HALF:
+        return None
+    return Condition(change=Change(type="tilt", amount=float(angle), side=cast("Side", side or "")))
+
+
+def tilted(side: str, slight: str | None = None) -> Condition:
+    """Tilt to a side."""
+    return Condition(change=Change(type="tilt", side=cast("Side", side), slight=bool(slight)))
+
+
+def directed(name: str, side: str) -> Condition | None:
+    """Turn to a side."""
+    return changed(f"{side} rotation") if name == "rotation" else None
+
+
+def amounting(name: str, amount: float) -> Condition | None:
+    """Take a type with its severity."""
+    if name in {"changes of brightness", "changes of contrast"}:
+        name = f"{'low' if amount < 1 else 'high'} {name.rpartition(' ')[2]}"
+    return Condition(change=Change(type=name, amount=float(amount))) if name in TYPES else None
+
+
+def amounting_percent(name: str, percent: float) -> Condition | None:
+    """Take a type with its severity in percent: darkened by 30 %."""
+    up, down = 1 + percent / 100, 1 - percent / 100
+    return (
+        amounting(name, round(up if name.startswith("high") else down, 4)) if name.startswith(("high", "low")) else None
+    )
+
+
+def one(item: AnyItem) -> tuple[AnyItem, ...]:
+    """Make a list of one."""
+    return (item,)
+
+
+def joined(item: AnyItem, rest: tuple[AnyItem, ...]) -> tuple[AnyItem, ...]:
+    """Put an item before a list."""
+    return tuple(dict.fromkeys((item, *rest)))
+
+
+def both_lists(some: tuple[AnyItem, ...], more: tuple[AnyItem, ...]) -> tuple[AnyItem, ...]:
+    """Join two lists."""
+    return tuple(dict.fromkeys((*some, *more)))
+
+
+def kind(noun: LexicalNoun) -> Kind:
+    """Take a kind of things by its noun."""
+    return Kind(names=noun.names, fact=noun.fact)
+
+
+def named_kind(name: str) -> Kind:
+    """Take a kind by its name."""
+    return Kind(names=(name,))
+
+
+def thing() -> Kind:
+    """Take things of any kind."""
+    return Kind()
+
+
+def with_fact(of: Kind, fact: str) -> Kind | None:
+    """Narrow a kind to those of which a fact holds."""
+    return None if of.fact else of.model_copy(update={"fact": fact})
+
+
+def kind_without(of: Kind, excepted: tuple[Kind, ...]) -> Kind | None:
+    """Leave kinds out of a kind."""
+    names = tuple(name for each in excepted for name in each.names)
+    if of.without or any(each.fact or not each.names for each in excepted):
+        return None
+    return of.model_copy(update={"without": names})
+
+
+ACTIONS: Final[dict[str, Any]] = {
+    each.__name__: each
+    for each in (
+        named, named_several, named_both, named_two, all_models, all_but, others, changed, slightly, excepting,
+        such_as, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists, kind,
+        named_kind, thing, with_fact, kind_without,
+    )
+}  # fmt: skip

@@ -1,0 +1,206 @@
+"""Actions of rules about comparisons, bounds and whole questions."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from snellen.reasoning.queries.ability_actions import Aims, opened, recognise_anything, replaced, robust, turned
+from snellen.reasoning.queries.conditions import EVERY, Condition
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
+from snellen.reasoning.queries.nominal_actions import ModelSubject, all_models, changed
+
+_TWO: Final = 2
+
+
+def _compared(of: Aims | None, how: str, margin: float | None, rivals: ModelSubject | None = None) -> Aims | None:
+    if of is None or any(each.threshold or each.comparison or each.than for each in of):
+        return None
+    comparison = Comparison(how=cast("Any", how), margin=margin or 0)
+    names = ("?", *rivals.names) if rivals else ()
+    return replaced(of, lambda _: {"comparison": comparison, "models": names})
+
+
+def better(how: str, rivals: ModelSubject, of: Aims | None = None, margin: float | None = None) -> Aims | None:
+    """Ask whether a model is better, or worse, than others, by so much."""
+    compared = _compared(of or recognise_anything(), "better", margin, rivals)
+    return compared if how == "better" else turned(compared)
+
+
+def as_good(rivals: ModelSubject, of: Aims | None = None) -> Aims | None:
+    """Ask whether a model is as good as others."""
+    return _compared(of or recognise_anything(), "as good", None, rivals)
+
+
+def alike(of: Aims | None = None, margin: float | None = None) -> Aims | None:
+    """Ask whether models differ by so much at most."""
+    return _compared(of or recognise_anything(), "alike", margin)
+
+
+def best(how: str, of: Aims | None = None) -> Aims | None:
+    """Ask which model is the best or the worst."""
+    if of is None:
+        return None
+    is_worse = (how == "worse") != any(each.sense == "fails" for each in of)
+    plain = replaced(of, lambda _: {"sense": "holds"})
+    compared = _compared(plain, "best", None)
+    return turned(compared) if is_worse else compared
+
+
+def best_hurt(how: str, of: Aims | None) -> Aims | None:
+    """Ask which model is hurt most ("better" and "more" name the adverbs) or least."""
+    return best("worse" if how == "better" else "better", of)
+
+
+def by_margin(of: Aims | None, margin: float | None = None) -> Aims | None:
+    """Say by how much."""
+    if of is None or margin is None:
+        return of
+    return replaced(
+        of, lambda each: {"comparison": each.comparison and each.comparison.model_copy(update={"margin": margin})}
+    )
+
+
+def contrasted(how: str, of: Aims, than: Aims) -> Aims | None:
+    """Ask whether a model is better at one thing than at another."""
+    if len(of) != 1 or len(than) != 1 or than[0].condition is not None:
+        return None
+    asked = replaced(of, lambda _: {"than": Contrast(ability=than[0].ability)})
+    return asked if how == "better" else turned(asked)
+
+
+def contrasted_under(how: str, of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
+    """Ask whether a model is better under one condition than under another."""
+    if len(of) != 1 or len(conditions) != 1:
+        return None
+    asked = replaced(of, lambda _: {"than": Contrast(condition=conditions[0])})
+    return asked if how == "better" else turned(asked)
+
+
+def contrasted_to(
+    how: str, conditions: tuple[Condition, ...], than: tuple[Condition, ...], of: Aims | None = None
+) -> Aims | None:
+    """Ask whether a model is more robust to one condition than to another."""
+    asked = robust(conditions, of)
+    return None if asked is None or len(than) != 1 else contrasted_under(how, asked, than)
+
+
+def hurt_more(one: tuple[Condition, ...], other: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
+    """Ask whether one change hurts more than another: whether a model is less robust to it."""
+    return contrasted_to("worse", one, other, of)
+
+
+def which_of(how: str, conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
+    """Ask which of two changes hurts more."""
+    if len(conditions) == 1:
+        return which_changes(how, conditions, of)
+    if len(conditions) != _TWO:
+        return None
+    return opened(contrasted_to("worse", conditions[:1], conditions[1:], of))
+
+
+def which_changes(how: str, conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
+    """Ask which changes of a family hurt most or least."""
+    if len(conditions) == _TWO:
+        return which_of(how, conditions, of)
+    asked = robust(conditions, of)
+    if asked is None or len(asked) != 1:
+        return None
+    asked = replaced(asked, lambda _: {"asks": "which changes"})
+    return turned(asked) if how == "most" else asked
+
+
+def which_changes_by(how: str, conditions: tuple[Condition, ...]) -> Aims | None:
+    """Ask which changes a model is most or least robust to."""
+    return which_changes("least" if how == "better" else "most", conditions)
+
+
+def which_changes_least(how: str, conditions: tuple[Condition, ...]) -> Aims | None:
+    """Ask which changes a model copes with best or worst."""
+    return which_changes("least" if how == "most" else "most", conditions)
+
+
+def every() -> tuple[Condition, ...]:
+    """Take every transformation."""
+    return (changed(EVERY),)
+
+
+def share(percent: float) -> float | None:
+    """Take a share from percent or points."""
+    return percent / 100 if 0 < percent < 100 else None  # noqa: PLR2004
+
+
+def error_rate(percent: float) -> float | None:
+    """Take the confidence that goes with an error rate in percent."""
+    rest = share(percent)
+    return None if rest is None else round(1 - rest, 10)
+
+
+def ratio(part: float, whole: float) -> float | None:
+    """Take a share as nine out of ten."""
+    return part / whole if 0 < part < whole else None
+
+
+def bound(how: str, value: float) -> Threshold:
+    """Take a bound."""
+    return Threshold(how=cast("Any", how), share=value)
+
+
+def at_share(threshold: Threshold, of: Aims | None = None) -> Aims | None:
+    """Ask whether models are right in at least so many cases."""
+    asked = of or recognise_anything()
+    if any(each.comparison or each.threshold or each.robust for each in asked):
+        return None
+    return replaced(asked, lambda _: {"threshold": threshold})
+
+
+def at_error(threshold: Threshold, of: Aims | None = None) -> Aims | None:
+    """Ask whether models are wrong in so many cases: right in the rest."""
+    other = {"at least": "at most", "at most": "at least", "more than": "less than", "less than": "more than"}
+    return at_share(bound(other[threshold.how], round(1 - threshold.share, 10)), of)
+
+
+def lost(threshold: Threshold, conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
+    """Ask whether models lose so much under conditions."""
+    asked = robust(conditions, of)
+    return None if asked is None else replaced(asked, lambda _: {"threshold": threshold})
+
+
+def ask(subject: ModelSubject, of: Aims | None) -> Aims | None:
+    """Ask something of models."""
+    if of is None:
+        return None
+    return replaced(of, lambda each: {"models": _models(subject, each)})
+
+
+def _models(subject: ModelSubject, question: ModelQuestion) -> tuple[str, ...]:
+    if not question.models:
+        return subject.names
+    if len(subject.names) != 1 or subject.names[0] in question.models:
+        msg = "one model is compared with others"
+        raise ValueError(msg)
+    return (*subject.names, *question.models[1:])
+
+
+def ask_or_all(subject: ModelSubject | None, of: Aims | None) -> Aims | None:
+    """Ask something of models, or of all where none are named."""
+    return ask(subject or all_models(), of)
+
+
+def several_questions(some: Aims, more: Aims) -> Aims:
+    """Ask one question after another."""
+    return tuple(dict.fromkeys((*some, *more)))
+
+
+def whole(of: Aims, confidence: float | None = None) -> ModelQuery:
+    """Make a query of questions."""
+    return ModelQuery(questions=of, confidence=confidence)
+
+
+ACTIONS: Final[dict[str, Any]] = {
+    each.__name__: each
+    for each in (
+        better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
+        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, error_rate,
+        ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions, whole,
+    )
+}  # fmt: skip

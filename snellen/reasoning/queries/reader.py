@@ -1,0 +1,282 @@
+"""The reader of questions about models: a meaning, several among which the user chooses, or the words not read.
+
+Every word is accounted for by the meaning or by the grammar's list of words that carry none. It uses the parser, the
+words and the lexicon of `snellen.reasoning.reading`, with a grammar of its own, `models.grammar`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from snellen.reasoning.queries.actions import ACTIONS
+from snellen.reasoning.queries.echo import echo
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
+from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS
+from snellen.reasoning.queries.vocabulary import Terminal, is_numeral, model_names, nouns, numerals, strangers
+from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word
+from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
+from snellen.reasoning.reading.lexical_entries import real_words
+from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
+
+if TYPE_CHECKING:
+    from snellen.profiles import Profile
+
+GRAMMAR: Final = Path(__file__).parent / "models.grammar"
+MAX_CHARACTERS: Final = 1_000
+MAX_WORDS: Final = 120
+SECONDS: Final = 3.0
+_CLEARLY: Final = 0.12
+"""Readings that cost this much more than the cheapest are not meant."""
+_SKIPPED: Final = 0.02
+_COMMA: Final = 0.08
+_CORRECTED: Final = 1.0
+
+
+@dataclass(frozen=True)
+class UnderstoodQuery:
+    """One meaning.
+
+    Attributes:
+        query: The meaning.
+        corrected: Words that were taken for another: as written, as read.
+    """
+
+    query: ModelQuery
+    corrected: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def echo(self) -> str:
+        """The meaning in words."""
+        return echo(self.query)
+
+
+@dataclass(frozen=True)
+class AmbiguousQuery:
+    """Several meanings, among which only the user can choose."""
+
+    queries: tuple[ModelQuery, ...]
+
+
+@dataclass(frozen=True)
+class UnreadQuery:
+    """No meaning.
+
+    Attributes:
+        words: The words that are not known; none where all are known, but not said in this way.
+        nearest: The nearest known word to each of them, empty where there is none.
+        why: A sentence.
+    """
+
+    words: tuple[str, ...]
+    nearest: tuple[str, ...]
+    why: str
+
+
+QueryReading = UnderstoodQuery | AmbiguousQuery | UnreadQuery
+
+
+def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
+    """Read a question about models.
+
+    Args:
+        text: In the user's words.
+        models: The models that it may name.
+        profile: Says what pictures can show, and which models only judge pairs.
+    """
+    judges = tuple(
+        name for name in models if name in profile.tested and getattr(profile.tested[name], "only", "") == "pairs"
+    )
+    return _reader(tuple(models), judges, _Nouns(profile)).read(text)
+
+
+class _Nouns:
+    """The nouns of a profile, compared by what they are read from."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._key = (
+            profile.facts_path(),
+            str(profile.samples),
+            str(profile.source_folder()) if hasattr(profile, "source_folder") else "",
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Nouns) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@cache
+def _grammar() -> tuple[Grammar, ChartParser]:
+    grammar = read_grammar(GRAMMAR, ACTIONS)
+    return grammar, ChartParser(grammar.productions)
+
+
+@lru_cache(maxsize=8)
+def _reader(models: tuple[str, ...], judges: tuple[str, ...], named: _Nouns) -> QueryReader:
+    return QueryReader(models, judges, tuple(nouns(named.profile)))
+
+
+class QueryReader:
+    """A reader for some models and what pictures can show.
+
+    Args:
+        models: The names of the models.
+        judges: Those that only judge pairs.
+        lexicon: Names of what pictures show, and facts about it.
+    """
+
+    def __init__(self, models: Sequence[str], judges: Sequence[str], lexicon: Sequence[Terminal]) -> None:
+        grammar, self._parser = _grammar()
+        self._models, self._judges, self._spellings = tuple(models), tuple(judges), grammar.spellings
+        names = list(model_names(models, judges))
+        phrases: list[tuple[tuple[str, ...], tuple[str, Any, float]]] = [
+            (self._words_of(phrase), (symbol, value, 0.0)) for phrase, symbol, value in grammar.phrases
+        ]
+        phrases += [(self._words_of(each.phrase), (each.symbol, each.value, each.cost)) for each in (*lexicon, *names)]
+        self._phrases = PhraseTable(phrases)
+        self._fillers = PhraseTable((self._words_of(phrase), None) for phrase in grammar.fillers)
+        self._leading = PhraseTable((self._words_of(phrase), None) for phrase in grammar.leading)
+        meaningless = [self._words_of(phrase) for phrase in (*grammar.fillers, *grammar.leading)]
+        self._numbered = [each.phrase for each in lexicon if any(map(str.isdigit, each.phrase))]
+        known = frozenset(word for words in (*(words for words, _ in phrases), *meaningless) for word in words)
+        self.vocabulary = KnownWords(known | frozenset(self._spellings), real_words())
+        self._of_models = frozenset(word for each in names for word in self._words_of(each.phrase))
+
+    def read(self, text: str) -> QueryReading:
+        """Read a query."""
+        if len(text) > MAX_CHARACTERS:
+            return UnreadQuery((), (), f"It has {len(text):,} characters; say it in at most {MAX_CHARACTERS:,}.")
+        cut = tokens(text, self._spellings)
+        if not any(each.text not in PUNCTUATION for each in cut):
+            return UnreadQuery((), (), "There are no words in it.")
+        if len(cut) > MAX_WORDS:
+            return UnreadQuery((), (), f"It has more than {MAX_WORDS} words.")
+        unknown_models = strangers(text, self._models, self._numbered)
+        if unknown_models:
+            return self._stranger(unknown_models)
+        options = tuple(self._options(each) for each in cut)
+        unknown = [place for place, each in enumerate(options) if not each]
+        if unknown:
+            return self._unknown([cut[place] for place in unknown])
+        try:
+            return self._parsed(cut, options)
+        except ParsingTooLong:
+            return UnreadQuery((), (), "It can be read in too many ways; say it in fewer words.")
+
+    def _parsed(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> QueryReading:
+        skips = self._skips(text, options)
+        leads = {start: [*skips[start], *(end for end, _ in self._leading.at(options, start))] for start in skips}
+        chart = self._parser.parse(self._words(text, options, skips), seconds=SECONDS)
+        meanings: dict[ModelQuery, float] = {}
+        for start in _reach(0, leads):
+            for value, cost in chart.values("start", start, len(text)).items():
+                query = self._finished(value)
+                if query is not None and cost < meanings.get(query, 1e9):
+                    meanings[query] = cost
+        if not meanings:
+            return UnreadQuery((), (), "The words are known, but not said in a way that is read here.")
+        cheapest = min(meanings.values())
+        near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
+        merged = list(dict.fromkeys(map(_unsaid, near)))
+        near = merged if len(merged) == 1 < len(near) else near
+        if len(near) > 1:
+            return AmbiguousQuery(tuple(near))
+        corrected = tuple(
+            (token.written, each[0]) for token, each in zip(text, options, strict=True) if token.text not in each
+        )
+        return UnderstoodQuery(near[0], corrected)
+
+    def _finished(self, value: object) -> ModelQuery | None:
+        """Name the models that are meant by others than those named; None where there are none."""
+        if not isinstance(value, ModelQuery):
+            return None
+        try:
+            questions = tuple(map(self._with_models, value.questions))
+            return ModelQuery(questions=tuple(dict.fromkeys(questions)), confidence=value.confidence)
+        except ValueError:
+            return None
+
+    def _with_models(self, question: ModelQuestion) -> ModelQuestion:
+        names = question.models
+        usual = [name for name in self._models if question.pairs or name not in self._judges]
+        if names[:1] == (ALL_BUT,):
+            names = tuple(name for name in usual if name not in names)
+        elif OTHERS in names:
+            first = tuple(name for name in names if name != OTHERS)
+            names = (*first, *(name for name in usual if name not in first))
+        if question.models and not names:
+            msg = "nobody is left"
+            raise ValueError(msg)
+        return ModelQuestion.model_validate({**dict(question), "models": names})
+
+    def _words_of(self, phrase: str) -> tuple[str, ...]:
+        return tuple(each.text for each in tokens(phrase, self._spellings))
+
+    def _options(self, token: WordToken) -> tuple[str, ...]:
+        """Return the known words that a token may be; none where it is not known. Names of models are spelled right."""
+        word = token.text
+        if word in self.vocabulary.known or word in PUNCTUATION or is_numeral(word):
+            return (word,)
+        return tuple(each for each in self.vocabulary.corrections(word) if each not in self._of_models)
+
+    def _words(
+        self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], skips: Mapping[int, list[int]]
+    ) -> Iterator[Word]:
+        for start in range(len(text)):
+            terminals = [*self._phrases.at(options, start)]
+            terminals += [(end, ("NUMERAL", value, 0.0)) for end, value in numerals(text, start)]
+            for end, (symbol, value, cost) in terminals:
+                extra = cost + _CORRECTED * sum(text[place].text not in options[place] for place in range(start, end))
+                for reached in _reach(end, skips):
+                    yield Word(symbol, start, reached, value, extra + _skipping(text[end:reached]))
+
+    def _skips(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> dict[int, list[int]]:
+        """Return where one may go on from each place by leaving out what means nothing."""
+        return {
+            start: [
+                *(end for end, _ in self._fillers.at(options, start)),
+                *([start + 1] if text[start].text in PUNCTUATION else []),
+            ]
+            for start in range(len(text))
+        }
+
+    def _stranger(self, names: Sequence[str]) -> UnreadQuery:
+        there = ", ".join(self._models)
+        why = f"There is no model {names[0]!r} to examine; there are {there}."
+        return UnreadQuery(tuple(names), tuple("" for _ in names), why)
+
+    def _unknown(self, words: Sequence[WordToken]) -> UnreadQuery:
+        nearest = tuple(self.vocabulary.suggestion(each.text) for each in words)
+        listed = ", ".join(
+            f"“{word.written}”" + (f" (do you mean {near}?)" if near else "")
+            for word, near in zip(words, nearest, strict=True)
+        )
+        return UnreadQuery(tuple(each.written for each in words), nearest, f"Not known here: {listed}.")
+
+
+def _unsaid(query: ModelQuery) -> ModelQuery:
+    """Leave open what a yes means: readings that differ in nothing else lead to the same experiments."""
+    try:
+        questions = [ModelQuestion.model_validate({**dict(each), "sense": "open"}) for each in query.questions]
+        return query.model_copy(update={"questions": tuple(questions)})
+    except ValueError:  # where each reading has its own
+        return query
+
+
+def _skipping(skipped: Sequence[WordToken]) -> float:
+    """Return what it costs to leave words out: a comma may have been an "and"."""
+    return sum(_COMMA if token.text == "," else _SKIPPED for token in skipped)
+
+
+def _reach(place: int, ends: Mapping[int, list[int]]) -> list[int]:
+    """Return all places that can be reached from one by skipping, itself first."""
+    reached = [place]
+    for each in reached:
+        reached += [end for end in ends.get(each, ()) if end not in reached]
+    return reached

@@ -1,0 +1,145 @@
+"""Random questions about models, well-typed and such as a sentence can say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from snellen.reasoning.queries.conditions import FAMILIES, TYPES, Change, Condition
+from snellen.reasoning.queries.model_query import (
+    AnswerFreely,
+    Comparison,
+    Contrast,
+    CountThings,
+    IdentifyType,
+    JudgePairs,
+    Kind,
+    ModelQuery,
+    ModelQuestion,
+    NameColours,
+    NoticeSeveral,
+    Recognise,
+    TellApart,
+    TellPlaces,
+    Threshold,
+)
+
+_NAMES = ("bird", "vehicle", "cat", "piece of clothing", "sea animal", "fire engine", "fruit", "fish")
+_SPLITS = ("CJ", "R", "GB", "PS", "ET")
+_SENSES = st.sampled_from(("holds", "fails", "open"))
+
+plain_kinds = st.builds(Kind, names=st.lists(st.sampled_from(_NAMES), min_size=1, max_size=1).map(tuple))
+named_kinds = st.one_of(
+    plain_kinds,
+    st.builds(
+        Kind,
+        names=st.just(("animal",)),
+        fact=st.sampled_from(("", "live on a farm")),
+        without=st.sampled_from(((), ("bird",))),
+    ),
+)
+kinds = st.one_of(st.just(Kind()), named_kinds)
+changes = st.one_of(
+    st.builds(Change, type=st.sampled_from(sorted(TYPES)), slight=st.booleans()),
+    st.builds(
+        Change,
+        type=st.just("tilt"),
+        amount=st.sampled_from((5.0, 45.0, 135.0)),
+        side=st.sampled_from(("", "left", "right")),
+    ),
+    st.builds(Change, type=st.sampled_from(("low brightness", "low contrast")), amount=st.sampled_from((0.5, 0.25))),
+    st.builds(Change, type=st.sampled_from(("high contrast", "zoom")), amount=st.sampled_from((2.0, 1.5))),
+)
+conditions = st.one_of(
+    st.builds(Condition, change=changes),
+    st.builds(Condition, family=st.sampled_from(sorted(FAMILIES))),
+    st.builds(
+        Condition,
+        family=st.just("every transformation"),
+        without=st.sampled_from((("defocus blur",), ("zoom", "tilt"), ("left rotation",))),
+    ),
+)
+plain_abilities = st.one_of(
+    st.builds(Recognise, things=kinds),
+    st.lists(plain_kinds, min_size=2, max_size=3, unique=True).map(lambda some: TellApart(kinds=tuple(some))),
+    st.builds(TellPlaces, axis=st.sampled_from(("sides", "heights", "both")), things=kinds),
+    st.builds(CountThings, things=kinds),
+    st.builds(NameColours, colours=st.sampled_from(((), ("red",), ("red", "blue"))), things=kinds),
+    st.builds(NoticeSeveral, likeness=st.sampled_from(("", "identical", "different")), things=kinds),
+)
+other_abilities = st.one_of(
+    st.builds(IdentifyType, condition=conditions, things=kinds),
+    st.builds(AnswerFreely, measure=st.sampled_from(("truth", "help"))),
+    st.builds(
+        JudgePairs,
+        measure=st.sampled_from(("", "order", "symmetry", "heed")),
+        splits=st.lists(st.sampled_from(_SPLITS), unique=True, max_size=2).map(tuple),
+    ),
+)
+
+
+def _question(models: Sequence[str]) -> st.SearchStrategy[ModelQuestion]:
+    names = st.lists(st.sampled_from(list(models)), unique=True, max_size=3).map(tuple)
+
+    @st.composite
+    def draw_question(draw: st.DrawFn) -> ModelQuestion:
+        fields: dict[str, Any] = {"models": draw(names), "sense": draw(_SENSES)}
+        if draw(st.booleans()):
+            fields |= {"ability": draw(plain_abilities), "condition": draw(st.one_of(st.none(), conditions))}
+            fields["robust"] = fields["condition"] is not None and draw(st.booleans())
+        else:
+            fields["ability"] = draw(other_abilities)
+        return ModelQuestion.model_validate(fields)
+
+    return draw_question()
+
+
+def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[str]) -> dict[str, Any]:
+    """Draw a comparison, a threshold, a contrast or a degree for a question."""
+    way = draw(st.sampled_from(("plain", "plain", "comparison", "threshold", "than", "how much", "which changes")))
+    if way == "comparison":
+        how = draw(st.sampled_from(("better", "as good", "best", "alike")))
+        fewest = 2 if how in {"better", "as good"} else 0
+        several = st.lists(st.sampled_from(list(models)), unique=True, min_size=2, max_size=3).map(tuple)
+        names = draw(several) if fewest else draw(st.one_of(st.just(()), several))
+        margin = 0.0 if how == "as good" else draw(st.sampled_from((0.0, 0.1)))
+        sense = "holds" if how in {"alike", "as good"} else question.sense
+        return {"comparison": Comparison(how=how, margin=margin), "models": names, "sense": sense}
+    if way == "threshold" and question.sense == "holds":
+        bound = st.builds(
+            Threshold,
+            how=st.sampled_from(("at least", "more than", "at most", "less than")),
+            share=st.sampled_from((0.05, 0.5, 0.9)),
+        )
+        return {"threshold": draw(bound)}
+    if way == "how much" and question.sense != "open":
+        return {"asks": "how much"}
+    if way == "than" and isinstance(question.ability, Recognise | CountThings):
+        if question.condition is None:
+            return {"than": Contrast(ability=draw(plain_abilities))}
+        return {"than": Contrast(condition=draw(conditions))}
+    if (
+        way == "which changes"
+        and question.robust
+        and question.sense != "open"
+        and question.condition is not None
+        and question.condition.family
+    ):
+        return {"asks": "which changes"}
+    return {}
+
+
+@st.composite
+def questions(draw: st.DrawFn, models: Sequence[str]) -> ModelQuestion:
+    """Draw one question."""
+    question = draw(_question(models))
+    return ModelQuestion.model_validate({**dict(question), **_asked_otherwise(draw, question, models)})
+
+
+@st.composite
+def queries(draw: st.DrawFn, models: Sequence[str]) -> ModelQuery:
+    """Draw one question or two, with or without a stated confidence."""
+    asked = draw(st.lists(questions(models), min_size=1, max_size=2, unique=True))
+    return ModelQuery(questions=tuple(asked), confidence=draw(st.sampled_from((None, None, 0.99))))

@@ -1,0 +1,142 @@
+"""Questions about models: every word counts, what is not read is named, and the echo means the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from snellen.profiles import load_profile
+from snellen.reasoning.queries.conditions import Change, Condition
+from snellen.reasoning.queries.echo import echo
+from snellen.reasoning.queries.model_query import (
+    Comparison,
+    CountThings,
+    Kind,
+    ModelQuery,
+    ModelQuestion,
+    Recognise,
+    TellApart,
+    Threshold,
+)
+from snellen.reasoning.queries.reader import UnderstoodQuery, UnreadQuery, read_query
+from tests.reasoning.queries.random_queries import queries
+
+PROFILE = load_profile("embedded")
+MODELS = list(PROFILE.tested)
+
+
+def meaning(text: str) -> tuple[ModelQuestion, ...]:
+    reading = read_query(text, MODELS, PROFILE)
+    assert isinstance(reading, UnderstoodQuery), reading
+    return reading.query.questions
+
+
+@settings(max_examples=40)
+@given(queries(MODELS))
+def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
+    reading = read_query(echo(query), MODELS, PROFILE)
+    assert isinstance(reading, UnderstoodQuery)
+    assert reading.query == query
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        (
+            "Is clip robust to everything except blur?",
+            [ModelQuestion(
+                models=("clip",), robust=True,
+                condition=Condition(family="every transformation", without=("defocus blur",)),
+            )],
+        ),
+        (
+            "Can blip tell birds from airplanes?",
+            [ModelQuestion(
+                models=("blip",), ability=TellApart(kinds=(Kind(names=("bird",)), Kind(names=("airplane",)))),
+            )],
+        ),
+        (
+            "Can all models count when a picture is tilted counterclockwise by 20 degrees?",
+            [ModelQuestion(
+                ability=CountThings(), condition=Condition(change=Change(type="tilt", amount=20, side="left")),
+            )],
+        ),
+        (
+            "Does clip lose more than 5 points on dark pictures?",
+            [ModelQuestion(
+                models=("clip",), robust=True, condition=Condition(change=Change(type="low brightness")),
+                threshold=Threshold(how="more than", share=0.05),
+            )],
+        ),
+        (
+            "Is blip worse than clip at recognizing insects?",
+            [ModelQuestion(
+                models=("blip", "clip"), ability=Recognise(things=Kind(names=("insect",))), sense="fails",
+                comparison=Comparison(how="better"),
+            )],
+        ),
+    ],
+)  # fmt: skip
+def test_a_question_has_its_meaning(text: str, questions: list[ModelQuestion]) -> None:
+    assert meaning(text) == tuple(questions)
+
+
+def test_what_a_yes_means_follows_from_the_wording() -> None:
+    for text, sense in (
+        ("Is clip robust to noise?", "holds"),
+        ("Does noise throw clip off?", "fails"),
+        ("Is clip not robust to noise?", "open"),
+        ("Does clip fail to recognize birds?", "fails"),
+        ("Does blip hallucinate?", "fails"),
+    ):
+        assert {each.sense for each in meaning(text)} == {sense}, text
+
+
+@settings(max_examples=40)
+@given(place=st.integers(0, 9), word=st.text("bcdfghjklmnpqrstvwxz", min_size=5, max_size=9))
+def test_a_word_that_is_not_known_is_never_dropped(place: int, word: str) -> None:
+    words = ["can", "clip", "recognize", "birds", "in", "pictures", "with", "noise", "?"]
+    reading = read_query(" ".join([*words[:place], word, *words[place:]]), MODELS, PROFILE)
+    if isinstance(reading, UnderstoodQuery):
+        assert (word, word) not in reading.corrected
+        assert reading.corrected
+    else:
+        assert isinstance(reading, UnreadQuery)
+        assert word in reading.words
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Can the models recognize zebras?", "zebras"),
+        ("Is GPT-4V robust to noise?", "GPT-4V"),
+        ("Is dino-judge symmetric?", "dino-judge"),
+        ("Is clip robust to quantisation?", "quantisation"),
+    ],
+)
+def test_what_is_not_known_is_named(text: str, word: str) -> None:
+    reading = read_query(text, MODELS, PROFILE)
+    assert isinstance(reading, UnreadQuery)
+    assert word in reading.words
+    assert word in reading.why
+
+
+def test_models_are_known_by_what_they_are_called_for_short() -> None:
+    assert {each.models for each in meaning("Is BLIP-2 or LLaVA better at counting?")} == {
+        ("blip2-clean", "llava-upright")
+    }
+    assert {each.models for each in meaning("Is llava symmetric?")} != {("llava-upright", "llava-judge")}
+    assert meaning("Are all models except clip robust to noise?")[0].models == (
+        "blip", "llava-upright", "blip2-clean", "idefics3-mirrored",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "  ?! ", "x" * 2_000, "clip " * 130])
+def test_no_text_is_too_odd_to_be_answered(text: str) -> None:
+    assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery)
+
+
+def test_where_there_is_no_world_the_classes_are_everyday_ones() -> None:
+    reading = read_query("Can clip tell dogs from snakes?", ["clip"], load_profile("hub"))
+    assert isinstance(reading, UnderstoodQuery)
