@@ -1,11 +1,12 @@
 """Chat: messages with pictures are answered by the other graphs, one message after the other.
 
     receive → route ─┬─ ask ─────────┐
-                     ├─ learn ───────┤
-                     ├─ investigate ─┤
-                     ├─ explain ─────┼─ reply ── confirm ── erase ── reply
-                     ├─ forget ──────┤
-                     └─ erase ───────┘
+                ↑    ├─ learn ───────┤
+                │    ├─ investigate ─┤
+                │    ├─ explain ─────┼─ reply ── confirm ── erase ── reply
+                │    ├─ forget ──────┤
+                │    └─ erase ───────┤
+                └── what else it says┘
 
 Feedback on the last answer is a task for ``ask`` again. ``forget`` only proposes: after the reply that asks,
 ``confirm`` waits for a decision, and ``erase`` deletes what was agreed to; a "yes" as the next message leads there too.
@@ -30,8 +31,15 @@ from snellen.nodes.chat.messages import explain, receive, reply
 from snellen.nodes.chat.routing import route
 from snellen.runtime.settings import InvestigationSettings
 
+PARTS: Final = ("ask", "learn", "investigate", "explain", "forget", "erase")
+"""The nodes that answer a part of a message."""
 RECURSION_LIMIT: Final = 4_000
 """That of the longest of the graphs inside it."""
+
+
+def after_part(state: ChatState) -> str:
+    """Go on with what else the message says; reply where there is nothing more, or a question is open."""
+    return "route" if state.queue and not state.pending else "reply"
 
 
 def after_reply(state: ChatState) -> str:
@@ -42,7 +50,7 @@ def after_reply(state: ChatState) -> str:
 builder = Wiring(ChatState, takes=ChatInput, gives=ChatOutput, settings=InvestigationSettings)
 
 builder.add_node("receive", receive)
-builder.add_node("route", route, destinations=("ask", "learn", "investigate", "explain", "forget", "erase", "reply"))
+builder.add_node("route", route, destinations=(*PARTS, "reply", "route"))
 builder.add_node("ask", ask_with(ask))
 builder.add_node("learn", learn_with(learn))
 builder.add_node("investigate", investigate_with(investigate))
@@ -54,8 +62,8 @@ builder.add_node("reply", reply)
 
 builder.add_edge(START, "receive")
 builder.add_edge("receive", "route")
-for name in ("ask", "learn", "investigate", "explain", "forget", "erase"):
-    builder.add_edge(name, "reply")
+for name in PARTS:
+    builder.add_conditional_edges(name, after_part, ["route", "reply"])
 builder.add_conditional_edges("reply", after_reply, ["confirm", END])
 
 graph = builder.compile(name="chat").with_config(recursion_limit=RECURSION_LIMIT)

@@ -269,19 +269,46 @@ class ChatState:
     route: str = ""
     """Which part of Snellen the last message was for."""
 
+    part: str = ""
+    """The part of the last message that is being answered: a message may say several things."""
+
+    queue: list[str] = field(default_factory=list)
+    """The parts that come after it."""
+
+    answers: list[str] = field(default_factory=list)
+    """The replies to the parts before it."""
+
+    asides: list[str] = field(default_factory=list)
+    """What was left aside of the last message."""
+
+    missed: list[str] = field(default_factory=list)
+    """Questions of the last message that were not read, beside parts that were."""
+
+    instruction: str = ""
+    """The part as a whole instruction: what it refers to is said in it."""
+
+    understood: str = ""
+    """How it was understood, where that is not plain from its words."""
+
+    meaning: str = ""
+    """The meaning of the part as an instruction about pictures (JSON); empty where it is none, or was not read."""
+
+    talk: Json = field(default_factory=dict)
+    """What the part says beside instructions (``snellen.reasoning.meanings.talk.Talk`` in JSON form)."""
+
     remark: Json = field(default_factory=dict)
-    """What it says about the last answer (``snellen.reasoning.language.replies.Remark`` in JSON form)."""
+    """What it says about the last answer (``snellen.reasoning.reading.remarks.Remark`` in JSON form)."""
 
     last: Json = field(default_factory=dict)
-    """What was done last: the name of its ``graph`` and what is kept of its ``state``."""
+    """What was done last: the name of its ``graph``, what is kept of its ``state``, and the ``meaning`` of a task."""
 
     taught: Json = field(default_factory=dict)
     """What was learned last: ``since`` when, the ``needs``, and the ``instruction`` of the task."""
 
     pending: Json = field(default_factory=dict)
     """What the last reply asked about, until it is answered: ``forget`` with what would go
-    (``snellen.nodes.chat.forgetting.Proposal.to_json``), or ``remark`` with what was perhaps meant (``Remark`` in JSON
-    form)."""
+    (``snellen.nodes.chat.forgetting.Proposal.to_json``), ``remark`` with what was perhaps meant (``Remark`` in JSON
+    form), or ``choice`` with the instructions that were perhaps meant."""
 
     said: str = ""
     """The reply that is being made (Markdown)."""

@@ -7,7 +7,6 @@ the left one") goes back into the task that gave it.
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -18,18 +17,19 @@ from snellen.graphs.states import AskState, InvestigateState, LearnState
 from snellen.learning.feedback import fields_changed_by
 from snellen.learning.needs import checked_concept, needs_for
 from snellen.learning.records import LearningOutcome
-from snellen.nodes.chat.messages import MOST_SHOWN, command_in, last_text
+from snellen.nodes.chat.messages import MOST_SHOWN, last_text, talk_of
 from snellen.reasoning.critique import Feedback
 from snellen.reasoning.language.inflection import singular
-from snellen.reasoning.language.replies import Remark
+from snellen.reasoning.meanings.talk import LearnOrder
+from snellen.reasoning.reading.remarks import Remark
 from snellen.reasoning.reasoner import TaskRefused
 from snellen.runtime.context import Context, given_of, thread_name
 from snellen.runtime.investigation_requests import InvestigationRequest, initial_fields
 from snellen.runtime.node_execution import final_state
 from snellen.runtime.resources import context_of
 from snellen.runtime.settings import Given, InvestigationSettings
-from snellen.summaries.chat_replies import answer_in_words, bare_name, lessons_in_words
-from snellen.summaries.runs import drawn, in_words
+from snellen.summaries.chat_replies import answer_in_words, lessons_in_words, outlined_answer
+from snellen.summaries.runs import in_words
 from snellen.values import Picture, from_json, to_json
 
 if TYPE_CHECKING:
@@ -45,12 +45,6 @@ if TYPE_CHECKING:
 
 CHAT_IMAGES: Final = 600
 """Pictures that an investigation within a chat may use, where nothing else is said: a minute or two."""
-_TO_LEARN: Final = re.compile(
-    r"\b(?:learn|teach yourself|get to know)\b"
-    r"(?: (?:what|how|to|see|recogni[sz]e|find|tell|about|the|an?|looks?|like))*"
-    r" (?P<named>[\w -]+?)(?: (?:is|are|look(?:s)?(?: like)?))?$",
-    re.IGNORECASE,
-)
 
 
 def ask_with(graph: Graph) -> Node:
@@ -89,7 +83,7 @@ def investigate_with(graph: Graph) -> Node:
             ended = await final_state(graph, InvestigateState(**begun), given_of(runtime))
         except BadInput as error:
             return {"said": str(error)}
-        return _investigation_result(InvestigateState(**ended))
+        return _investigation_result(state, InvestigateState(**ended))
 
     return investigate
 
@@ -102,8 +96,8 @@ def task_of(state: ChatState) -> Json:
     remark = Remark(**state.remark) if state.remark else Remark()
     if not remark:
         pictures = state.pictures[-MAX_PICTURES:]
-        begun: Json = {"instruction": last_text(state), "pictures": pictures, "warnings": list(state.notices)}
-        return begun | _profile_and_approval(state)
+        begun: Json = {"pictures": pictures, "warnings": list(state.notices)}
+        return begun | {"instruction": state.instruction or last_text(state)} | _profile_and_approval(state)
     before: Json = state.last["state"]
     right = in_words(from_json(before["answer"])) if remark.right else None
     feedback = Feedback(remark.expected or right, remark.correction or None)
@@ -116,11 +110,11 @@ def _learning_of(state: ChatState, context: Context) -> Json:
     Raises:
         BadInput: The message names nothing that could be learned.
     """
-    match = _TO_LEARN.search(command_in(state))
-    if match is None or context.profile is None:
+    order = talk_of(state)
+    if not isinstance(order, LearnOrder) or not order.name or context.profile is None:
         msg = "Say what to learn in a word or two: “learn what a penguin is”."
         raise BadInput(msg)
-    concept = checked_concept(singular(bare_name(match["named"])))
+    concept = checked_concept(singular(order.name))
     needs = needs_for(concept, (), None, context.profile)
     return {"needs": needs, "seed": state.turn} | _profile_and_approval(state)
 
@@ -133,7 +127,7 @@ def investigation_of(state: ChatState, given: Given | None) -> Json:
     """
     chosen = given if isinstance(given, InvestigationSettings) else InvestigationSettings()
     request = InvestigationRequest(
-        query=last_text(state),
+        query=state.instruction or last_text(state),
         models=chosen.models,
         profile=chosen.profile or state.profile or "embedded",
         alpha=chosen.alpha,
@@ -159,17 +153,18 @@ def _task_result(state: ChatState, ended: AskState, context: Context) -> Json:
     shown: list[Picture] = []
     if isinstance(answer, Picture):
         shown = [answer]
-    elif (outlined := drawn(answer, context.pictures)) is not None:
+    elif (outlined := outlined_answer(ended, context.pictures)) is not None:
         shown = [context.pictures.put(outlined)]
+    meaning = state.last.get("meaning", "") if remark else state.meaning
     needs = [one["need"] for one in ended.learned if one["kept"]]
     instruction = " ".join(ended.instruction.split())
     # What reflection read and tried is of no use to the next message.
     spared: Json = {"described": [], "attempts": [], "lessons": [], "needs": [], "region": None}
     spared["revisions"] = [one | {"program": "", "revised": ""} for one in ended.revisions]
     return {
-        "said": answer_in_words(ended, remark),
-        "shown": [to_json(one) for one in shown],
-        "last": {"graph": "ask", "state": asdict(replace(ended, **cast("Any", spared)))},
+        "said": _understood(state) + answer_in_words(ended, remark, meaning),
+        "shown": [*state.shown, *(to_json(one) for one in shown)],
+        "last": {"graph": "ask", "state": asdict(replace(ended, **cast("Any", spared))), "meaning": meaning},
     } | (_taught(state, needs, instruction) if needs or ended.verdict == "right" else {})
 
 
@@ -180,7 +175,7 @@ def _learning_result(state: ChatState, ended: LearnState, context: Context) -> J
     return {
         "said": lessons_in_words(learned),
         "shown": [to_json(Picture(one, *context.pictures.get(one).size)) for one in pictures[:MOST_SHOWN]],
-        "last": {"graph": "learn", "state": {"learned": ended.learned}},
+        "last": {"graph": "learn", "state": {"learned": ended.learned}} | _spoken_of(state),
     } | (_taught(state, needs) if needs else {})
 
 
@@ -189,7 +184,16 @@ def _taught(state: ChatState, needs: list[Json], instruction: str = "") -> Json:
     return {"taught": {"since": state.began, "needs": needs, "instruction": instruction}}
 
 
-def _investigation_result(ended: InvestigateState) -> Json:
+def _spoken_of(state: ChatState) -> Json:
+    """Return the meaning of the last instruction about pictures, to which later ones may refer."""
+    return {"meaning": state.last.get("meaning", "")}
+
+
+def _understood(state: ChatState) -> str:
+    return f"*Understood: {state.understood}*\n\n" if state.understood else ""
+
+
+def _investigation_result(state: ChatState, ended: InvestigateState) -> Json:
     report = Report.model_validate(ended.report)
     kept = {
         name: getattr(ended, name) for name in ("investigation", "query", "models", "profile", "report", "protocol")
@@ -198,4 +202,4 @@ def _investigation_result(ended: InvestigateState) -> Json:
     text = report.conclusion or "It found nothing out."
     if report.images:
         text += f"\n\n{report.images:,} pictures, {report.trials:,} questions. “Why?” shows the evidence."
-    return {"said": text, "last": {"graph": "investigate", "state": kept | corrected}}
+    return {"said": text, "last": {"graph": "investigate", "state": kept | corrected} | _spoken_of(state)}

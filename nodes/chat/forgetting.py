@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from langgraph.types import Command
 
 from snellen.memory.prompts.rows import PromptSelection
-from snellen.nodes.chat.messages import command_in
-from snellen.reasoning.language.forget_requests import ForgetOrder, read_forget_order
+from snellen.nodes.chat.messages import talk_of
 from snellen.reasoning.language.inflection import counted, singular
+from snellen.reasoning.meanings.talk import ForgetOrder
 from snellen.runtime.approval import approval_request, ask_for_approval
 from snellen.runtime.resources import context_of
 
@@ -49,10 +49,10 @@ _MOST_NAMED: Final = 6
 async def forget(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Propose what would be forgotten, and ask; nothing is deleted here, whoever sent the message this way."""
     context = await context_of(runtime, state)
-    order = read_forget_order(command_in(state))
-    if order is None:
+    order = talk_of(state)
+    if not isinstance(order, ForgetOrder):
         return {"said": _WHICH}
-    if not (order.concept or order.everything or state.taught):
+    if not (order.name or order.everything or state.taught):
         return {"said": _NOTHING_TAUGHT}
     return await asyncio.to_thread(_proposed, order, state, context)
 
@@ -75,7 +75,7 @@ async def erase(state: ChatState, runtime: Runtime[Given]) -> Json:
     """Delete what was asked about and agreed to; ask again where memory has changed since."""
     context = await context_of(runtime, state)
     agreed: Json = state.pending[ACTION]
-    order = ForgetOrder(agreed["concept"], everything=agreed.get("everything", False))
+    order = ForgetOrder(name=agreed["concept"], everything=agreed.get("everything", False))
     proposed = await asyncio.to_thread(_proposal, order, state.taught, context)
     if proposed.fingerprint != agreed["fingerprint"]:
         changed = await asyncio.to_thread(_proposed, order, state, context)
@@ -89,7 +89,7 @@ def _proposed(order: ForgetOrder, state: ChatState, context: Context) -> Json:
     proposed = _proposal(order, state.taught, context)
     if not proposed:
         return {"said": proposed.absence(), "pending": {}}
-    return {"said": proposed.question(), "pending": {ACTION: proposed.to_json() | {"concept": order.concept}}}
+    return {"said": proposed.question(), "pending": {ACTION: proposed.to_json() | {"concept": order.name}}}
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _proposal(order: ForgetOrder, taught: Json, context: Context) -> Proposal:
         taught: What the conversation taught last (``ChatState.taught``).
         context: Has the memory.
     """
-    prompts, concept = context.learner().prompts, order.concept
+    prompts, concept = context.learner().prompts, order.name
     if order.everything:
         learned = tuple(one.id for one in context.pool.learned())
         return Proposal(prompts=tuple(prompts.rows()), examples=learned, everything=True)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from snellen.reasoning.critique import Feedback
-from snellen.reasoning.language.corrections import WordedCorrection, read_correction
 from snellen.reasoning.language.inflection import singular
+from snellen.reasoning.meanings.talk import Correction
+from snellen.reasoning.reading.talk_reader import read_correction
 from snellen.scoring import iou
 from snellen.scoring.answers import same
 from snellen.tools.program import StepRecord
@@ -56,7 +57,7 @@ def fields_changed_by(feedback: Feedback, learned: Sequence[Json]) -> Json:
 
 def things_named_in(feedback: Feedback) -> list[str]:
     """Return the names of things that the feedback speaks of."""
-    correction = read_correction(feedback.correction or "")
+    correction = _correction_in(feedback)
     named = [*(feedback.expected or "").split(","), correction.expected, correction.present]
     named += [feedback.region.label] if feedback.region else []
     return list(dict.fromkeys(singular(" ".join(one.split()).casefold()) for one in named if one.strip()))
@@ -64,7 +65,7 @@ def things_named_in(feedback: Feedback) -> list[str]:
 
 def contradiction(feedback: Feedback) -> str:
     """Say in a sentence where what is known of the right answer contradicts itself; nothing where it does not."""
-    correction = read_correction(feedback.correction or "")
+    correction = _correction_in(feedback)
     expected = feedback.expected or ""
     if expected and correction.expected and not agrees(correction.expected, expected):
         return f"The right answer cannot be both {expected!r} and {correction.expected!r}."
@@ -78,7 +79,7 @@ def contradiction(feedback: Feedback) -> str:
     return ""
 
 
-def bears_on(correction: WordedCorrection, answer: object) -> bool:
+def bears_on(correction: Correction, answer: object) -> bool:
     """Tell whether what a correction says of things says anything of an answer.
 
     That a thing is none, or that there is another, changes pictures, counts, lists and "no"; a colour is none the
@@ -88,6 +89,11 @@ def bears_on(correction: WordedCorrection, answer: object) -> bool:
         return True
     words = {singular(_bare(part)) for part in answer.split(",")}
     return bool(words & {"yes", "no", correction.absent})
+
+
+def _correction_in(feedback: Feedback) -> Correction:
+    """Return what the words of feedback correct; nothing where they correct nothing, or there are none."""
+    return read_correction(feedback.correction or "") or Correction()
 
 
 def agrees(answer: object, expected: str) -> bool:
@@ -120,7 +126,7 @@ def closeness(feedback: Feedback) -> Closeness:
 
     It is the F1 of the names; 0 for answers that are no list, and where no list is expected.
     """
-    expected = _names_expected(feedback.expected or read_correction(feedback.correction or "").expected or "")
+    expected = _names_expected(feedback.expected or _correction_in(feedback).expected)
 
     def measure(value: Any, steps: Sequence[StepRecord]) -> float:  # noqa: ANN401 - any value
         if isinstance(value, Picture):
@@ -141,7 +147,7 @@ def agreement(feedback: Feedback, answer: Any, steps: Sequence[StepRecord]) -> A
     """
     if feedback.expected:
         return _as_expected(feedback.expected)
-    correction = read_correction(feedback.correction or "")
+    correction = _correction_in(feedback)
     # "There are two dogs" is an answer where one was counted, and speaks of what is missing everywhere else.
     if correction.expected and not (correction.present and as_number(answer) is None):
         return _as_expected(correction.expected)
@@ -206,7 +212,7 @@ def _shows(region: Region, before: _Said) -> Agreement:
     return judge
 
 
-def _corrected(correction: WordedCorrection, before: _Said) -> Agreement:
+def _corrected(correction: Correction, before: _Said) -> Agreement:
     def judge(value: Any, steps: Sequence[StepRecord]) -> bool:  # noqa: ANN401 - any value
         answer = _Said(value, steps)
         if not answer.differs_from(before):
@@ -220,7 +226,7 @@ def _corrected(correction: WordedCorrection, before: _Said) -> Agreement:
     return judge
 
 
-def _has(answer: _Said, before: _Said, correction: WordedCorrection) -> bool:
+def _has(answer: _Said, before: _Said, correction: Correction) -> bool:
     if not answer.regions:
         return _more(answer, before) if as_number(before.value) is not None else True
     known = _places(before.regions)

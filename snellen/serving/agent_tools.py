@@ -160,12 +160,15 @@ def investigation_of(thread: str, status: str, result: InvestigationResult) -> I
     )  # fmt: skip
 
 
+def _without_article(name: str) -> str:
+    first, _, rest = name.strip().casefold().partition(" ")
+    return rest.strip() if first in {"a", "an", "the"} and rest else name.strip().casefold()
+
+
 def searched(query: str, profile: str, folder: Path) -> Remembered:
     """Search the memory for a concept, and for the examples nearest to an instruction."""
-    from snellen.summaries.chat_replies import bare_name
-
     context = resources(profile, folder)
-    concept = singular(bare_name(query))
+    concept = singular(_without_article(query))
     rows = context.learner().prompts.rows()
     counts = Counter((row.concept, row.pool) for row in rows if row.concept and row.concept in {concept, query})
     nearest = [

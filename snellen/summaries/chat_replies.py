@@ -12,33 +12,48 @@ from snellen.learning.records import LearningOutcome
 from snellen.memory.prompts.rows import PromptSelection
 from snellen.reasoning.critique import Critique
 from snellen.reasoning.language.inflection import counted, singular
+from snellen.reasoning.meanings.meanings import read_meaning
+from snellen.summaries.answer_sentences import answer_sentence
 from snellen.summaries.runs import (
     answer_and_caveat,
+    drawn,
     fault_in_words,
     in_words,
     notices_of,
     outcome,
+    regions_of,
     revision_in_words,
     steps_of,
 )
-from snellen.values import Picture, from_json
+from snellen.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
+    import PIL.Image
+
     from snellen.experiments.report import Report
     from snellen.graphs.states import AskState
-    from snellen.reasoning.language.replies import Remark
+    from snellen.memory.artifacts import ArtifactStore
+    from snellen.reasoning.reading.remarks import Remark
     from snellen.runtime.context import Context
 
+_SURENESS: Final = ((0.9, "I am sure"), (0.7, "I am fairly sure"), (0.5, "I think so"), (0.0, "I am not sure"))
 _MOST_STEPS: Final = 12
 """Steps of a program that an explanation tells."""
 
 
-def answer_in_words(ended: AskState, remark: Remark) -> str:
-    """Tell the answer of a task; after a remark about an earlier one, what came of that."""
+def answer_in_words(ended: AskState, remark: Remark, meaning: str = "") -> str:
+    """Tell the answer of a task; after a remark about an earlier one, what came of that.
+
+    Args:
+        ended: The task.
+        remark: The remark.
+        meaning: The meaning of its instruction as JSON, with which the answer is a sentence; empty where it has none.
+    """
     answer = (
         "here is the picture" if isinstance(from_json(ended.answer), Picture) else in_words(from_json(ended.answer))
     )
-    text = answer_and_caveat(answer[:1].upper() + answer[1:], ended)
+    sentence = _sentence(ended, meaning) or answer[:1].upper() + answer[1:]
+    text = answer_and_caveat(sentence, ended)
     text = f"I have no answer: {ended.error}" if ended.error else text
     if remark.right:
         return f"Good: {answer}. I remember how I got there."
@@ -46,6 +61,58 @@ def answer_in_words(ended: AskState, remark: Remark) -> str:
         text = _second_answer(ended, text)
     notices = [one for one in notices_of(ended) if one not in text]
     return "\n\n".join([text, *(f"*{one}*" for one in notices[:3])])
+
+
+def _sentence(ended: AskState, meaning: str) -> str:
+    """Say an answer as a sentence, with how sure it is; empty where its instruction has no meaning that was read."""
+    if not meaning or ended.answer is None:
+        return ""
+    sentence = answer_sentence(read_meaning(meaning), from_json(ended.answer))
+    score = _score(ended)
+    if score is None or isinstance(from_json(ended.answer), Picture):
+        return sentence
+    return f"{sentence.rstrip('.')}; {_sureness(score)}."
+
+
+def certainty_in_words(ended: AskState, meaning: str) -> str:
+    """Say how sure an answer is, and by what."""
+    if ended.answer is None:
+        return f"I had no answer: {ended.error}"
+    answer = from_json(ended.answer)
+    sentence = answer_sentence(read_meaning(meaning), answer) if meaning else f"The answer was “{in_words(answer)}”."
+    score = _score(ended)
+    if score is None:
+        return f"{sentence} No score of a model stands behind it, so I cannot say how sure it is."
+    sure = _sureness(score)
+    seen = in_words(_regions(ended))
+    return f"{sentence} {sure[:1].upper()}{sure[1:]}: I found {seen}."
+
+
+def outlined_answer(ended: AskState, store: ArtifactStore) -> PIL.Image.Image | None:
+    """Return a picture with the regions outlined that an answer consists of or rests on; None where there are none."""
+    answer = from_json(ended.answer)
+    return drawn(answer, store) if regions_of(answer) else drawn(_regions(ended), store)
+
+
+def _regions(ended: AskState) -> list[Region]:
+    """Return the regions that the last step gave which gave regions of the task's pictures."""
+    pictures = {one["id"] for one in ended.pictures if "id" in one}
+    for step in reversed(steps_of(ended)):
+        regions = [one for one in regions_of(step.value) if one.picture in pictures and not one.ground]
+        if regions:
+            return regions
+    return []
+
+
+def _score(ended: AskState) -> float | None:
+    """Return the least score of the regions that an answer rests on; None where it rests on none."""
+    return min((one.score for one in _regions(ended)), default=None)
+
+
+def _sureness(score: float) -> str:
+    """Say how sure a score is."""
+    words = next(words for least, words in _SURENESS if score >= least)
+    return f"{words} ({score:.2f})"
 
 
 def _second_answer(ended: AskState, answer: str) -> str:
@@ -107,7 +174,7 @@ def knowledge_in_words(named: str, context: Context) -> str:
         concepts = sorted({row.concept or "answers to questions" for row in prompts.rows()})
         learned = f"I have learned to see: {', '.join(concepts)}." if concepts else "No tool has learned anything yet."
         return f"{learned} I remember {len(demonstrations)} examples of plans and programs that were right or wrong."
-    concept = singular(bare_name(named))
+    concept = singular(named)
     rows = prompts.rows(PromptSelection(concept=concept))
     about = [one for one in demonstrations if re.search(rf"\b{re.escape(concept)}", one.instruction.casefold())]
     native = context.models is not None and concept in {
@@ -125,8 +192,3 @@ def knowledge_in_words(named: str, context: Context) -> str:
     ]
     lines += [f"- {len(about)} remembered examples speak of it" for _ in about[:1]]
     return "\n".join(lines if len(lines) > 1 else [*lines, "I have learned nothing else about it."])
-
-
-def bare_name(text: str) -> str:
-    """Return a name as it stands in a sentence without what stands before it."""
-    return re.sub(r"^(?:(?:an?|the|it|that|this|about|please)\b\s*)+", "", text.strip().casefold()).strip()

@@ -10,7 +10,8 @@ from snellen.errors import BadInput
 from snellen.profiles import lasting, load_profile
 from snellen.profiles.hub_access import check_reachable
 from snellen.reasoning.critique import Feedback
-from snellen.reasoning.language.corrections import MAX_CORRECTION, read_correction
+from snellen.reasoning.meanings.talk import Correction
+from snellen.reasoning.reading.talk_reader import MAX_CORRECTION, read_correction
 from snellen.runtime.resources import make_context as make_context
 from snellen.threads.events import Decide, Event, Finished, Started
 from snellen.threads.thread_type import Headline, ThreadType
@@ -231,7 +232,11 @@ def _check_bearing(feedback: Feedback, state: AskState) -> None:
     from snellen.learning.feedback import bears_on
 
     correction = feedback.correction or ""
-    if feedback.expected or feedback.region or bears_on(read_correction(correction), from_json(state.answer)):
+    if (
+        feedback.expected
+        or feedback.region
+        or bears_on(read_correction(correction) or Correction(), from_json(state.answer))
+    ):
         return
     msg = (
         f"The answer was {str(from_json(state.answer))[:40]!r}, and {correction[:80]!r} does not say what it should "

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from snellen.errors import BadInput
 from snellen.memory.home import home
 from snellen.profiles import lasting
-from snellen.reasoning.case_based.routing import cue_of
-from snellen.reasoning.language.replies import read_remark
+from snellen.reasoning.meanings.talk import Agreement, Correction, Decline, Doubt, ForgetOrder, Naming, Why
+from snellen.reasoning.reading.talk_reader import read_talk
 from snellen.runtime.resources import resources
 from snellen.threads import thread as threads
 from snellen.threads.events import Decide, Event, Finished, Started
@@ -134,12 +134,14 @@ def _spoken_of(messages: Sequence[BaseMessage]) -> list[BaseMessage] | None:
 
 def _looks_back(text: str) -> bool:
     """Tell whether a message is about what was answered before it: feedback, a "why?", a "forget it"."""
-    return bool(read_remark(text, shows=True)) or cue_of(text) in {"explain", "forget"}
+    return any(
+        isinstance(each, Agreement | Correction | Doubt | ForgetOrder | Decline | Why) for each in read_talk(text)
+    )
 
 
 def _is_task(text: str) -> bool:
-    """Tell whether a message may be a visual task: it has words, and they do not say that it is something else."""
-    return bool(text) and cue_of(text) is None and not _looks_back(text)
+    """Tell whether a message may be a visual task: it has words, and is no talk."""
+    return bool(text) and all(isinstance(each, Naming) for each in read_talk(text))
 
 
 def _pictures_before(messages: Sequence[BaseMessage]) -> list[Picture]:

@@ -223,22 +223,6 @@ def test_the_plan_says_what_the_program_does(reasoner: CaseReasoner) -> None:
     assert 1 <= len(plan.steps) <= 20
 
 
-@pytest.mark.parametrize(
-    ("message", "where"),
-    [
-        ("How many dogs are there?", "ask"),
-        ("Both pictures show a dog.", "ask"),
-        ("Can CLIP tell cats from dogs when they are rotated?", "investigate"),
-        ("Why did you say two?", "explain"),
-        ("Forget what you learned about flamingos.", "forget"),
-        ("", "unclear"),
-        ("hmm ok", "unclear"),
-    ],
-)
-def test_route(reasoner: CaseReasoner, message: str, where: str) -> None:
-    assert asyncio.run(reasoner.route(message)) == where
-
-
 def test_reasoning_is_quick(reasoner: CaseReasoner) -> None:
     write(reasoner, "Is there a bear?")
     started = time.process_time()

@@ -7,7 +7,7 @@ from pathlib import Path
 from snellen.api.asking import AskResult
 from snellen.graphs.states import AskState
 from snellen.memory.artifacts import ArtifactStore
-from snellen.reasoning.language.replies import Remark
+from snellen.reasoning.reading.remarks import Remark
 from snellen.reasoning.revision import Revision
 from snellen.serving.agent_tools import answer_of
 from snellen.summaries.chat_replies import answer_in_words, steps_in_words

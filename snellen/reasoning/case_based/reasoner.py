@@ -21,7 +21,6 @@ from snellen.reasoning.case_based.fault_localisation import check, explain, righ
 from snellen.reasoning.case_based.program_blocks import ProgramBlock, written
 from snellen.reasoning.case_based.revisions.choice import first_revision
 from snellen.reasoning.case_based.revisions.failed_run import FailedRun
-from snellen.reasoning.case_based.routing import route_of
 from snellen.reasoning.language.lexicon import lexicon_of, plain_words
 from snellen.reasoning.language.similarity import WordingSimilarity
 from snellen.reasoning.llm.endpoint_errors import quoted
@@ -120,8 +119,9 @@ class CaseReasoner:
         return names[:limit]
 
     async def route(self, message: str) -> Route:
-        """Say which part of Snellen a message is for."""
-        return await asyncio.to_thread(self._route, message)
+        """Say that a message is unclear: what grammars read needs no Reasoner, and it knows no more than they do."""
+        del message
+        return "unclear"
 
     async def reflect(self, case: FailedCase, replay: Replay) -> Critique:
         """Find what made the answer wrong: the smallest change that explains the feedback, weighed by the evidence.
@@ -195,20 +195,6 @@ class CaseReasoner:
             return self._solved(case.task, case.examples, Plan([]))
         except ReasoningFailed:
             return None
-
-    def _route(self, message: str) -> Route:
-        if not message.strip() or len(message) > MAX_INSTRUCTION:
-            return "unclear" if not message.strip() else "ask"
-        return route_of(message, self._likeness, is_task=self._is_task(message))
-
-    def _is_task(self, message: str) -> bool:
-        for inputs in (["IMAGE"], ["LEFT", "RIGHT"]):
-            try:
-                self._solve(Task(message, dict.fromkeys(inputs, "Picture")), Examples())
-            except ReasoningFailed:
-                continue
-            return True
-        return False
 
     def _solved(self, task: Task, examples: Examples, plan: Plan | None = None) -> ProgramBlock:
         """Solve a task; where its plan was wrong before, or is already made, another way is taken if there is one."""

@@ -46,6 +46,14 @@ class Grammar:
     leading: list[str] = field(default_factory=list)
     spellings: dict[str, str] = field(default_factory=dict)
 
+    def add(self, other: Grammar) -> None:
+        """Add the rules and words of another file, which may use the symbols of this one."""
+        self.productions += other.productions
+        self.phrases += [each for each in other.phrases if each not in self.phrases]
+        self.fillers += other.fillers
+        self.leading += other.leading
+        self.spellings |= other.spellings
+
 
 def read_grammar(path: Path, functions: Mapping[str, Callable[..., Hashable | None]]) -> Grammar:
     """Read a grammar file.

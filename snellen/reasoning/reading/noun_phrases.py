@@ -34,6 +34,10 @@ SAME_KIND: Final = IsA(name="one of that kind")
 BEFORE: Final = Filter(things=Everything(), property=IsA(name="what was mentioned"))
 
 
+SPOKEN_OF: Final = Filter(things=Everything(), property=IsA(name="what was spoken of"))
+"""What the instruction before was about."""
+
+
 ANYTHING: Final = LexicalNoun((), "any")
 
 

@@ -22,6 +22,7 @@ from snellen.reasoning.reading.references import finished
 from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
 
 GRAMMAR: Final = Path(__file__).parent / "pictures.grammar"
+FOLLOW_UPS: Final = Path(__file__).parent / "follow_ups.grammar"
 MAX_CHARACTERS: Final = 1_000
 MAX_WORDS: Final = 120
 SECONDS: Final = 2.0
@@ -84,6 +85,7 @@ def read(
     *,
     names: frozenset[str] = frozenset(),
     open_: bool = False,
+    before: Meaning | None = None,
 ) -> Reading:
     """Read an instruction about one picture or two.
 
@@ -93,13 +95,24 @@ def read(
         facts_file: The concepts, groups and facts that instructions may name.
         names: Further names of things, such as those that the user taught.
         open_: Whether a word that is not known is the name of a thing.
+        before: The meaning of the instruction before it in a conversation, to which it may refer.
     """
-    return _reader(facts_file, names, open_).read(instruction, pictures)
+    return _reader(facts_file, names, open_, before is not None).read(instruction, pictures, before)
+
+
+def names_things(text: str, facts_file: Path | None, *, names: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a text has a name of anything that can be seen."""
+    return _reader(facts_file, names, False, False).names_things(text)  # noqa: FBT003 - cached
 
 
 @lru_cache(maxsize=8)
-def _reader(facts_file: Path | None, names: frozenset[str], open_: bool) -> InstructionReader:  # noqa: FBT001 - cached
-    return InstructionReader(facts_file, names, open_=open_)
+def _reader(
+    facts_file: Path | None,
+    names: frozenset[str],
+    open_: bool,  # noqa: FBT001 - cached
+    follows: bool,  # noqa: FBT001 - cached
+) -> InstructionReader:
+    return InstructionReader(facts_file, names, open_=open_, follows=follows)
 
 
 @dataclass(frozen=True)
@@ -115,8 +128,18 @@ class InstructionReader:
         vocabulary: All words that it knows.
     """
 
-    def __init__(self, facts_file: Path | None, names: frozenset[str] = frozenset(), *, open_: bool = False) -> None:
+    def __init__(
+        self,
+        facts_file: Path | None,
+        names: frozenset[str] = frozenset(),
+        *,
+        open_: bool = False,
+        follows: bool = False,
+    ) -> None:
+        """Read the grammar; `follows` says whether what it reads follows another instruction."""
         grammar = read_grammar(GRAMMAR, ACTIONS)
+        if follows:
+            grammar.add(read_grammar(FOLLOW_UPS, ACTIONS))
         self._open = open_
         self._spellings = grammar.spellings
         self._parser = ChartParser(grammar.productions)
@@ -148,8 +171,8 @@ class InstructionReader:
             word for each in lexicon if each.symbol == "NOUN" for word in [each.phrase] if " " not in word
         )
 
-    def read(self, instruction: str, pictures: int) -> Reading:
-        """Read an instruction."""
+    def read(self, instruction: str, pictures: int, before: Meaning | None = None) -> Reading:
+        """Read an instruction, which may refer to the meaning of the one before it."""
         if len(instruction) > MAX_CHARACTERS:
             return Unread((), (), f"An instruction has at most {MAX_CHARACTERS} characters.")
         text = tokens(instruction, self._spellings)
@@ -159,11 +182,17 @@ class InstructionReader:
             return Unread((), (), f"An instruction has at most {MAX_WORDS} words.")
         options = tuple(self._options(each) for each in text)
         try:
-            return self._read(text, options, pictures)
+            return self._read(text, options, pictures, before)
         except ParsingTooLong:
             return Unread((), (), "It can be read in too many ways; say it in fewer words.")
 
-    def _read(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], pictures: int) -> Reading:
+    def names_things(self, text: str) -> bool:
+        """Tell whether a text has a name of anything that can be seen."""
+        return any(each.text in self._content for each in tokens(text, self._spellings))
+
+    def _read(
+        self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], pictures: int, before: Meaning | None
+    ) -> Reading:
         ends = self._skips(text, options)
         asides = tuple(self._asides(text, options))
         first = _reach(0, {**ends, **self._leads(options, ends)})
@@ -176,7 +205,7 @@ class InstructionReader:
             for place in _reach(aside.end, ends):
                 starts.setdefault(place, _ASIDE)
             tails.setdefault(aside.start, _ASIDE)
-        meanings = self._meanings(chart, starts, tails, pictures)
+        meanings = self._meanings(chart, starts, tails, pictures, before)
         if not meanings:
             return self._unread(text, unknown, asides)
         cheapest = min(cost for cost, _, _ in meanings.values())
@@ -194,17 +223,17 @@ class InstructionReader:
         return Understood(near[0], tuple(each for each in said if any(c.isalpha() for c in each)), corrected)
 
     def _meanings(
-        self, chart: Chart, starts: dict[int, float], tails: dict[int, float], pictures: int
+        self, chart: Chart, starts: dict[int, float], tails: dict[int, float], pictures: int, before: Meaning | None
     ) -> dict[Meaning, tuple[float, int, int]]:
         meanings: dict[Meaning, tuple[float, int, int]] = {}
         for symbol, start, end in chart.spans:
-            if symbol != "start" or start not in starts or end not in tails:
+            if symbol not in {"start", "follow_up"} or start not in starts or end not in tails:
                 continue
             around = starts[start] + tails[end]
             # Of an instruction with asides the longest part that can be read is the instruction.
             around += 0.05 * (start + max(tails) - end) if around else 0.0
             for value, cost in chart.values(symbol, start, end).items():
-                meaning = finished(value, pictures)
+                meaning = finished(value, pictures, before)
                 if meaning is not None and cost + around < meanings.get(meaning, (1e9, 0, 0))[0]:
                     meanings[meaning] = (cost + around, start, end)
         return meanings

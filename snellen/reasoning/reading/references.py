@@ -6,12 +6,23 @@ from typing import Any
 
 from snellen.reasoning.meanings.meanings import Meaning, pictures_in
 from snellen.reasoning.meanings.things import Filter, IsA, One, Ordinal, Part, Things, Union
-from snellen.reasoning.reading.noun_phrases import BEFORE, SAME_KIND, in_picture
+from snellen.reasoning.reading.follow_ups import Fragment, completed, kind_of, spoken_of
+from snellen.reasoning.reading.noun_phrases import BEFORE, SAME_KIND, SPOKEN_OF, in_picture
 
 
-def finished(value: Any, pictures: int) -> Meaning | None:  # noqa: ANN401 - what the grammar's start symbol means
-    """Complete a meaning: what "one", "it" and the pictures refer to; None where they refer to nothing."""
-    resolved = _Resolution().of(value)
+def finished(value: Any, pictures: int, before: Meaning | None = None) -> Meaning | None:  # noqa: ANN401
+    """Complete a meaning: what "one", "it" and the pictures refer to; None where they refer to nothing.
+
+    Args:
+        value: What a start symbol of the grammar means.
+        pictures: The number of pictures.
+        before: The meaning of the instruction before this one, to which it may refer.
+    """
+    if isinstance(value, Fragment):
+        value = completed(value, before) if before is not None else None
+        if value is None:
+            return None
+    resolved = _Resolution(None if before is None else spoken_of(before)).of(value)
     if resolved is None:
         return None
     names = pictures_in(resolved)
@@ -32,9 +43,10 @@ def _two_pictures(value: Any) -> Any:  # noqa: ANN401 - of any part of a meaning
 class _Resolution:
     """The references of a meaning, resolved in the order in which they were said."""
 
-    def __init__(self) -> None:
-        self.kind: Things | None = None
-        self.mentioned: Things | None = None
+    def __init__(self, spoken_of: Things | None) -> None:
+        self.spoken_of = spoken_of
+        self.kind: Things | None = None if spoken_of is None else kind_of(spoken_of)
+        self.mentioned = spoken_of
         self.failed = False
 
     def of(self, meaning: Meaning) -> Meaning | None:
@@ -49,6 +61,9 @@ class _Resolution:
             return value
         if value in {BEFORE, One(things=BEFORE)}:
             return self._antecedent(value)
+        if value == SPOKEN_OF:
+            self.failed |= self.spoken_of is None
+            return self.spoken_of
         if isinstance(value, Filter) and value.property == SAME_KIND:
             return self.kind or value.things
         update = {name: self._resolved(getattr(value, name)) for name in type(value).model_fields}

@@ -77,9 +77,17 @@ class KnownWords:
 
     def corrections(self, word: str) -> tuple[str, ...]:
         """Return the known words that a word may be meant for: none where it is a word itself, or too short."""
-        if len(word) < _SHORTEST or not word.isalpha() or self.is_english(word):
+        if not word.isalpha() or self.is_english(word):
             return ()
+        if len(word) < _SHORTEST:
+            return self._swapped(word) if len(word) == _SHORTEST - 1 else ()
         return self.nearest(word, most=2 if len(word) >= _LONG else 1)
+
+    def _swapped(self, word: str) -> tuple[str, ...]:
+        """Return the known words that two neighbouring letters exchanged make of a word."""
+        places = range(len(word) - 1)
+        swapped = (f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in places)
+        return tuple(each for each in swapped if each in self.known)
 
     def suggestion(self, word: str) -> str:
         """Return the known word to ask about in place of an unknown one; empty where none is near."""

@@ -1,0 +1,86 @@
+"""The conversation so far, with which a message is read, and the answer that it may be about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from snellen.errors import SnellenError
+from snellen.memory.home import MemoryTrouble
+from snellen.nodes.chat.messages import last_task
+from snellen.reasoning.language.inflection import singular
+from snellen.reasoning.meanings.meanings import Meaning, read_meaning
+from snellen.reasoning.reading.conversation import Dialogue
+from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries
+from snellen.reasoning.reading.remarks import GivenAnswer
+from snellen.tuning import POOLS
+from snellen.values import Picture, Region, from_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from snellen.graphs.states import AskState, ChatState
+    from snellen.runtime.context import Context
+
+_SEARCHES: Final = ("LOC", "FACEDET", "SEG", "SELECT", "CLASSIFY")
+
+
+def dialogue_of(state: ChatState, context: Context) -> Dialogue:
+    """Return what the next part of a message is read with."""
+    return Dialogue(max(len(state.pictures), 1), facts_file(context), last_meaning(state), _taught(context))
+
+
+def facts_file(context: Context) -> Path | None:
+    """Return the file of concepts that may be named; None where any name may be."""
+    return context.profile.facts_path() if context.profile else None
+
+
+def last_meaning(state: ChatState) -> Meaning | None:
+    """Return the meaning of the last instruction about pictures; None where there was none, or it was not read."""
+    text = state.last.get("meaning")
+    try:
+        return read_meaning(text) if text else None
+    except SnellenError:
+        return None
+
+
+def was_answered(state: ChatState) -> bool:
+    """Tell whether a remark could be about an answer: of the last task, about pictures that did not just come."""
+    return state.last.get("graph") == "ask" and not state.fresh
+
+
+def given_answer(state: ChatState, context: Context) -> GivenAnswer:
+    """Return the answer that a remark may be about."""
+    value = from_json(state.last["state"]["answer"])
+    shows = isinstance(value, Picture | Region) or (isinstance(value, list) and bool(value))
+    return GivenAnswer(value, shows=shows, noun=_looked_for(last_task(state)), names=_names(context))
+
+
+def _names(context: Context) -> frozenset[str]:
+    nouns = [each.value for each in entries(facts_file(context)) if isinstance(each.value, LexicalNoun)]
+    return frozenset(name for noun in nouns for name in noun.names)
+
+
+def _looked_for(task: AskState) -> str:
+    """Return the name of what the task's program looked for last."""
+    for step in reversed(task.steps):
+        name = step.get("arguments", {}).get("object")
+        if step.get("tool") in _SEARCHES and isinstance(name, str):
+            return singular(name)
+    return ""
+
+
+def _taught(context: Context) -> frozenset[str]:
+    """Return the names that tools were taught; none of a memory that cannot be read, which other nodes tell."""
+    if context.learning is None:
+        return frozenset()
+    prompts = context.learning.prompts
+    try:
+        names = [
+            name
+            for pool in POOLS
+            for checkpoint in prompts.fingerprints(pool)
+            for name in prompts.concepts(pool, checkpoint)
+        ]
+    except MemoryTrouble:
+        return frozenset()
+    return frozenset(filter(None, names))

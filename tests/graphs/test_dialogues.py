@@ -1,0 +1,54 @@
+"""Dialogues that were written blind, held with the chat graph and perfect sight, judged turn by turn."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.dialogues import Reply, hold, outcome, read_scenes
+from snellen.graphs.states import ChatState
+
+FIXTURES = Path(__file__).parent / "fixtures"
+SCENES = read_scenes(FIXTURES / "dialogue_scenes.json")
+DIALOGUES: dict[str, Any] = {
+    each["id"]: each for each in json.loads((FIXTURES / "dialogues.json").read_text(encoding="utf-8"))
+}
+
+
+@pytest.mark.parametrize("name", ["d01", "d12", "d19", "d20"])
+async def test_every_turn_of_a_dialogue_is_right(name: str, tmp_path: Path) -> None:
+    results = await hold(DIALOGUES[name], SCENES, tmp_path / name)
+    assert [(each.turn["user"], each.reply.text) for each in results if each.outcome != "right"] == []
+
+
+@pytest.mark.slow
+async def test_most_turns_are_right_and_few_are_wrong(tmp_path: Path) -> None:
+    outcomes: Counter[str] = Counter()
+    for name, dialogue in DIALOGUES.items():
+        outcomes.update(each.outcome for each in await hold(dialogue, SCENES, tmp_path / name))
+    assert outcomes["right"] >= 0.7 * outcomes.total()
+    assert outcomes["wrong"] <= 0.05 * outcomes.total()
+
+
+async def test_no_reply_names_a_flag_of_the_command_line(tmp_path: Path) -> None:
+    said = ["help", "How many wombats are there?", "learn", "forget it", "No, that cannot be what anybody sees"]
+    turns = [{"user": text, "expect": {"kind": "refuse"}} for text in said]
+    results = await hold({"id": "flags", "turns": turns}, SCENES, tmp_path / "flags")
+    assert [each.reply.text for each in results if "--" in each.reply.text] == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (Reply("There are two dogs.", ChatState(route="ask")), "right"),
+        (Reply("*Understood: two*\n\nThere are three dogs.", ChatState(route="ask")), "wrong"),
+        (Reply("Do you mean 2?", ChatState(route="ask", pending={"choice": ["2"]})), "asked back"),
+        (Reply("I do not know the word “two”.", ChatState(route="unclear")), "refused"),
+    ],
+)
+def test_a_turn_is_judged_by_its_reply(reply: Reply, expected: str) -> None:
+    assert outcome({"kind": "answer", "answers": ["2", "two"]}, reply) == expected
