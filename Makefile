@@ -25,6 +25,9 @@ PICTURE ?= examples/scene.png
 UNKNOWN ?= examples/beach.png
 TAUGHT ?= Is there a wave in the picture?
 ABOUT ?= Can the models recognize vehicles?
+# Tests run in so many processes, each with one thread of torch; a process that is done takes over tests of another.
+PROCESSES ?= 2
+PYTEST := OMP_NUM_THREADS=1 $(PY) -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
 # Programs find a place for their caches and memory even where no home directory is set.
 ifeq ($(strip $(HOME)),)
@@ -66,10 +69,10 @@ studio: $(SETUP) ## run LangGraph's server, for Studio
 	@$(PY) -m snellen studio
 
 test: $(SETUP) ## run the tests (not the slow ones)
-	@$(PY) -m pytest
+	@$(PYTEST)
 
 slow: $(SETUP) ## run the slow tests
-	@$(PY) -m pytest -m slow
+	@$(PYTEST) -m slow
 
 lint: $(SETUP) ## ruff: rules and format
 	@$(PY) -m ruff check
