@@ -43,8 +43,8 @@ def say(page: Page, text: str, *files: Path) -> None:
 
 def answered(page: Page, count: int = 1) -> None:
     """Wait for replies, and for the work on them to be over."""
-    expect(page.locator("#chat-log .bot.message")).to_have_count(count, timeout=60_000)
-    expect(page.locator("#chat-stop")).to_have_count(0, timeout=60_000)
+    expect(page.locator("#chat-log .bot.message")).to_have_count(count)
+    expect(page.locator("#chat-stop")).to_have_count(0)
 
 
 def thread_of(page: Page) -> str:
@@ -146,7 +146,7 @@ def test_hostile_texts_are_only_texts(opened: Open) -> None:
     page.locator("#inquiry-query textarea").fill(f"{hostile} robust to rotation?")
     page.locator("#inquiry-approve input").check()
     page.locator("#inquiry-start").click()
-    expect(page.locator("#inquiry-allow")).to_be_visible(timeout=30_000)
+    expect(page.locator("#inquiry-allow")).to_be_visible()
 
     expect(page.locator("#chat-log img, #thread-messages img")).to_have_count(0)
     expect(page.locator("a[href^='javascript']")).to_have_count(0)
@@ -173,11 +173,11 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
     expect(page.get_by_test_id("toast-body").filter(has_text="difficulty")).to_be_visible()
     editor.fill(json.dumps({**design, "purpose": "Changed by <b>hand</b>."}))
     page.locator("#inquiry-edit").click()
-    expect(page.locator("#inquiry-trace")).to_contain_text("Changed by <b>hand</b>.", timeout=20_000)
+    expect(page.locator("#inquiry-trace")).to_contain_text("Changed by <b>hand</b>.")
     page.reload()
 
     story = page.locator("#inquiry-trace")
-    expect(page.locator("#inquiry-head")).to_contain_text("finished", timeout=60_000)
+    expect(page.locator("#inquiry-head")).to_contain_text("finished")
     expect(story).to_contain_text("No, llava-upright is not good at telling where things are")
     expect(story).to_contain_text(
         "2.3 million parameters, trained in the microworld with planted weaknesses; not LLaVA"
@@ -218,7 +218,7 @@ def test_a_design_can_be_refused(opened: Open) -> None:
     expect(page.locator("#inquiry-allow")).to_be_visible()
     page.locator("#inquiry-decide").get_by_label("Why not").fill("too easy")
     page.locator("#inquiry-refuse").click()
-    expect(page.locator("#inquiry-head")).to_contain_text("finished", timeout=20_000)
+    expect(page.locator("#inquiry-head")).to_contain_text("finished")
     expect(page.locator("#inquiry-trace")).to_contain_text("too easy")
 
 

@@ -40,7 +40,7 @@ def test_what_is_learned_in_the_chat_is_approved_tried_carried_and_forgotten(ope
     page.locator("#chat-box textarea").fill("learn what a penguin is")
     page.keyboard.press("Enter")
     allow = page.locator("#chat-allow")
-    expect(allow).to_be_visible(timeout=60_000)
+    expect(allow).to_be_visible()
     page.reload()
     expect(page.get_by_label("Ask me before learning")).to_be_checked()
     page.locator("#chat-decide label").filter(has_text="CLASSIFY").click()
@@ -56,7 +56,7 @@ def test_what_is_learned_in_the_chat_is_approved_tried_carried_and_forgotten(ope
     page.locator("#memory-picture input[type=file]").set_input_files(BEACH)
     expect(page.locator("#memory-picture img")).to_be_visible()
     page.locator("#memory-try").click()
-    expect(page.locator("#memory-tried section")).to_have_count(2, timeout=60_000)
+    expect(page.locator("#memory-tried section")).to_have_count(2)
     page.get_by_text("Export and import").click()
     with page.expect_download() as download:
         page.get_by_text("Download the memory").click()
@@ -110,7 +110,7 @@ def test_when_the_page_is_ended_in_the_middle_the_shell_goes_on(tmp_path: Path, 
         tab(page, "Investigations")
         page.locator("#inquiry-query textarea").fill("Can llava-upright tell left from right?")
         page.locator("#inquiry-start").click()
-        expect(page.locator("#inquiry-trace .sn-claim")).to_have_count(1, timeout=60_000)
+        expect(page.locator("#inquiry-trace .sn-claim")).to_have_count(1)
         page.wait_for_url(re.compile("thread="))
         thread = page.url.partition("thread=")[2]
         served.process.send_signal(signal.SIGTERM)
