@@ -164,12 +164,14 @@ def test_probes_are_answered_at_once_while_it_works(home: Path) -> None:
             target=httpx.post, args=(f"{url}/v1/chat/completions",),
             kwargs={"json": {"model": "embedded", "messages": [question]}, "timeout": 120},
         )  # fmt: skip
+        waits: list[float] = []
         asking.start()
-        slowest = 0.0
         while asking.is_alive():
             began = time.monotonic()
-            assert httpx.get(f"{url}/health").status_code == 200
-            slowest = max(slowest, time.monotonic() - began)
+            assert httpx.get(f"{url}/health", timeout=60).status_code == 200
+            waits.append(time.monotonic() - began)
             time.sleep(0.02)
 
-    assert slowest < 1.0
+    # A loaded machine slows both the work and the probes: a probe that waited for the work would take most of it.
+    assert len(waits) > 10
+    assert max(waits) < sum(waits) / 2

@@ -130,10 +130,10 @@ def test_one_word_that_is_not_understood_leaves_the_answer_open(query: str, plac
     "word", ["count ", "it ", "and ", "_ ", "of the ", "as ", "left right ", "model ", "and model "]
 )
 def test_no_wording_takes_long_to_read(word: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for robust, compared in ((False, False), (True, False), (False, True)):
         of_ability(f"can model recognize {word * (970 // len(word))}!x", robust=robust, compared=compared)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def measured(query: str, verdict: Verdict) -> Report:

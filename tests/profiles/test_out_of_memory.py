@@ -102,12 +102,13 @@ sys.exit(main())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to RLIMIT_AS")
-@pytest.mark.parametrize("mebibytes", [96, 160])
-def test_a_run_that_does_not_fit_says_so_and_can_be_resumed(mebibytes: int, home: Path) -> None:
+def test_a_run_that_does_not_fit_says_so_and_can_be_resumed(home: Path) -> None:
     environment = os.environ | {"SNELLEN_HOME": str(home), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    asked = ["ask", str(SCENE), "How many dogs are there?", "--thread", "mine"]
+    # Else each thread that waits for another reserves 64 MiB: what fits would depend on the load of the machine.
+    environment["MALLOC_ARENA_MAX"] = "1"
+    words = ["128", "ask", str(SCENE), "How many dogs are there?", "--thread", "mine"]  # it takes about 300 MiB
     done = subprocess.run(
-        [sys.executable, "-c", _CRAMPED, str(mebibytes), *asked],
+        [sys.executable, "-c", _CRAMPED, *words],
         env=environment, cwd=_ROOT, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
 
@@ -115,6 +116,5 @@ def test_a_run_that_does_not_fit_says_so_and_can_be_resumed(mebibytes: int, home
     assert "snellen: This machine has too little memory for this" in done.stderr
     # With so little memory, Python may not even be able to clean up, and says so after everything else.
     assert "Traceback" not in done.stderr.partition("Exception ignored")[0]
-    if done.stdout:  # else there was no memory for anything to begin
-        assert "`snellen resume mine` goes on from there" in done.stderr
-        assert main.main(("resume", "mine")) == 0
+    assert "`snellen resume mine` goes on from there" in done.stderr
+    assert main.main(("resume", "mine")) == 0
