@@ -84,7 +84,13 @@ class AskOutput:
 
     answer: Annotated[Any, Field(description="The answer: a text, a number, or a picture's reference.")] = None
     caveat: Annotated[
-        str | None, Field(description="Why nothing follows from the answer, such as a name that no tool was taught.")
+        str | None, Field(description="What no tool was taught, and the answer depends on; read it before the answer.")
+    ] = None
+    confidence: Annotated[
+        float | None, Field(description="The probability that the answer is right; None where it is not known.")
+    ] = None
+    rival: Annotated[
+        str | None, Field(description="The next likeliest answer where the answer is unsure; None where it is sure.")
     ] = None
     error: Annotated[str | None, Field(description="Why there is no answer.")] = None
     verdict: Annotated[

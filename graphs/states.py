@@ -70,7 +70,14 @@ class AskState:
     """The program's result (``Value`` in JSON form); None when the run failed."""
 
     caveat: str | None = None
-    """Why nothing follows from the answer: a name was looked for that no tool was taught; None where all were."""
+    """Names on which the answer depends and that no tool was taught, in a sentence; None where all were."""
+
+    confidence: float | None = None
+    """The probability that the answer is right, in [0, 1]; None where no calibration holds for the run."""
+
+    rival: str | None = None
+    """The next likeliest answer where the confidence is below what the profile calls sure, empty where no other is
+    known; None where the answer is sure enough, or no confidence is known."""
 
     error: str | None = None
     """Why there is no answer, in one sentence; None when the run succeeded."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from snellen import values
 from snellen.errors import BadInput
+from snellen.tools.evidence import ToolEvidence
 from snellen.values import PictureStore, Value
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class ToolContext:
         profile: The profile in use; ``None`` means that nothing was configured.
         variables: The variables of the running program, by name (EVAL reads them).
         warnings: Plain sentences a tool leaves for the user; they end in the step's record.
+        evidence: How sure the models behind a step were; it ends in the step's record.
         deadline: When, by ``time.monotonic``, a tool that goes through many regions gives up.
     """
 
@@ -46,6 +48,7 @@ class ToolContext:
     profile: Profile | None
     variables: Mapping[str, Value] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    evidence: ToolEvidence = field(default_factory=ToolEvidence)
     deadline: float = math.inf
 
     def warn(self, message: str) -> None:

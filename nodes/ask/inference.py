@@ -16,6 +16,7 @@ from snellen.memory.shortening import MAX_PROGRAM_BYTES, fitted_answer, fitted_p
 from snellen.nodes.ask.revision import better_run
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.reasoning.task import Plan
+from snellen.runtime.confidence import Confidence, confidence_in
 from snellen.runtime.context import Context, usage_with
 from snellen.runtime.program_execution import WatchedPictures, limits_of, tools_of
 from snellen.runtime.resources import context_of
@@ -107,13 +108,24 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
         outcome = _outcome(state, records)
     except programs.ProgramError as error:
         outcome = {"steps": [], "answer": None, "caveat": None, "error": _sentence(error)}
-    doubts = await asyncio.to_thread(_doubts, state, context)
-    outcome["warnings"] = _with(outcome.get("warnings", state.warnings), *doubts)
+    unfamiliar = await asyncio.to_thread(_unfamiliar, state, context)
+    learned = context.models.troubles() if context.models else []
+    outcome["warnings"] = _with(outcome.get("warnings", state.warnings), *unfamiliar, *learned)
+    update = better_run(state, outcome, records, context)
     return (
         (_as_edited(state) if edited else {})
-        | better_run(state, outcome, records, context)
+        | update
+        | _confidence(update, context, familiar=not unfamiliar)
         | {"usage": usage_with(state.usage, before, reasoner.usage)}
     )
+
+
+def _confidence(run: Json, context: Context, *, familiar: bool) -> Json:
+    """Return the fields that say how sure an answer is; nothing is said of guesses and of unfamiliar pictures."""
+    confidence = Confidence()
+    if context.profile is not None and familiar and run["caveat"] is None and run["error"] is None:
+        confidence = confidence_in(run["answer"], run["steps"], run["revisions"], context.profile)
+    return {"confidence": confidence.value, "rival": confidence.rival}
 
 
 def _as_edited(state: AskState) -> Json:
@@ -131,21 +143,20 @@ def _execution(
     return programs.run(programs.parse(state.program, limits), inputs, tools, limits)
 
 
-def _doubts(state: AskState, context: Context) -> list[str]:
-    """Say where the answer is a guess: grey or unfamiliar pictures, and lessons that are damaged."""
+def _unfamiliar(state: AskState, context: Context) -> list[str]:
+    """Say where the answer is a guess, as a picture is grey or unlike those that the models know."""
     if context.models is None:
         return []
     references = [from_json(picture) for picture in state.pictures]
     shown = [context.pictures.get(one.id) for one in references if isinstance(one, Picture)]
     grey = [_GREY] if any(map(is_grey, shown)) else []
-    unfamiliar = [warning for picture in shown if (warning := context.models.warning(picture))]
-    return [*grey, *unfamiliar, *context.models.troubles()]
+    return [*grey, *(warning for picture in shown if (warning := context.models.warning(picture)))]
 
 
 def _outcome(state: AskState, records: list[StepRecord]) -> Json:
     value, error = None, None
     try:
-        value = to_json(programs.final_value(records))
+        value = to_json(programs.decided_value(records))
     except SnellenError as failure:
         error = _sentence(failure)
     steps = fitted_steps([record.to_json() for record in records])

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.types import Command
 
 from snellen.learning.feedback import contradiction
-from snellen.learning.plausibility import implausible_results
 from snellen.learning.records import LearningOutcome
 from snellen.memory.shortening import fitted_sentences
 from snellen.nodes.ask.reflection import next_reflection
+from snellen.nodes.ask.revision import trouble_of
+from snellen.runtime.confidence import calibration_of
 from snellen.runtime.resources import context_of
 from snellen.runtime.task_state import agreement_of, attempts_with, feedback_of
+from snellen.tools import program as programs
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, from_json
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
     from snellen.graphs.states import AskState, Json, Ruling
+    from snellen.runtime.context import Context
     from snellen.runtime.settings import Given
 
 
@@ -32,7 +35,7 @@ async def judge(state: AskState, runtime: Runtime[Given]) -> Command[Literal["re
     """
     context = await context_of(runtime, state)
     ruling = ruling_of(state)
-    update: Json = {"verdict": ruling, "notes": fitted_sentences(_troubles(state))} | _helped(state, ruling)
+    update: Json = {"verdict": ruling, "notes": fitted_sentences(_troubles(state, context))} | _helped(state, ruling)
     if ruling != "wrong" or not state.learn or next_reflection(state, context) is None:
         return Command(update=update, goto="remember")
     return Command(update=update | {"attempts": attempts_with(state)}, goto="describe")
@@ -51,7 +54,11 @@ def ruling_of(state: AskState) -> Ruling:
     if _incomparable(state):
         return "unjudged"
     records = [StepRecord.from_json(step) for step in state.steps]
-    return "right" if agreement_of(state)(from_json(state.answer), records) else "wrong"
+    if agreement_of(state)(from_json(state.answer), records):
+        return "right"
+    # A guess that was withheld is not wrong: it said what is right.
+    guessed = state.answer == programs.UNDECIDED and agreement_of(state)(programs.final_value(records), records)
+    return "unjudged" if guessed else "wrong"
 
 
 def _helped(state: AskState, ruling: Ruling) -> Json:
@@ -72,12 +79,15 @@ def _incomparable(state: AskState) -> bool:
     return state.expected is not None and _shows(from_json(state.answer)) and not tagged
 
 
-def _troubles(state: AskState) -> list[str]:
+def _troubles(state: AskState, context: Context) -> list[str]:
     conflict = contradiction(feedback_of(state))
     contradicted = [f"The feedback contradicts itself, so nothing is judged by it. {conflict}"] if conflict else []
     if state.error:
         return [*contradicted, state.error]
-    noticed = [*contradicted, *implausible_results(state.steps)]
+    trouble = trouble_of(state, [StepRecord.from_json(step) for step in state.steps], context)
+    noticed = [*contradicted, *([trouble.reason] if trouble else [])]
+    if context.models is not None and context.profile is not None and calibration_of(context.profile) is None:
+        noticed.append(f"No confidence was calibrated for the models of the profile {context.profile.name!r}.")
     if _incomparable(state):
         noticed.append("The answer shows a picture or a place in one, which cannot be compared with words.")
     return noticed

@@ -26,6 +26,7 @@ from snellen.runtime.resources import context_of
 from snellen.runtime.task_state import examples_of, fingerprint_of_edit, is_by_a_person, recalled, task_of
 from snellen.tools import program as programs
 from snellen.tools.program import StepRecord
+from snellen.values import from_json
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -75,7 +76,7 @@ def better_run(state: AskState, run: Json, records: Sequence[StepRecord], contex
         context: The resources of the run.
     """
     by_a_person = is_by_a_person(state)
-    trouble = _trouble(state, run, records, context)
+    trouble = trouble_of(replace(state, error=run["error"]), records, context)
     revisions: list[Json] = []
     if state.best_run and not by_a_person:
         before = Trouble.from_json(state.best_run["trouble"])
@@ -87,19 +88,22 @@ def better_run(state: AskState, run: Json, records: Sequence[StepRecord], contex
             run, trouble = {name: state.best_run[name] for name in _OF_A_RUN}, before
         elif run["error"] is None:
             # A program without the name that no tool was taught does not make it known.
-            run = run | {"caveat": run["caveat"] or state.best_run["untaught"]}
+            untaught = state.best_run["untaught"]
+            denied = bool(untaught) and programs.denies(from_json(run["answer"]))
+            run = run | {"caveat": run["caveat"] or untaught} | ({"answer": programs.UNDECIDED} if denied else {})
     left = len(revisions) < MAX_REVISIONS and "revisions" not in context.without and not by_a_person
     wanted = trouble if left and _is_short(run.get("plan", state.plan), run.get("program", state.program)) else None
     return run | {"revisions": revisions, "best_run": {}, "trouble": wanted.to_json() if wanted else {}}
 
 
-def _trouble(state: AskState, run: Json, records: Sequence[StepRecord], context: Context) -> Trouble | None:
+def trouble_of(state: AskState, records: Sequence[StepRecord], context: Context) -> Trouble | None:
+    """Return the gravest trouble of a run, or the error that it ended with; None where there is none."""
     try:
         program = programs.parse(state.program, limits_of(context))
     except programs.ProgramError:
-        return Trouble("error", "", run["error"])
+        return None if state.error is None else Trouble("error", "", state.error)
     found = trouble_in(program, records)
-    return found or (Trouble("error", "", run["error"]) if run["error"] is not None else None)
+    return found or (None if state.error is None else Trouble("error", "", state.error))
 
 
 def _rank(trouble: Trouble | None) -> int:

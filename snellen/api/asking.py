@@ -33,7 +33,16 @@ from snellen.reports.run_page import render
 from snellen.reports.runs import AskRun
 from snellen.runtime.input_pictures import stored_pictures
 from snellen.runtime.resources import open_pictures, resources
-from snellen.summaries.runs import after_revisions, drawn, in_words, notices_of, outcome, steps_of, verdict_in_words
+from snellen.summaries.runs import (
+    answer_with_confidence,
+    caveat_in_words,
+    drawn,
+    in_words,
+    notices_of,
+    outcome,
+    steps_of,
+    verdict_in_words,
+)
 from snellen.threads import ask as asks
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, from_json
@@ -125,6 +134,16 @@ class AskResult(Displayed):
         return self.state.error or in_words(from_json(self.state.answer))
 
     @property
+    def confidence(self) -> float | None:
+        """The probability that the answer is right, in [0, 1]; None where no calibration holds for the run."""
+        return self.state.confidence
+
+    @property
+    def rival(self) -> str | None:
+        """The next likeliest answer where this one is unsure, empty where none is known; None where it is sure."""
+        return self.state.rival
+
+    @property
     def error(self) -> str | None:
         """The reason why there is no answer, in a sentence."""
         return self.state.error
@@ -168,8 +187,8 @@ class AskResult(Displayed):
 
     @property
     def caveats(self) -> list[str]:
-        """Caveats to know before trusting the answer."""
-        return notices_of(self.state)
+        """Caveats to know before trusting the answer; first what no tool was taught."""
+        return [*filter(None, [caveat_in_words(self.state.caveat)]), *notices_of(self.state)]
 
     @property
     def verdict(self) -> str:
@@ -194,10 +213,10 @@ class AskResult(Displayed):
     def markdown(self) -> str:
         """Return the answer and the steps in Markdown."""
         judged = [] if self.state.verdict == "unjudged" else [f"Judged {verdict_in_words(self.state)}.", ""]
-        revised = after_revisions(self.state.revisions)
-        answer = f"**{self.text}** ({revised})" if revised else f"**{self.text}**"
-        lines = [answer, "", *judged, *(f"- `{one.source}` → {outcome(one.record)}" for one in self.steps)]
-        return "\n".join([*lines, *(f"\n*{one}*" for one in self.caveats)])
+        caveat = [f"*{first}*", ""] if (first := caveat_in_words(self.state.caveat)) else []
+        answer = f"**{self.text if self.error else answer_with_confidence(self.text, self.state)}**"
+        lines = [*caveat, answer, "", *judged, *(f"- `{one.source}` → {outcome(one.record)}" for one in self.steps)]
+        return "\n".join([*lines, *(f"\n*{one}*" for one in notices_of(self.state))])
 
     def __repr__(self) -> str:
         return f"AskResult({self.text!r}, status={self.status!r}, thread={self.thread!r})"

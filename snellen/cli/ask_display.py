@@ -18,8 +18,9 @@ from snellen.reports.runs import ANSWER_FILE, AskRun, write_run, write_text
 from snellen.runtime.resources import open_pictures
 from snellen.summaries.learning import hint_lines, meaning_in_words, outcome_lines, phase_in_words
 from snellen.summaries.runs import (
-    answer_and_caveat,
+    answer_with_confidence,
     attempt_in_words,
+    caveat_in_words,
     fault_in_words,
     feedback_in_words,
     notices_of,
@@ -216,6 +217,7 @@ class AskDisplay(ThreadDisplay["AskState"]):
             self.line("  ", words, "bold green" if helped else "yellow")
 
     def _show_attempt(self, attempt: Json) -> None:
+        self._show_caveat(attempt.get("caveat"))
         self.line("answer  ", attempt_in_words(attempt), "bold")
         feedback = feedback_in_words(self._state) if self._state else ""
         self.line("judged  ", f"wrong ({feedback})", "bold red")
@@ -249,12 +251,17 @@ class AskDisplay(ThreadDisplay["AskState"]):
             self._show_so_far(state)
         for notice in notices_of(state):
             self.line("! ", notice, "yellow")
+        self._show_caveat(state.caveat)
         if state.error is None:
-            self.line("answer  ", answer_and_caveat(result.answer_text, state), "bold")
+            self.line("answer  ", answer_with_confidence(result.answer_text, state), "bold")
         if state.verdict != "unjudged":
             self.line("judged  ", verdict_in_words(state), "bold green" if state.verdict == "right" else "bold red")
         for line in hint_lines([LearningOutcome.from_json(one) for one in state.learned]):
             print_line(self.screen, line)
+
+    def _show_caveat(self, caveat: str | None) -> None:
+        if caveat is not None:
+            self.line("! ", caveat_in_words(caveat), "bold yellow")
 
     def _heading(self, text: str) -> None:
         self.line("", text, "bold cyan")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.summaries.investigations import doing as examining_in_words
 from snellen.summaries.learning import phase_in_words
-from snellen.summaries.runs import attempt_in_words
+from snellen.summaries.runs import answer_with_confidence, attempt_in_words, caveat_in_words, in_words
 from snellen.threads.events import (
     InvestigationProgress,
     LearningProgress,
@@ -18,6 +18,7 @@ from snellen.threads.events import (
     Waits,
 )
 from snellen.threads.progress import LOADING, doing_after
+from snellen.values import from_json
 
 if TYPE_CHECKING:
     from snellen.graphs.states import ChatState, Json
@@ -60,6 +61,8 @@ class ThreadTrace:
         plan: The plan's steps in words.
         program: The program's text.
         steps: The executed steps (``StepRecord`` in JSON form).
+        caveat: What no tool was taught and the answer depends on, as a sentence; empty where all was.
+        answer: The answer in words with its confidence; empty where there is none.
         revisions: Revisions of the program (``Revision`` in JSON form).
         answers: Wrong answers so far, in words.
         critiques: Faults that were found (``Critique`` in JSON form).
@@ -77,6 +80,8 @@ class ThreadTrace:
     plan: tuple[str, ...] = ()
     program: str = ""
     steps: tuple[Json, ...] = ()
+    caveat: str = ""
+    answer: str = ""
     revisions: tuple[Json, ...] = ()
     answers: tuple[str, ...] = ()
     critiques: tuple[Json, ...] = ()
@@ -117,6 +122,7 @@ class ThreadTrace:
     def _after_node(self, node: str, update: Json) -> ThreadTrace:
         changed: dict[str, Any] = {"activity": _activity_after(node, update), "share": None}
         if node == "run":
+            changed |= _answer(update)
             changed["revisions"] = tuple(update.get("revisions", ()))
             if any(one["helped"] is False for one in changed["revisions"][-1:]):
                 # The run before is brought back.
@@ -188,11 +194,23 @@ def _of_task(state: Json) -> ThreadTrace:
         program=str(state.get("program", "")),
         # The steps of a run that is about to be bettered are not those of the program above.
         steps=() if state.get("best_run") else tuple(state.get("steps", ()))[-MAX_STEPS:],
+        **_answer(state),
         revisions=tuple(state.get("revisions", ())),
         answers=tuple(attempt_in_words(one) for one in state.get("attempts", ())),
         critiques=tuple(state.get("critiques", ())),
         learned=tuple(state.get("learned", ())),
     )
+
+
+def _answer(run: Json) -> Json:
+    """Return what a run says, from the fields of its state."""
+    from snellen.graphs.states import AskState
+
+    confidence, rival = run.get("confidence"), run.get("rival")
+    state = AskState(answer=run.get("answer"), caveat=run.get("caveat"), confidence=confidence, rival=rival)
+    answered = state.answer is not None and not run.get("error") and not run.get("best_run")
+    answer = answer_with_confidence(in_words(from_json(state.answer)), state) if answered else ""
+    return {"caveat": caveat_in_words(state.caveat), "answer": answer}
 
 
 def _of_inquiry(state: Json) -> ThreadTrace:

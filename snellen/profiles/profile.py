@@ -35,6 +35,7 @@ from snellen.profiles.model_settings import (
 )
 from snellen.profiles.run_settings import (
     CollectionSettings,
+    ConfidenceSettings,
     CorrectionSettings,
     FamiliaritySettings,
     FreeformSettings,
@@ -100,6 +101,7 @@ class Profile(SettingsTable):
     freeform: FreeformSettings = FreeformSettings()
     world_settings: WorldSettings | None = Field(default=None, alias="world")
     familiarity: FamiliaritySettings | None = None
+    confidence: ConfidenceSettings = ConfidenceSettings()
 
     def world(self) -> TaskWorld:
         """Import the world that the profile names: the only door to it.

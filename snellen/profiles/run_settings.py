@@ -121,6 +121,15 @@ class FamiliaritySettings(SettingsTable):
     """A distance that replaces the one in the file."""
 
 
+class ConfidenceSettings(SettingsTable):
+    """``[confidence]``: how sure answers are said to be."""
+
+    file: str = ""
+    """Coefficients written by ``python -m benchmarks.confidence fit``; empty to say nothing about confidence."""
+    sure: float = Field(default=0.7, ge=0, le=1)
+    """Answers of less confidence are called unsure, and the next likeliest is shown beside them."""
+
+
 class FreeformSettings(SettingsTable):
     """``[freeform]``: how free answers are scored."""
 

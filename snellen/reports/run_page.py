@@ -19,8 +19,9 @@ from snellen.reports.runs import AskRun
 from snellen.reports.templating import rendered
 from snellen.summaries.learning import counts_in_words, hint_lines, meaning_in_words
 from snellen.summaries.runs import (
-    after_revisions,
+    answer_with_confidence,
     attempt_in_words,
+    caveat_in_words,
     fault_in_words,
     feedback_in_words,
     notices_of,
@@ -64,10 +65,12 @@ def render(run: AskRun, store: ArtifactStore) -> str:
         verdict=verdict_in_words(state),
         feedback=feedback_in_words(state),
         notices=notices_of(state),
-        revised=after_revisions(state.revisions),
+        caveat=caveat_in_words(state.caveat),
+        answer_text=answer_with_confidence(run.answer_text, state),
         revisions=[_revision(revision) for revision in state.revisions],
         attempts=[
             {
+                "caveat": caveat_in_words(attempt.get("caveat")),
                 "text": attempt_in_words(attempt),
                 "failed": attempt["error"] is not None,
                 "revisions": [revision_in_words(one) for one in attempt.get("revisions", ())],

@@ -88,7 +88,7 @@ def attempts_with(state: AskState) -> list[Json]:
     """
     answer = fitted_answer(state.answer, limit=_MAX_ATTEMPT_BYTES).value
     shown = [step for step in state.steps if step.get("tool") in {*MARKING, *EDITING}] if not state.attempts else []
-    attempt: Json = {"answer": answer, "error": state.error}
+    attempt: Json = {"answer": answer, "error": state.error, "caveat": state.caveat}
     attempt["steps"] = fitted_steps(shown, limit=2 * _MAX_ATTEMPT_BYTES).value
     if state.revisions:
         attempt["revisions"] = [

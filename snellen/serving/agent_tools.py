@@ -46,7 +46,13 @@ class TaskAnswer(BaseModel):
     thread: str
     status: str
     """``finished``, or ``failed``: then the answer says why there is none."""
+    caveat: str | None
+    """What no tool was taught and the answer depends on; read it first."""
     answer: str
+    confidence: float | None
+    """The probability that the answer is right; None where it is not known."""
+    rival: str | None
+    """The next likeliest answer where this one is unsure; None where it is sure."""
     steps: list[str]
     revisions: list[str]
     """Revisions of the program after a run in trouble, and whether each helped."""
@@ -116,7 +122,10 @@ def answer_of(thread: str, state: AskState, store: ArtifactStore) -> TaskAnswer:
     return TaskAnswer(
         thread=thread,
         status=FAILED if state.error else "finished",
+        caveat=state.caveat,
         answer=state.error or in_words(answer),
+        confidence=state.confidence,
+        rival=state.rival,
         steps=[f"{one.tool}: {outcome(one)}" for one in steps_of(state)],
         revisions=[revision_in_words(one) for one in state.revisions],
         notices=notices_of(state),

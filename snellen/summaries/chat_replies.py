@@ -15,7 +15,9 @@ from snellen.reasoning.language.inflection import counted, singular
 from snellen.reasoning.meanings.meanings import read_meaning
 from snellen.summaries.answer_sentences import answer_sentence
 from snellen.summaries.runs import (
-    answer_and_caveat,
+    after_revisions,
+    answer_with_confidence,
+    caveat_in_words,
     drawn,
     fault_in_words,
     in_words,
@@ -25,6 +27,7 @@ from snellen.summaries.runs import (
     revision_in_words,
     steps_of,
 )
+from snellen.tools.program import UNDECIDED
 from snellen.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
@@ -52,26 +55,30 @@ def answer_in_words(ended: AskState, remark: Remark, meaning: str = "") -> str:
     answer = (
         "here is the picture" if isinstance(from_json(ended.answer), Picture) else in_words(from_json(ended.answer))
     )
-    sentence = _sentence(ended, meaning) or answer[:1].upper() + answer[1:]
-    text = answer_and_caveat(sentence, ended)
-    text = f"I have no answer: {ended.error}" if ended.error else text
+    revised = after_revisions(ended.revisions)
+    if sentence := _sentence(ended, meaning):
+        text = f"{sentence} ({revised})" if revised else sentence
+    else:
+        text = answer_with_confidence(answer, ended)
+    text = f"I have no answer: {ended.error}" if ended.error else text[:1].upper() + text[1:]
     if remark.right:
         return f"Good: {answer}. I remember how I got there."
     if remark:
         text = _second_answer(ended, text)
     notices = [one for one in notices_of(ended) if one not in text]
-    return "\n\n".join([text, *(f"*{one}*" for one in notices[:3])])
+    return "\n\n".join([*filter(None, [caveat_in_words(ended.caveat)]), text, *(f"*{one}*" for one in notices[:3])])
 
 
 def _sentence(ended: AskState, meaning: str) -> str:
     """Say an answer as a sentence, with how sure it is; empty where its instruction has no meaning that was read."""
-    if not meaning or ended.answer is None:
+    if not meaning or ended.answer is None or ended.answer == UNDECIDED:
         return ""
     sentence = answer_sentence(read_meaning(meaning), from_json(ended.answer))
     score = _score(ended)
     if score is None or isinstance(from_json(ended.answer), Picture):
         return sentence
-    return f"{sentence.rstrip('.')}; {_sureness(score)}."
+    rival = f", it may be {ended.rival}" if ended.rival else ""
+    return f"{sentence.rstrip('.')}; {_sureness(score)}{rival}."
 
 
 def certainty_in_words(ended: AskState, meaning: str) -> str:
@@ -105,8 +112,10 @@ def _regions(ended: AskState) -> list[Region]:
 
 
 def _score(ended: AskState) -> float | None:
-    """Return the least score of the regions that an answer rests on; None where it rests on none."""
-    return min((one.score for one in _regions(ended)), default=None)
+    """Return the confidence in an answer, or where none is known the least score of the regions that it rests on."""
+    return (
+        ended.confidence if ended.confidence is not None else min((one.score for one in _regions(ended)), default=None)
+    )
 
 
 def _sureness(score: float) -> str:

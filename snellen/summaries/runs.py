@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _SHOWN_REGIONS: Final = 4
 SURE_AT_ALL: Final = 0.005
 """A critique of less certainty is a guess: its percentage would read 0."""
+_MOST_SHOWN: Final = 0.99
+"""The highest confidence that is shown: 1.00 would be read as certainty."""
 _OUTLINE: Final = (255, 64, 129)
 
 
@@ -41,11 +43,19 @@ def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
     return as_text(value)
 
 
-def answer_and_caveat(answer: str, state: AskState) -> str:
-    """Say an answer, after which revisions it came, and why nothing follows from it where that is so."""
+def caveat_in_words(caveat: str | None) -> str:
+    """Say what no tool was taught and an answer depends on, as a sentence to read before it; empty where all was."""
+    return "" if caveat is None else f"{caveat[:1].upper()}{caveat[1:]}."
+
+
+def answer_with_confidence(answer: str, state: AskState) -> str:
+    """Say an answer, how sure it is, its rival where it is unsure, and after which revisions it came."""
+    if state.confidence is not None:
+        answer = f"{answer} ({min(state.confidence, _MOST_SHOWN):.2f})"
+    if state.rival is not None:
+        answer = f"unsure: {answer}{f', or {state.rival}' if state.rival else ''}"
     revised = after_revisions(state.revisions)
-    answer = f"{answer} ({revised})" if revised else answer
-    return answer if state.caveat is None else f"{answer}: but {state.caveat}"
+    return f"{answer} ({revised})" if revised else answer
 
 
 def after_revisions(revisions: Sequence[Json]) -> str:

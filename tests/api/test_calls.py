@@ -62,7 +62,7 @@ def test_a_result_shows_itself() -> None:
     result = snellen.ask(SCENE, "Is there a dog?", answer="yes")
     assert repr(result) == f"AskResult('yes', status='finished', thread={result.thread!r})"
     assert result.verdict == "right"
-    assert result._repr_markdown_().startswith("**yes**\n\nJudged right (expected: yes).")
+    assert result._repr_markdown_().startswith(f"**yes ({result.confidence:.2f})**\n\nJudged right")
     assert result.html().startswith("<!doctype html>")
     shown = result._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!doctype html&gt;')
@@ -133,7 +133,7 @@ def test_a_wrong_answer_is_corrected_and_forgotten() -> None:
     wrong = snellen.ask(BEACH, "Is there a wave?", learn=False)
     right = snellen.correct(wrong.thread, answer="yes")
     assert isinstance(right, snellen.AskResult)
-    assert (wrong.answer, right.answer, right.verdict) == ("no", "yes", "right")
+    assert (wrong.answer, right.answer, right.verdict) == ("undecided", "yes", "right")
     assert right.learned[0].kept
 
     known = snellen.memory.list(concept="wave")

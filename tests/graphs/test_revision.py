@@ -184,7 +184,7 @@ async def test_a_name_that_nobody_was_taught_stays_said(tmp_path: Path) -> None:
     left = Reviser(program=counted)
 
     assert state.answer == 3
-    assert state.caveat == "no tool was taught 'unicorn', so nothing follows from this"
+    assert state.caveat == "never taught unicorn; any answer is a guess; teach it: snellen learn unicorn"
     assert (await ended(context_with(tmp_path / "empty", left))).caveat == state.caveat
     assert left.troubles == []
 

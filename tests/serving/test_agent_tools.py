@@ -11,7 +11,7 @@ from snellen.reasoning.reading.remarks import Remark
 from snellen.reasoning.revision import Revision
 from snellen.serving.agent_tools import answer_of
 from snellen.summaries.chat_replies import answer_in_words, steps_in_words
-from snellen.summaries.runs import answer_and_caveat
+from snellen.summaries.runs import answer_with_confidence
 
 HELPED = Revision("empty", "Step 2 rests on nothing.", "Look for <hens>.", "A", "B", helped=True)
 IN_VAIN = Revision("error", "Step 3 failed.", "Widen the crop.", "B", "C", helped=False)
@@ -34,7 +34,7 @@ def test_a_result_of_the_api_has_typed_revisions(tmp_path: Path) -> None:
     result = AskResult("t", STATE, None, ArtifactStore(tmp_path))
 
     assert result.revisions == [HELPED, IN_VAIN]
-    assert result.markdown().startswith("**red** (after one revision: look for <hens>)")
+    assert result.markdown().startswith("**red (after one revision: look for <hens>)**")
 
 
 def test_a_conversation_tells_revisions() -> None:
@@ -45,10 +45,8 @@ def test_a_conversation_tells_revisions() -> None:
 
 
 def test_an_answer_says_after_how_many_revisions_it_came() -> None:
-    twice = AskState(answer="red", revisions=[HELPED.to_json(), HELPED.to_json()], caveat="nothing follows")
+    twice = AskState(answer="red", revisions=[HELPED.to_json(), HELPED.to_json()])
     never = AskState(answer="red", revisions=[IN_VAIN.to_json()])
 
-    assert answer_and_caveat("red", twice) == (
-        "red (after two revisions: look for <hens>; look for <hens>): but nothing follows"
-    )
-    assert answer_and_caveat("red", never) == "red"
+    assert answer_with_confidence("red", twice) == "red (after two revisions: look for <hens>; look for <hens>)"
+    assert answer_with_confidence("red", never) == "red"

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.oracle import Oracle
 from snellen.microworld.scenes import Scene, SceneObject
-from snellen.tools.program import ProgramError, caveat_of, final_value
+from snellen.tools.program import ProgramError, caveat_of, decided_value
 from snellen.tools.program.fields import REGION_FIELDS
 from snellen.tools.program.functions import FUNCTIONS
 from snellen.tools.registry import catalogue
@@ -48,7 +48,7 @@ def test_an_example_gives_what_the_page_says(program: str, said: str) -> None:
         return
     records = sight.run(program)
     caveat = caveat_of(records)
-    assert as_text(final_value(records)).strip() + (f", but {caveat}" if caveat else "") == said.strip()
+    assert f"{f'{caveat}: ' if caveat else ''}{as_text(decided_value(records)).strip()}" == said.strip()
 
 
 def test_every_tool_of_regions_field_and_function_has_an_example() -> None:

@@ -6,7 +6,15 @@ and ``for NAME in LIST:``. A program of any origin is hostile input: its text ne
 
 from snellen.tools.program.check import RESULT, check, inputs_for, load
 from snellen.tools.program.run import run
-from snellen.tools.program.steps import ProgramFailed, StepRecord, caveat_of, final_value
+from snellen.tools.program.steps import (
+    UNDECIDED,
+    ProgramFailed,
+    StepRecord,
+    caveat_of,
+    decided_value,
+    denies,
+    final_value,
+)
 from snellen.tools.program.syntax import (
     Assign,
     Call,
@@ -22,6 +30,7 @@ from snellen.tools.program.syntax import (
 
 __all__ = [
     "RESULT",
+    "UNDECIDED",
     "Assign",
     "Call",
     "For",
@@ -35,6 +44,8 @@ __all__ = [
     "StepRecord",
     "caveat_of",
     "check",
+    "decided_value",
+    "denies",
     "final_value",
     "inputs_for",
     "load",

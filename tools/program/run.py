@@ -10,6 +10,7 @@ from typing import Any
 
 from snellen import values
 from snellen.errors import BadInput, SnellenError, out_of_memory
+from snellen.tools.evidence import ToolEvidence
 from snellen.tools.program.check import check
 from snellen.tools.program.evaluation import evaluate
 from snellen.tools.program.expressions import Expression
@@ -81,6 +82,7 @@ class _Outcome:
 
     arguments: dict[str, Any] = field(default_factory=dict)
     output: Any = None
+    evidence: dict[str, Any] = field(default_factory=dict)
 
 
 def _failure(tool: str, raised: Exception) -> str:
@@ -155,7 +157,9 @@ class _Execution:
         record = _begun(statement, address)
         started = time.monotonic()
         deadline = started + self.limits.seconds - self.seconds
-        context = replace(self.context, variables=self.variables, warnings=[], deadline=deadline)
+        context = replace(
+            self.context, variables=self.variables, warnings=[], evidence=ToolEvidence(), deadline=deadline
+        )
         error: str | None = None
         outcome = _Outcome()
         try:
@@ -173,6 +177,7 @@ class _Execution:
             seconds=time.monotonic() - started,
             error=error,
             warnings=context.warnings,
+            evidence=context.evidence.to_json() | outcome.evidence,
             given=address in self.overrides,
         )
 
@@ -221,6 +226,7 @@ class _Execution:
         if before is not None:
             outcome.output = before.value
             context.warnings.extend(before.warnings)
+            outcome.evidence = before.evidence
             return
         tool = self.tools.find(call.tool)
         if tool is None:

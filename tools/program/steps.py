@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
@@ -14,6 +15,8 @@ from snellen.values import Json
 SET: Final = "SET"
 IF: Final = "IF"
 FOR: Final = "FOR"
+UNDECIDED: Final = "undecided"
+"""The answer of a run that could only guess about what no tool was taught."""
 """The ``tool`` of steps that call none: ``NAME=value``, the condition of an ``if``, the list of a ``for``."""
 
 
@@ -33,6 +36,7 @@ class StepRecord:
         seconds: Wall-clock seconds.
         error: One sentence when it failed; the program stops there.
         warnings: Sentences for the user.
+        evidence: How sure the models behind it were (``snellen.tools.evidence.ToolEvidence`` in JSON form).
         given: Whether the output was given from outside (``run``'s ``overrides``) instead of computed.
     """
 
@@ -47,12 +51,13 @@ class StepRecord:
     seconds: float = 0.0
     error: str | None = None
     warnings: list[str] = field(default_factory=list)
+    evidence: dict[str, Json] = field(default_factory=dict)
     given: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """Return the record as plain JSON; ``given`` is only written where it is true, as most records are computed."""
-        written = asdict(self)
-        return written if self.given else {name: value for name, value in written.items() if name != "given"}
+        """Return the record as plain JSON; ``given`` and ``evidence`` are only written where they say something."""
+        left_out = {name for name in ("evidence", "given") if not getattr(self, name)}
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     @classmethod
     def from_json(cls, data: dict[str, Json]) -> StepRecord:
@@ -83,10 +88,37 @@ class ProgramFailed(SnellenError):  # noqa: N818 - read aloud as what happened
 
 
 def caveat_of(records: Sequence[StepRecord]) -> str | None:
-    """Return why nothing follows from a run's answer: it looked for names that no tool was taught; else ``None``."""
-    outputs = [record.value for record in records if record.tool not in {SET, IF, FOR}]
-    names = dict.fromkeys(output.name for output in outputs if isinstance(output, values.Untaught))
-    return f"no tool was taught {' or '.join(map(repr, names))}, so nothing follows from this" if names else None
+    """Return what a run's answer depends on and no tool was taught, in a sentence; ``None`` where all was."""
+    names = list(dict.fromkeys(name for record in records for name in _untaught(record)))
+    if not names:
+        return None
+    lessons = " and ".join(f"snellen learn {shlex.quote(name)}" for name in names)
+    return f"never taught {' or '.join(names)}; any answer is a guess; teach it: {lessons}"
+
+
+def decided_value(records: Sequence[StepRecord]) -> Any:  # noqa: ANN401 - whatever the program computed
+    """Return the value of a finished run, or ``undecided``: "no" and 0 say nothing about what no tool was taught.
+
+    Raises:
+        ProgramFailed: The run stopped at a step that failed.
+        BadInput: No RESULT was reached.
+    """
+    value = final_value(records)
+    if isinstance(value, values.Picture) or caveat_of(records) is None:
+        return value
+    not_found = any(isinstance(record.value, values.Untaught) for record in records)
+    return UNDECIDED if not_found or denies(value) else value
+
+
+def denies(value: object) -> bool:
+    """Tell whether an answer is that there is nothing: "no", 0, none."""
+    return value == [] or values.as_text(value) in {"no", "0", "none", ""}
+
+
+def _untaught(record: StepRecord) -> list[str]:
+    output = record.value if record.tool not in {SET, IF, FOR} else None
+    found = output.name.split(", ") if isinstance(output, values.Untaught) else []
+    return [*found, *record.evidence.get("untaught", ())]
 
 
 def final_value(records: Sequence[StepRecord]) -> Any:  # noqa: ANN401 - whatever the program computed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
@@ -15,7 +15,7 @@ from snellen.tools.editing.regions import best
 from snellen.tools.regions.computing import check_count
 from snellen.tools.regions.sources import picture_of
 from snellen.tools.registry import ToolContext, tool
-from snellen.tools.vision.ask import normalised
+from snellen.tools.vision.ask import normalised, note_answer
 from snellen.tools.vision.context import crops, models_of, softmax, widened
 from snellen.tools.vision.segment import segment
 from snellen.values import Picture, Region, describe
@@ -46,19 +46,10 @@ def name_regions(context: ToolContext, image: Picture, object: list[Region]) -> 
 
     The score is the certainty of the name. NAME0[0].label is the name of the first.
     """
-    check_count(len(object))
-    models = models_of(context)
-    expansion = models.expansion_of("CLIP")
-    names = expansion.all_names()
-    if not object or not names:
-        return object
-    template = models.profile.entry(ClipModel).template
-    texts = [template.format(name) for name in names]
-    logits = models.similarity(crops(context, image, object), texts, names=names)
-    return [
-        _named(region, dict(zip(names, softmax(row.tolist()), strict=True)), expansion)
-        for region, row in zip(object, logits, strict=True)
-    ]
+    named = _name_each(context, image, object)
+    for each in sorted(named, key=lambda each: -each.region.score):
+        context.evidence.note_answer(each.region.label, each.region.score, each.rival)
+    return [each.region for each in named]
 
 
 @tool("THINGS")
@@ -71,14 +62,45 @@ def locate_things(context: ToolContext, image: Picture) -> list[Region]:
     return sorted(name_regions(context, image, things), key=lambda region: -region.score)
 
 
-def name_segments(context: ToolContext, image: Picture) -> list[Region]:
+@dataclass(frozen=True)
+class RegionName:
+    """A region labelled by its likeliest name, with the probabilities of all names."""
+
+    region: Region
+    probabilities: Mapping[str, float]
+
+    @property
+    def rival(self) -> str:
+        """The next likeliest name; empty where there is no other."""
+        others = [name for name in self.probabilities if name != self.region.label]
+        return max(others, key=self.probabilities.__getitem__, default="")
+
+
+def name_segments(context: ToolContext, image: Picture) -> list[RegionName]:
     """Return the segments that are no ground with their names, as THINGS does, but without masks."""
     segments = models_of(context).segment([context.pictures.get(image.id)])[0]
     things = [each for each in segments if not is_ground(each.name)]
-    return name_regions(context, image, [Region(each.box, each.score, each.name, picture=image.id) for each in things])
+    regions = [Region(each.box, each.score, each.name, picture=image.id) for each in things]
+    return _name_each(context, image, regions)
 
 
-def _named(region: Region, probabilities: Mapping[str, float], expansion: Expansion) -> Region:
+def _name_each(context: ToolContext, image: Picture, regions: Sequence[Region]) -> list[RegionName]:
+    check_count(len(regions))
+    models = models_of(context)
+    expansion = models.expansion_of("CLIP")
+    names = expansion.all_names()
+    if not regions or not names:
+        return [RegionName(region, {}) for region in regions]
+    template = models.profile.entry(ClipModel).template
+    texts = [template.format(name) for name in names]
+    logits = models.similarity(crops(context, image, regions), texts, names=names)
+    return [
+        _named(region, dict(zip(names, softmax(row.tolist()), strict=True)), expansion)
+        for region, row in zip(regions, logits, strict=True)
+    ]
+
+
+def _named(region: Region, probabilities: Mapping[str, float], expansion: Expansion) -> RegionName:
     """Weigh the classifier's names evenly with the label; that of a group speaks for its members as they are likely."""
     members = [name for name in expansion.names(region.label) if name in probabilities] if region.label else []
     total = sum(probabilities[name] for name in members)
@@ -88,7 +110,7 @@ def _named(region: Region, probabilities: Mapping[str, float], expansion: Expans
         share = probabilities[name] / total if total else 1 / len(members)
         weighed[name] += certainty * share / 2
     name = max(weighed, key=weighed.__getitem__)
-    return replace(region, label=name, score=weighed[name])
+    return RegionName(replace(region, label=name, score=weighed[name]), weighed)
 
 
 def read_property(text: str) -> str:
@@ -132,4 +154,7 @@ def _colours(context: ToolContext, regions: Sequence[Region]) -> list[str]:
         for region, picture in zip(regions, pictures, strict=True)
     ]
     questions = [f"what color is the {singular(region.label) or 'object'}?" for region in regions]
-    return [normalised(answer) for answer in models_of(context).answer(shown, questions)]
+    answers = models_of(context).answer(shown, questions)
+    for answer in answers:
+        note_answer(context, answer)
+    return [normalised(answer) for answer in answers]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from snellen.models.vision.detection import Detections
 from snellen.models.vision.name_expansion import split_colour, without_adjective
 from snellen.profiles import LocModel
 from snellen.tools.registry import ToolContext, tool
+from snellen.tools.vision.ask import note_answer
 from snellen.tools.vision.context import models_of, widened
 from snellen.tools.vision.describe import name_segments
-from snellen.tools.vision.support import supported
+from snellen.tools.vision.support import is_one, seen_by_one, supported
 from snellen.values import Picture, Region, Untaught
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
     expansion = models.expansion_of("LOC")
     regions = _detect(context, image, expansion.names(object))
     unknown = expansion.untaught(object)
+    context.evidence.note_untaught(unknown)
     if not unknown:
         return regions
     named = " and ".join(map(repr, unknown))
@@ -79,14 +82,25 @@ def _is_coloured(models: Models, name: str) -> bool:
 def _has_colour(context: ToolContext, image: Picture, region: Region, colour: str) -> bool:
     picture = context.pictures.get(image.id)
     shown = picture.crop(widened(region.box, picture.size, margin=_MARGIN))
-    return models_of(context).answer([shown], [f"is the {region.label} {colour}?"])[0].strip().casefold() == "yes"
+    answer = models_of(context).answer([shown], [f"is the {region.label} {colour}?"])[0]
+    note_answer(context, answer)
+    return answer.strip().casefold() == "yes"
 
 
 def _detect_plain(context: ToolContext, image: Picture, names: list[str]) -> list[Region]:
     models = models_of(context)
     detections = models.detect([context.pictures.get(image.id)], [names])[0]
     regions = [Region(each.box, each.score, label=each.name, picture=image.id) for each in detections]
+    if isinstance(detections, Detections):
+        context.evidence.note_rejected([detections.rejected])
     sure, taught = models.profile.entry(LocModel).sure, models.expansion.all_names()
     if sure is None or not any(without_adjective(name) in taught for name in names):
         return regions
-    return supported(regions, name_segments(context, image), names, taught, sure=sure)
+    segments = name_segments(context, image)
+    things = [each.region for each in segments]
+    located = supported(regions, things, names, taught, sure=sure)
+    others = [each for each in segments if each.region.label not in names]
+    context.evidence.note_resemblance(each.probabilities.get(name, 0.0) for each in others for name in names)
+    context.evidence.note_rejected(each.score for each in regions if not any(is_one(each, one) for one in located))
+    context.evidence.alone += seen_by_one(located, regions, things, taught)
+    return located

@@ -30,9 +30,18 @@ def supported(
         sure: The score from which on a region needs no support.
     """
     kept = [one for one in regions if _called(one, taught) is None or one.score >= sure or _meant(one, things, taught)]
-    missed = [thing for thing in things if thing.label in names and not any(_is_one(one, thing) for one in kept)]
+    missed = [thing for thing in things if thing.label in names and not any(is_one(one, thing) for one in kept)]
     placed = [_placed(one, _meant(one, things, taught), kept) for one in kept]
     return sorted([*placed, *missed], key=lambda one: -one.score)
+
+
+def seen_by_one(
+    located: Sequence[Region], regions: Sequence[Region], things: Sequence[Region], taught: Collection[str]
+) -> int:
+    """Return how many of the located regions only one of the two models saw; learned names are the detector's alone."""
+    known = [one for one in located if _called(one, taught) is not None]
+    detected = [any(is_one(one, region) for region in regions) for one in known]
+    return sum(not (seen and _meant(one, things, taught)) for one, seen in zip(known, detected, strict=True))
 
 
 def _called(region: Region, taught: Collection[str]) -> str | None:
@@ -43,13 +52,14 @@ def _called(region: Region, taught: Collection[str]) -> str | None:
 
 def _meant(region: Region, things: Sequence[Region], taught: Collection[str]) -> list[Region]:
     name = _called(region, taught)
-    return [thing for thing in things if thing.label == name and _is_one(region, thing)]
+    return [thing for thing in things if thing.label == name and is_one(region, thing)]
 
 
-def _is_one(region: Region, thing: Region) -> bool:
+def is_one(region: Region, thing: Region) -> bool:
+    """Tell whether two regions show one thing."""
     return covered(region.box, thing.box) >= ONE_THING
 
 
 def _placed(region: Region, things: Sequence[Region], regions: Sequence[Region]) -> Region:
-    alone = len(things) == 1 and sum(_is_one(each, things[0]) for each in regions) == 1
+    alone = len(things) == 1 and sum(is_one(each, things[0]) for each in regions) == 1
     return replace(region, box=things[0].box) if alone else region

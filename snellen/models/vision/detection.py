@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from snellen.profiles import LocModel, Profile
 
 _REMEMBERED_QUERIES = 4096
+FAINT = 0.02
+"""Boxes that score less say nothing, not even that something was nearly found."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,16 @@ class Detection:
     box: tuple[int, int, int, int]
     score: float
     name: str
+
+
+class Detections(list[Detection]):
+    """The boxes of a call, best first.
+
+    Attributes:
+        rejected: The highest score of a thing that the threshold left out, in [0, 1].
+    """
+
+    rejected: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,7 +92,7 @@ class Detector:
         self._prompts = prompts
         self._candidate_queries: dict[str, torch.Tensor] = {}
 
-    def __call__(self, calls: Sequence[DetectionCall]) -> list[list[Detection]]:
+    def __call__(self, calls: Sequence[DetectionCall]) -> list[Detections]:
         """Detect in one forward pass, whatever the calls look for.
 
         Each name of the batch is encoded once and scored against every patch of every picture, ``(pictures, patches,
@@ -89,13 +101,13 @@ class Detector:
         """
         names = sorted({name for call in calls for name in call.names})
         if not names:
-            return [[] for _ in calls]
+            return [Detections() for _ in calls]
         with self.checkpoint.inference():
             sight = self.look([call.picture for call in calls])
             scores, boxes = self.scores(sight, calls, names), sight.boxes.cpu()
         columns = [[names.index(name) for name in call.names] for call in calls]
         return [
-            self.detections(call, scores[row][:, columns[row]], boxes[row]) if call.names else []
+            self.detections(call, scores[row][:, columns[row]], boxes[row]) if call.names else Detections()
             for row, call in enumerate(calls)
         ]
 
@@ -196,18 +208,23 @@ class Detector:
             )
         return torch.stack([known[f"{name}\n{each}"] for each in candidates.ids])
 
-    def detections(self, call: DetectionCall, scores: torch.Tensor, boxes: torch.Tensor) -> list[Detection]:
+    def detections(self, call: DetectionCall, scores: torch.Tensor, boxes: torch.Tensor) -> Detections:
         """A call's boxes, best first, from its names' scores ``(patches, names)`` and the boxes ``(patches, 4)``."""
         best = scores.max(dim=-1)
         least = self.settings.threshold if call.threshold is None else call.threshold
         found = [
             Detection(box, float(score), call.names[int(index)])
             for score, index, relative in zip(best.values, best.indices, boxes, strict=True)
-            if float(score) > least and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
+            if float(score) > min(least, FAINT) and (box := to_pixels(relative.tolist(), call.picture.size)) is not None
         ]
+        things = Detections(self._things([each for each in found if each.score > least]))
+        things.rejected = max((each.score for each in self._things(found) if each.score <= least), default=0.0)
+        return things
+
+    def _things(self, detections: Sequence[Detection]) -> list[Detection]:
         if self.settings.joined is None:
-            return suppress(found, iou=self.settings.nms_iou)
-        return joined(found, shared=self.settings.joined)
+            return suppress(detections, iou=self.settings.nms_iou)
+        return joined(detections, shared=self.settings.joined)
 
 
 def to_pixels(relative: Sequence[float], size: tuple[int, int]) -> tuple[int, int, int, int] | None:

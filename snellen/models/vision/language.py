@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from snellen.models.injection import answer_prompts
 from snellen.models.loading import load_checkpoint
@@ -27,6 +27,25 @@ class PictureAndText:
 
     picture: PIL.Image.Image
     text: str
+
+
+class ScoredAnswer(str):
+    """An answer as decoded.
+
+    Attributes:
+        probability: Of all its tokens, in [0, 1].
+        rival: The answer of one token that was next likeliest; empty where the next likeliest has several.
+    """
+
+    __slots__ = ("probability", "rival")
+    probability: float
+    rival: str
+
+    def __new__(cls, text: str, probability: float, rival: str = "") -> Self:
+        """Keep the probability and the rival of a text."""
+        answer = super().__new__(cls, text)
+        answer.probability, answer.rival = probability, rival
+        return answer
 
 
 @dataclass(frozen=True)
@@ -79,12 +98,12 @@ class Answerer:
 
     def _answer(self, calls: Sequence[PictureAndText]) -> list[str]:
         with self.checkpoint.inference():
-            tokens = self.checkpoint.model.generate(
+            generated = self.checkpoint.model.generate(
                 pixel_values=self.checkpoint.pixels([call.picture for call in calls]),
                 **self.checkpoint.tokens([call.text for call in calls]),
                 **self._decoding,
             )
-        return self._words(tokens)
+        return self._words(generated)
 
     def _answer_as_learned(self, calls: Sequence[PictureAndText]) -> list[str]:
         """Answer with the prompts of questions alike; those that have none are answered as ever, in their own pass."""
@@ -153,7 +172,7 @@ class Answerer:
         decoder = self.checkpoint.model.text_decoder
         first = self.checkpoint.model.decoder_start_token_id
         with nullcontext() if prompts is None else answer_prompts(decoder, prompts):
-            tokens = decoder.generate(
+            generated = decoder.generate(
                 input_ids=torch.full((len(questions), 1), first, device=questions.device),
                 eos_token_id=decoder.config.sep_token_id,
                 pad_token_id=decoder.config.pad_token_id,
@@ -161,15 +180,30 @@ class Answerer:
                 encoder_attention_mask=torch.ones(questions.shape[:-1], dtype=torch.long, device=questions.device),
                 **self._decoding,
             )
-        return self._words(tokens)
+        return self._words(generated)
 
     @property
     def _decoding(self) -> dict[str, Any]:
-        return {"max_new_tokens": self.settings.max_new_tokens, "num_beams": 1, "do_sample": False}
+        scored = {"output_scores": True, "return_dict_in_generate": True}
+        return {"max_new_tokens": self.settings.max_new_tokens, "num_beams": 1, "do_sample": False, **scored}
 
-    def _words(self, tokens: torch.Tensor) -> list[str]:
-        answers: list[str] = self.checkpoint.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-        return answers
+    def _words(self, generated: Any) -> list[str]:  # noqa: ANN401 - transformers' outputs of a decoder
+        """Return the answers of a greedy search, each with its probability and the next likeliest of one token."""
+        import torch
+
+        tokenizer = self.checkpoint.tokenizer
+        texts: list[str] = tokenizer.batch_decode(generated.sequences, skip_special_tokens=True)
+        logits = torch.stack(generated.scores, dim=1).float()  # (answers, tokens, vocabulary)
+        tokens = generated.sequences[:, -logits.shape[1] :]
+        chances = logits.softmax(dim=-1).gather(-1, tokens[..., None])[..., 0]
+        after_the_end = tokens.eq(tokenizer.sep_token_id).cumsum(dim=-1) - tokens.eq(tokenizer.sep_token_id).long() > 0
+        probabilities = chances.masked_fill(after_the_end, 1.0).prod(dim=-1).tolist()
+        seconds = tokenizer.batch_decode(logits[:, 0].topk(2).indices[:, 1:], skip_special_tokens=True)
+        lengths = (~tokens.eq(tokenizer.sep_token_id)).logical_and(~after_the_end).sum(dim=-1).tolist()
+        return [
+            ScoredAnswer(text, probability, second if length == 1 else "")
+            for text, probability, second, length in zip(texts, probabilities, seconds, lengths, strict=True)
+        ]
 
 
 class Captioner:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from snellen.profiles import SnellenError
 
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _DETERMINERS = frozenset({"a", "an", "the", "all", "any", "every", "each", "some", "this", "that", "these", "those"})
 _ANYTHING = frozenset({"object", "thing", "item"})
 _COLOURS = frozenset(
@@ -183,6 +185,15 @@ class Expansion:
         parts = [words] if self._known(words) else _parts(words)
         return [_bare(part) for part in parts if not self._teaches(_bare(part), taught)]
 
+    def untaught_in(self, text: str) -> list[str]:
+        """The things of the table that a text speaks of and the checkpoints were never taught."""
+        words = _as_words(text)
+        taught = self.learned.union(self.all_names())
+        for name in sorted((_as_words(each) for each in taught), key=len, reverse=True):
+            words = words.replace(name, " ; ")
+        unknown = (concept.name for concept in self.concepts if concept.name not in taught.union(_COLOURS))
+        return [name for name in unknown if _as_words(name) in words]
+
     def _teaches(self, words: str, taught: frozenset[str]) -> bool:
         if words in taught or not taught.isdisjoint(self._known(words)):
             return True
@@ -254,6 +265,11 @@ class Expansion:
                 groups.add(group)
                 pending.extend(self.parents.get(group, ()))
         return groups
+
+
+def _as_words(text: str) -> str:
+    """Return the words of a text in the singular, a space before and after each."""
+    return f" {' '.join(map(_singular_word, _WORD.findall(text.casefold())))} "
 
 
 def _parts(words: str) -> list[str]:

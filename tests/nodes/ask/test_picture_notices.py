@@ -16,7 +16,7 @@ from snellen.errors import BadInput
 from snellen.graphs.messages import read_message, reference
 from snellen.graphs.states import AskState, ChatState
 from snellen.memory.artifacts import ArtifactStore
-from snellen.nodes.ask.inference import _doubts
+from snellen.nodes.ask.inference import _unfamiliar
 from snellen.nodes.chat.delegation import task_of
 from snellen.runtime.investigation_requests import InvestigationRequest, initial_fields
 from snellen.serving import ServerSettings, Uploads
@@ -83,7 +83,7 @@ def test_an_answer_about_a_grey_picture_comes_with_a_warning(
 ) -> None:
     picture = store.put(PIL.Image.new(mode, (8, 6), color))
     context: Any = SimpleNamespace(models=SimpleNamespace(warning=lambda _: None, troubles=list), pictures=store)
-    said = _doubts(AskState(pictures=[to_json(picture)]), context)
+    said = _unfamiliar(AskState(pictures=[to_json(picture)]), context)
     assert [one for one in said if "no colors" in one] == said
     assert bool(said) == warned
 

@@ -12,7 +12,7 @@ import PIL.Image
 import pytest
 
 from snellen.errors import BadInput, SnellenError
-from snellen.tools.program import ProgramError, StepRecord, caveat_of, load, parse, run
+from snellen.tools.program import ProgramError, StepRecord, caveat_of, decided_value, load, parse, run
 from snellen.tools.registry import ToolContext, catalogue
 from snellen.values import Region, Untaught, Value, from_json, to_json
 from tests.tools.doubles import Shelf
@@ -257,7 +257,8 @@ def test_a_name_that_nobody_was_taught_stays_apart_from_what_was_not_found(conte
     assert records[-1].value == 0
     assert isinstance(records[0].value, Untaught)
     assert records[0].output == {"type": "Untaught", "name": "unicorn"}
-    assert caveat_of(records) == "no tool was taught 'unicorn', so nothing follows from this"
+    assert caveat_of(records) == "never taught unicorn; any answer is a guess; teach it: snellen learn unicorn"
+    assert decided_value(records) == "undecided"
     assert caveat_of(ran("R=RESULT(var=len(BOXES))", context, BOXES=[])) is None
 
 
