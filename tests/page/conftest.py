@@ -25,7 +25,7 @@ _ENDS = 60.0
 _NAMES = ("owner", "ann")
 
 # What is expected is waited for, and no longer than it takes: the usual five seconds measure the machine's load.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=120_000)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def contexts(served: Served, browser: Browser) -> Iterator[Callable[[str], Brows
     def context_of(user: str) -> BrowserContext:
         if user not in known:
             known[user] = browser.new_context(base_url=served.address)
-            known[user].set_default_timeout(30_000)
+            known[user].set_default_timeout(120_000)
             page = known[user].new_page()
             page.goto("/")
             page.fill("#token", served.tokens[user])
