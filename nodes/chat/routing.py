@@ -224,7 +224,7 @@ class _Router:
         told = [*self.state.asides, *reading.asides]
         alone = read(text, max(min(len(self.state.pictures), MAX_PICTURES), 1), facts_file(self.context))
         stands_alone = isinstance(alone, Understood) and alone.meaning == reading.meaning and not rest
-        plain = stands_alone and not reading.corrected
+        plain = stands_alone and not reading.corrected and text in last_text(self.state)
         update: Json = {
             "instruction": text if stands_alone else echo(first),
             "understood": "" if plain else echo(first),

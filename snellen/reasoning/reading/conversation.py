@@ -12,24 +12,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from snellen.reasoning.meanings.meanings import EditPicture, Meaning, Several
-from snellen.reasoning.meanings.talk import Courtesy, Decline, Naming, Talk
+from snellen.reasoning.meanings.echo import echo
+from snellen.reasoning.meanings.meanings import EditPicture, Exist, Meaning, Several
+from snellen.reasoning.meanings.talk import Correction, Courtesy, Decline, Naming, Talk
+from snellen.reasoning.meanings.things import Everything, Things
 from snellen.reasoning.reading.reader import (
     MAX_CHARACTERS,
     Ambiguous,
     Reading,
     Understood,
     Unread,
-    names_things,
+    mentioned,
     read,
 )
 from snellen.reasoning.reading.talk_reader import read_talk, sentences
 
-_CLAUSE: Final = re.compile(r",|;|\s-\s|\bbut\b")
+_CLAUSE: Final = re.compile(r",|;|:|\s-\s|\bbut\b")
 _QUESTIONING: Final = frozenset({"what", "which", "how", "where", "who", "count", "find", "describe", "list"})
-_BINDING: Final = frozenset(
-    {"if", "otherwise", "else", "unless", "except", "without", "ignore", "ignoring", "only", "each", "every"}
-)
+_BINDING: Final = frozenset({"if", "otherwise", "unless", "except", "without", "ignore", "ignoring", "each", "every"})
 """Words of sentences that change what another one asks: they are no asides."""
 MAX_PICTURES: Final = 2
 """Pictures that an instruction may be about."""
@@ -64,13 +64,16 @@ class Dialogue:
         return SentenceReading(text, about_pictures, read_talk(text))
 
     def after(self, reading: SentenceReading) -> Dialogue:
-        """Return what the next part is read with."""
+        """Return what the next part is read with: small talk, too, may name what it speaks of."""
         meaning = reading.meaning
+        if meaning is None and not reading.is_read:
+            things = self.mentioned(reading.text)
+            meaning = None if things is None else Exist(things=things)
         return self if meaning is None else replace(self, before=meaning)
 
-    def names_in(self, text: str) -> bool:
-        """Tell whether a text names anything that can be seen."""
-        return names_things(text, self.facts_file, names=self.names)
+    def mentioned(self, text: str) -> Things | None:
+        """Return what a text names last that can be seen; None where it names nothing."""
+        return mentioned(text, self.facts_file, names=self.names)
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,9 @@ class SentenceReading:
     def meaning(self) -> Meaning | None:
         """Its meaning as an instruction that leaves nothing aside; None where it has not one such."""
         reading = self.about_pictures
-        return reading.meaning if isinstance(reading, Understood) and not reading.asides else None
+        if not isinstance(reading, Understood) or reading.asides or reading.meaning == Exist(things=Everything()):
+            return None  # nobody asks whether there is anything: "Whatever."
+        return reading.meaning
 
     @property
     def is_read(self) -> bool:
@@ -159,6 +164,7 @@ def _readings(single: list[str], dialogue: Dialogue) -> tuple[list[SentenceReadi
     """
     readings: list[SentenceReading] = []
     asides: list[str] = []
+    before, small_talk = dialogue.before, False
     for sentence in single:
         reading = dialogue.read(sentence)
         last = readings[-1] if readings else None
@@ -170,6 +176,10 @@ def _readings(single: list[str], dialogue: Dialogue) -> tuple[list[SentenceReadi
         if not reading.is_read:
             reading, left = _main_clause(reading, dialogue)
             asides += left
+        if small_talk and reading.meaning is not None and dialogue.before != before:
+            # What small talk has named is said, as nothing else keeps it.
+            reading = replace(reading, text=echo(reading.meaning))
+        small_talk = not reading.is_read
         readings.append(reading)
         dialogue = dialogue.after(reading)
     return readings, asides
@@ -181,11 +191,11 @@ def _main_clause(reading: SentenceReading, dialogue: Dialogue) -> tuple[Sentence
     for length in range(len(clauses) - 1, 0, -1):
         for start in range(len(clauses) - length + 1):
             others = [*clauses[:start], *clauses[start + length :]]
-            if any(_binds(each) or _asks(each) or dialogue.names_in(each) for each in others):
+            if any(_binds(each) or _asks(each) or dialogue.mentioned(each) for each in others):
                 continue
             end = "?" if reading.text.rstrip().endswith("?") else ""
             part = dialogue.read(", ".join(map(str.strip, clauses[start : start + length])).rstrip("?") + end)
-            if part.is_read:
+            if part.is_instruction or (part.is_read and not isinstance(part.talk[0], Correction)):
                 return part, [each.strip() for each in others]
     return reading, []
 

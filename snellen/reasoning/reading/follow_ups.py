@@ -55,6 +55,7 @@ from snellen.reasoning.reading.noun_phrases import (
     the,
 )
 from snellen.reasoning.reading.questions import query, query_each
+from snellen.reasoning.reading.requests import substituted
 from snellen.reasoning.reading.truths import exists, says
 
 _PLACES: Final = (IsAt, InLine, InRelation, IsBetween)
@@ -310,6 +311,11 @@ def others(number: str) -> QuantifiedThings:
     return the(Nominal(noun, (Modifier(not_spoken_of()),)))
 
 
+def says_of_both(of: QuantifiedThings, said: Property) -> Meaning:
+    """Say something of a thing beside what was spoken of: "and the cherries, they are below it?"."""
+    return says(of, cast("Property", substituted(said, One(things=SPOKEN_OF))))
+
+
 def extreme_spoken_of(extreme: str, rank: str | None = None) -> QuantifiedThings:
     """Stand for the extreme of the kind that was spoken of: "the largest"."""
     order = ByExtreme(extreme=cast("Extreme", extreme))
@@ -332,5 +338,5 @@ ACTIONS: Final[dict[str, Any]] = {
     "number_of_it_that": _way("number that"), "any_of_it": _way("any"), "all_of_it": _way("all"),
     "which_one": _way("which"), "which_of_it": _way("which that"), "what_else": _way("else"), "shown": _way("shown"),
     "not_spoken_of": not_spoken_of, "spoken_kind": spoken_kind, "others": others,
-    "extreme_spoken_of": extreme_spoken_of, "spoken_of_with": spoken_of_with,
+    "extreme_spoken_of": extreme_spoken_of, "says_of_both": says_of_both, "spoken_of_with": spoken_of_with,
 }  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.meanings.meanings import Meaning
+from snellen.reasoning.meanings.things import Everything, Filter, IsA, Things
 from snellen.reasoning.reading.actions import ACTIONS
 from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.grammar_file import read_grammar
@@ -100,9 +101,9 @@ def read(
     return _reader(facts_file, names, open_, before is not None).read(instruction, pictures, before)
 
 
-def names_things(text: str, facts_file: Path | None, *, names: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a text has a name of anything that can be seen."""
-    return _reader(facts_file, names, False, False).names_things(text)  # noqa: FBT003 - cached
+def mentioned(text: str, facts_file: Path | None, *, names: frozenset[str] = frozenset()) -> Things | None:
+    """Return the things of the last name in a text that is no instruction; None where it has none."""
+    return _reader(facts_file, names, False, False).mentioned(text)  # noqa: FBT003 - cached
 
 
 @lru_cache(maxsize=8)
@@ -186,9 +187,16 @@ class InstructionReader:
         except ParsingTooLong:
             return Unread((), (), "It can be read in too many ways; say it in fewer words.")
 
-    def names_things(self, text: str) -> bool:
-        """Tell whether a text has a name of anything that can be seen."""
-        return any(each.text in self._content for each in tokens(text, self._spellings))
+    def mentioned(self, text: str) -> Things | None:
+        """Return the things of the last name in a text; None where it has none."""
+        cut = tokens(text, self._spellings)
+        words = self._words(cut, tuple((each.text,) for each in cut), {place: [] for place in range(len(cut))})
+        nouns = [each for each in words if each.symbol == "NOUN" and isinstance(each.value, LexicalNoun)]
+        last = max(nouns, key=lambda each: (each.end, each.end - each.start), default=None)
+        if last is None or not isinstance(last.value, LexicalNoun) or not last.value.names:
+            return None
+        name, *others = last.value.names
+        return Filter(things=Everything(), property=IsA(name=name, or_names=tuple(others)))
 
     def _read(
         self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], pictures: int, before: Meaning | None

@@ -61,9 +61,10 @@ class _Resolution:
             return value
         if value in {BEFORE, One(things=BEFORE)}:
             return self._antecedent(value)
-        if value == SPOKEN_OF:
+        if value in {SPOKEN_OF, One(things=SPOKEN_OF)}:
             self.failed |= self.spoken_of is None
-            return self.spoken_of
+            single = isinstance(value, One) and isinstance(self.spoken_of, Filter)
+            return One(things=self.spoken_of) if single else self.spoken_of
         if isinstance(value, Filter) and value.property == SAME_KIND:
             return self.kind or value.things
         update = {name: self._resolved(getattr(value, name)) for name in type(value).model_fields}

@@ -93,7 +93,7 @@ def remark_of(correction: Correction, answer: GivenAnswer) -> Remark:
     if correction.side and not (correction.present or correction.expected or correction.absent):
         if answer.shows:
             return Remark(correction=f"you missed the {answer.noun or 'one'} on the {correction.side}")
-        fits = str(answer.value).casefold() in _SIDES
+        fits = not _SIDES.isdisjoint(str(answer.value).casefold().split())
         return Remark(expected=correction.side, unsure=correction.manner == "stated") if fits else Remark()
     if correction.only_denies or (correction.absent and not correction.expected) or _adds(correction):
         return Remark(correction=in_words(correction))

@@ -296,7 +296,7 @@ async def test_a_reference_to_a_stored_picture_shows_it_in_a_message(client: Cal
     content = [{"type": "text", "text": "How many dogs are there?"}, await client.upload(SCENE)]
     ended = await client.run(await client.thread(), "chat", input={"messages": {"type": "human", "content": content}})
 
-    assert said(ended["messages"][-1]["content"]) == "1"
+    assert said(ended["messages"][-1]["content"]).startswith("There is one dog")
 
 
 async def test_a_conversation_keeps_references_and_no_pictures(client: Caller, home: Path) -> None:
@@ -310,7 +310,7 @@ async def test_a_conversation_keeps_references_and_no_pictures(client: Caller, h
     question, answer = first["messages"]
     link = question["content"][1]["url"]
 
-    assert said(answer["content"]) == "1"
+    assert said(answer["content"]).startswith("There is one dog")
     assert "What I planned" in said(why["messages"][-1]["content"])
     assert (await client.http.get(link)).content[:4] == b"\x89PNG"
     with closing(sqlite3.connect(home / DATABASE)) as rows:
