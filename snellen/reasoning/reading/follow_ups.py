@@ -143,14 +143,37 @@ def _about(of: QuantifiedThings, before: Meaning) -> Meaning | None:  # noqa: PL
         case ListEach(what=what, order=order):
             return query(what, of) if isinstance(of.things, One) else query_each(what, of, order)
         case Are(property=said):
-            return says(_definite(of), said)
+            itself = isinstance(said, InRelation) and _all_of(said.of) == _all_of(of.things)
+            return None if itself else says(_definite(of), said)
         case Choose(properties=properties):
             return Choose(things=_definite(of).things, properties=properties)
-        case Describe():
+        case Describe() if of.quantity == "the":
             return Describe(things=_definite(of).things)
         case EditPicture(actions=actions):
             return EditPicture(actions=(actions[-1].model_copy(update={"things": of.things}),))
     return None
+
+
+def _against(of: QuantifiedThings, before: Meaning) -> Meaning | None:
+    """Compare with another thing: "and than the cat?"."""
+    match before:
+        case Are(property=InRelation() as said):
+            return before.model_copy(update={"property": said.model_copy(update={"of": of.things})})
+    return _about(of, before)
+
+
+def _ranked_of_it(rank: str, before: Meaning) -> Meaning | None:
+    things = spoken_of(before)
+    if not isinstance(things, Ordinal):
+        return None
+    return before.model_copy(update={"things": things.model_copy(update={"rank": int(rank), "count": 1})})
+
+
+def _rest_of_it(operation: str, before: Meaning) -> Meaning | None:
+    things = spoken_of(before)
+    if things is None or isinstance(things, Everything):
+        return None
+    return EditPicture(actions=(EditAction(operation=cast("Any", operation), things=things),))
 
 
 def _at_place(place: Property, before: Meaning) -> Meaning | None:
@@ -247,7 +270,8 @@ def _which_one(_: None, before: Meaning) -> Meaning | None:
     many = isinstance(before, Count | ListEach)
     if not many:
         return Query(things=_single(things), what="name")
-    return ListEach(things=things, what="name" if isinstance(before, Count) else "place")
+    named = isinstance(before, ListEach) and before.what == "name"
+    return ListEach(things=things, what="place" if named else "name")
 
 
 def _which_of_it(said: Property, before: Meaning) -> Meaning | None:
@@ -286,6 +310,7 @@ def _definite(of: QuantifiedThings) -> QuantifiedThings:
 
 _WAYS: Final[dict[str, Callable[[Any, Meaning], Meaning | None]]] = {
     "about": _about, "shortly": _shortly,
+    "against": _against, "rank": _ranked_of_it, "rest": _rest_of_it,
     "at place": _at_place, "coloured": _coloured, "in the picture": _in_the_picture,
     "aspect": _aspect_of, "number": _number_of_it, "number that": _number_of_it_that, "any": _any_of_it,
     "all": _all_of_it, "which": _which_one, "which that": _which_of_it, "else": _what_else, "shown": _shown,
@@ -333,6 +358,7 @@ def _way(how: str) -> Callable[..., Fragment]:
 
 ACTIONS: Final[dict[str, Any]] = {
     "about": _way("about"), "shortly": _way("shortly"),
+    "against": _way("against"), "ranked_of_it": _way("rank"), "rest_of_it": _way("rest"),
     "at_place": _way("at place"), "coloured": _way("coloured"),
     "in_the_picture": _way("in the picture"), "aspect_of": _way("aspect"), "number_of_it": _way("number"),
     "number_of_it_that": _way("number that"), "any_of_it": _way("any"), "all_of_it": _way("all"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from snellen.reasoning.meanings.meanings import Meaning, pictures_in
-from snellen.reasoning.meanings.things import Filter, IsA, One, Ordinal, Part, Things, Union
+from snellen.reasoning.meanings.things import Filter, IsA, One, Ordinal, Part, Things, Union, sets_within
 from snellen.reasoning.reading.follow_ups import Fragment, completed, kind_of, spoken_of
 from snellen.reasoning.reading.noun_phrases import BEFORE, SAME_KIND, SPOKEN_OF, in_picture
 
@@ -22,7 +22,7 @@ def finished(value: Any, pictures: int, before: Meaning | None = None) -> Meanin
         value = completed(value, before) if before is not None else None
         if value is None:
             return None
-    resolved = _Resolution(None if before is None else spoken_of(before)).of(value)
+    resolved = _Resolution(before).of(value)
     if resolved is None:
         return None
     names = pictures_in(resolved)
@@ -41,12 +41,17 @@ def _two_pictures(value: Any) -> Any:  # noqa: ANN401 - of any part of a meaning
 
 
 class _Resolution:
-    """The references of a meaning, resolved in the order in which they were said."""
+    """The references of a meaning, resolved in the order in which they were said.
 
-    def __init__(self, spoken_of: Things | None) -> None:
-        self.spoken_of = spoken_of
-        self.kind: Things | None = None if spoken_of is None else kind_of(spoken_of)
-        self.mentioned = spoken_of
+    A pronoun never stands for the subject that it says something of: in "is the girl below it" it is not the girl.
+    """
+
+    def __init__(self, before: Meaning | None) -> None:
+        self.spoken_of = None if before is None else spoken_of(before)
+        self.kind: Things | None = None if self.spoken_of is None else kind_of(self.spoken_of)
+        self.mentioned = self.spoken_of
+        self.earlier: list[Things] = [] if before is None else _named_in(before)
+        self.subjects: list[Things] = []
         self.failed = False
 
     def of(self, meaning: Meaning) -> Meaning | None:
@@ -67,18 +72,41 @@ class _Resolution:
             return One(things=self.spoken_of) if single else self.spoken_of
         if isinstance(value, Filter) and value.property == SAME_KIND:
             return self.kind or value.things
-        update = {name: self._resolved(getattr(value, name)) for name in type(value).model_fields}
-        resolved: Any = value.model_copy(update=update)
+        resolved = value.model_copy(update=self._fields(value))
         if isinstance(resolved, Filter) and isinstance(resolved.property, IsA):
             self.kind = self.mentioned = resolved
         elif isinstance(resolved, Filter | One | Ordinal):
             self.mentioned = resolved
         return resolved
 
+    def _fields(self, value: Part) -> dict[str, Any]:
+        """Return the fields of a part, resolved; a property is said of the things before it."""
+        fields: dict[str, Any] = {}
+        for name in type(value).model_fields:
+            is_said = name in {"property", "properties"} and "things" in fields
+            if is_said:
+                self.subjects.append(fields["things"])
+            fields[name] = self._resolved(getattr(value, name))
+            if is_said:
+                self.subjects.pop()
+        return fields
+
     def _antecedent(self, value: Things) -> Things:
-        if self.mentioned is None:
+        subjects = [_bare(each) for each in self.subjects]
+        candidates = [each for each in (self.mentioned, self.spoken_of, *self.earlier) if each is not None]
+        mentioned = next((each for each in candidates if _bare(each) not in subjects), None)
+        if mentioned is None:
             self.failed = True
             return value
-        if isinstance(value, One) and isinstance(self.mentioned, Filter | Union):
-            return One(things=self.mentioned)
-        return self.mentioned
+        if isinstance(value, One) and isinstance(mentioned, Filter | Union):
+            return One(things=mentioned)
+        return mentioned
+
+
+def _bare(things: Things) -> Things:
+    return things.things if isinstance(things, One) else things
+
+
+def _named_in(meaning: Meaning) -> list[Things]:
+    """Return the single things that a meaning names, in order."""
+    return [each for each in sets_within(meaning) if isinstance(each, One)]
