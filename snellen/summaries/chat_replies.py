@@ -15,6 +15,7 @@ from snellen.reasoning.language.inflection import counted, singular
 from snellen.reasoning.meanings.meanings import read_meaning
 from snellen.summaries.answer_sentences import answer_sentence
 from snellen.summaries.runs import (
+    MOST_CONFIDENT,
     after_revisions,
     answer_with_confidence,
     caveat_in_words,
@@ -121,7 +122,7 @@ def _score(ended: AskState) -> float | None:
 def _sureness(score: float) -> str:
     """Say how sure a score is."""
     words = next(words for least, words in _SURENESS if score >= least)
-    return f"{words} ({score:.2f})"
+    return f"{words} ({min(score, MOST_CONFIDENT):.2f})"
 
 
 def _second_answer(ended: AskState, answer: str) -> str:

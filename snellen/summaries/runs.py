@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHOWN_REGIONS: Final = 4
 SURE_AT_ALL: Final = 0.005
 """A critique of less certainty is a guess: its percentage would read 0."""
-_MOST_SHOWN: Final = 0.99
+MOST_CONFIDENT: Final = 0.99
 """The highest confidence that is shown: 1.00 would be read as certainty."""
 _OUTLINE: Final = (255, 64, 129)
 
@@ -51,7 +51,7 @@ def caveat_in_words(caveat: str | None) -> str:
 def answer_with_confidence(answer: str, state: AskState) -> str:
     """Say an answer, how sure it is, its rival where it is unsure, and after which revisions it came."""
     if state.confidence is not None:
-        answer = f"{answer} ({min(state.confidence, _MOST_SHOWN):.2f})"
+        answer = f"{answer} ({min(state.confidence, MOST_CONFIDENT):.2f})"
     if state.rival is not None:
         answer = f"unsure: {answer}{f', or {state.rival}' if state.rival else ''}"
     revised = after_revisions(state.revisions)
