@@ -83,7 +83,7 @@ async def test_photograph_comes_with_a_warning_and_the_way_to_the_hub_profile(na
 
     finished = await _finish(photograph, "How many animals are there?")
 
-    assert any("--profile hub" in warning for warning in finished.state.warnings)
+    assert any("the profile hub" in warning for warning in finished.state.warnings)
 
 
 async def test_words_that_nobody_understands_teach_nothing(picture: Path) -> None:
@@ -96,4 +96,4 @@ async def test_words_that_nobody_understands_teach_nothing(picture: Path) -> Non
 async def test_scene_of_the_microworld_comes_without_a_warning(picture: Path) -> None:
     finished = await _finish(picture, "How many animals are there?")
 
-    assert not any("--profile hub" in warning for warning in finished.state.warnings)
+    assert not any("the profile hub" in warning for warning in finished.state.warnings)

@@ -197,7 +197,7 @@ class _Gathering:
         msg = (
             f"There is only one different picture of {self.concept!r}: none is left to prove what is learned from it."
             if items
-            else f"There are no {what} of {self.concept!r} in {source}: name a folder that has some (--pictures)."
+            else f"There are no {what} of {self.concept!r} in {source}: name a folder of pictures that has some."
         )
         return Collected(self.need, trouble=msg)
 
@@ -228,8 +228,8 @@ def _annotated(context: LearningContext) -> AnnotatedSource:
     if source is None:
         profile = context.vision().profile
         msg = (
-            f"The profile {profile.name!r} has no scenes with boxes to learn from: name a folder in COCO's format "
-            "(--pictures DIR), or set collection.annotated to one in a profile that extends it."
+            f"The profile {profile.name!r} has no scenes with boxes to learn from: name a folder of pictures in "
+            "COCO's format, or set collection.annotated to one in a profile that extends it."
         )
         raise BadInput(msg)
     return source
@@ -240,7 +240,7 @@ def _found(context: LearningContext) -> PictureSource:
     if source is None:
         profile = context.vision().profile
         msg = (
-            f"The profile {profile.name!r} has no pictures to learn from: name a folder of them (--pictures DIR), or "
+            f"The profile {profile.name!r} has no pictures to learn from: name a folder of pictures, or "
             "set collection.pictures to one in a profile that extends it."
         )
         raise BadInput(msg)

@@ -77,7 +77,7 @@ def needs_for(concept: str, tools: Sequence[str], own: OwnPictures | None, profi
 def _checked_tool(tool: str) -> str:
     named, known = tool.strip().upper(), teachable_tools()
     if named == "VQA":
-        msg = "VQA learns questions, not concepts: ask one with its right answer (`snellen ask PICTURE … --answer X`)."
+        msg = "VQA learns questions, not concepts: ask one, and say what the right answer is."
         raise BadInput(msg)
     if named not in known:
         msg = f"{tool[:40]!r} is no tool that learns: choose among {', '.join(known)}."
@@ -95,7 +95,7 @@ def _says_annotations(own: OwnPictures | None, tool: str) -> str:
     what = "boxes" if tool == "LOC" else "masks"
     return (
         f"{place} has pictures without {what}, and {tool} learns from pictures with {what}: give a folder in COCO's "
-        "format (an instances JSON file beside the pictures), or teach CLASSIFY with this one (--tool CLASSIFY)."
+        "format (an instances JSON file beside the pictures), or teach CLASSIFY with this one."
     )
 
 

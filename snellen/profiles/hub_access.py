@@ -85,7 +85,7 @@ def check_reachable(profile: Profile) -> None:
         return
     msg = (
         f"No model of the profile {profile.name!r} is downloaded, and {why_offline()}: connect this machine to the "
-        "network once, or use --profile embedded (docs/profiles.md tells how to prepare a machine without a network)."
+        "network once, or use the profile embedded (docs/profiles.md tells how to prepare a machine without a network)."
     )
     raise SnellenError(msg)
 

@@ -112,7 +112,7 @@ class Profile(SettingsTable):
         module = self.world_settings.module if self.world_settings else None
         if module is None:
             msg = (
-                f"The profile {self.name!r} has no world to draw pictures and tasks from: use --profile embedded, "
+                f"The profile {self.name!r} has no world to draw pictures and tasks from: use the profile embedded, "
                 f"or set module under [world] in {self.path}."
             )
             raise SnellenError(msg)

@@ -135,11 +135,11 @@ def _checked_protocol(request: InvestigationRequest) -> str:
         command = "prove" if protocol == "freeform" else "pairs"
         msg = (
             f"The protocol {protocol!r} draws from the profile's world: build a benchmark of your pictures with "
-            f"`snellen {command} build --data DIR`, or choose --protocol choice."
+            f"`snellen {command} build`, or choose the protocol choice."
         )
         raise BadInput(msg)
     if protocol != "choice" and request.correct:
-        msg = f"What the protocol {protocol!r} finds is not taught yet: leave out --correct."
+        msg = f"What the protocol {protocol!r} finds is not taught yet: leave the correction out."
         raise BadInput(msg)
     return protocol
 
@@ -177,7 +177,7 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
     ]
     chosen = list(dict.fromkeys(models)) or usual
     if len(chosen) > MAX_MODELS:
-        msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: choose some with --models."
+        msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: name the ones that matter."
         raise BadInput(msg)
     return chosen
 
@@ -195,7 +195,7 @@ def _checked_query(query: str) -> str:
 
 def _checked_alpha(alpha: float) -> float:
     if not 0 < alpha < 1:
-        msg = f"--alpha {alpha} is no error rate: give a number between 0 and 1, such as 0.05."
+        msg = f"An alpha of {alpha} is no error rate: give a number between 0 and 1, such as 0.05."
         raise BadInput(msg)
     return alpha
 
@@ -222,7 +222,7 @@ def _checked_folder(pictures: Path | str) -> Path:
     folder = user_path(pictures, "folder").absolute()
     if not folder.is_dir():
         shown = str(pictures)[:200]  # as it was given: as a path, an address would lose a slash
-        msg = f"There is no folder {shown}: --pictures wants one with a folder of pictures for each class."
+        msg = f"There is no folder {shown}: name one with a folder of pictures for each class."
         raise BadInput(msg)
     concepts_in(folder)
     return folder

@@ -86,8 +86,8 @@ def notes_of(allotment: Allotment, *, chosen: bool, folder: bool, alpha: float) 
     if suspect:
         yield (
             f"The pictures of seed {allotment.seed} {suspect}. A question that one of those answers suggested is "
-            f"tested on the evidence that suggested it, and more than {rate} of its verdicts may be wrong. Leave out "
-            "--seed for fresh pictures."
+            f"tested on the evidence that suggested it, and more than {rate} of its verdicts may be wrong. Without "
+            "a seed it looks at fresh pictures."
         )
     if folder and allotment.drawn:
         yield (

@@ -222,7 +222,7 @@ def _check_understood(feedback: Feedback, context: Context) -> None:
         msg = (
             f"{correction[:80]!r} is not understood, so nothing is learned from it: say what it should be "
             '("it should be three"), what it is not ("that is not a cat") or what was missed ("there is also a cat on '
-            'the left"), or give --answer.'
+            'the left"), or give the right answer itself.'
         )
         raise BadInput(msg)
 
@@ -240,7 +240,7 @@ def _check_bearing(feedback: Feedback, state: AskState) -> None:
         return
     msg = (
         f"The answer was {str(from_json(state.answer))[:40]!r}, and {correction[:80]!r} does not say what it should "
-        "be: give --answer; where a thing was taken for another, show it with --region and --label."
+        "be: give the right answer itself; where a thing was taken for another, show its region and say what it is."
     )
     raise BadInput(msg)
 
@@ -249,7 +249,7 @@ def _check_region(region: Region | None, state: AskState) -> None:
     if region is None:
         return
     if not region.label and not isinstance(from_json(state.answer), Picture | Region | list):
-        msg = "The answer is no picture, so a place alone does not say what is wrong: name what is there with --label."
+        msg = "The answer is no picture, so a place alone does not say what is wrong: say what is there (its label)."
         raise BadInput(msg)
     picture = from_json(state.pictures[0]) if state.pictures else None
     x0, y0, x1, y1 = region.box

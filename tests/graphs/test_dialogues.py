@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ import pytest
 from benchmarks.dialogues import Reply, hold, outcome, read_scenes
 from snellen.graphs.states import ChatState
 
+ROOT = Path(__file__).parents[2]
+FLAG = re.compile(r"(?:^|[ (`])--[a-z]")
 FIXTURES = Path(__file__).parent / "fixtures"
 SCENES = read_scenes(FIXTURES / "dialogue_scenes.json")
 DIALOGUES: dict[str, Any] = {
@@ -39,6 +43,19 @@ async def test_no_reply_names_a_flag_of_the_command_line(tmp_path: Path) -> None
     turns = [{"user": text, "expect": {"kind": "refuse"}} for text in said]
     results = await hold({"id": "flags", "turns": turns}, SCENES, tmp_path / "flags")
     assert [each.reply.text for each in results if "--" in each.reply.text] == []
+
+
+def test_no_text_of_the_rooms_behind_the_chat_names_a_flag() -> None:
+    rooms = ["nodes", *(f"snellen/{name}" for name in ("runtime", "learning", "experiments", "reasoning", "models"))]
+    files = [file for room in rooms for file in sorted((ROOT / room).rglob("*.py"))]
+    named = [
+        (file.name, node.value)
+        for file in files
+        if "argparse" not in (text := file.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and FLAG.search(node.value)
+    ]
+    assert [row for row in named if '"""' not in row[1] and "\n" not in row[1] and "``" not in row[1]] == []
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class ProtocolExaminer:
         notes = [*parsed.notes]
         if len(shown) < len(parsed.models):
             notes.append(
-                f"Of {len(parsed.models)} models the first {len(shown)} are compared: name others with --models."
+                f"Of {len(parsed.models)} models the first {len(shown)} are compared: name the ones that matter."
             )
         return Opening(models=list(shown), notes=[note[:300] for note in notes[:10]])
 

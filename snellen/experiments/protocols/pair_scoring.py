@@ -116,7 +116,7 @@ class PairScoring:
     def _sample(self, examination: Examination, arm: Arm, which: int, place: RoundPlace) -> Sample:
         split = str(arm.select.arguments[SPLIT])
         if examination.world is None:
-            msg = "This profile has no world to make pairs of: build a benchmark with `snellen pairs build --data DIR`."
+            msg = "This profile has no world to make pairs of: build a benchmark of pairs with `snellen pairs build`."
             raise BadInput(msg)
         originals = WorldOriginals(examination.world, places=split.startswith("SP"))
         seed = place.seed * 1_000 + place.experiment

@@ -25,8 +25,8 @@ CAN: Final = (
     "recognizing a group of things (birds, vehicles …); identifying a type of picture (rotated, noisy, blurred, "
     "compressed, dark, of low contrast, sketches, snow …) or a group of types (geometric, pixel, style, semantic); "
     "robustness to one; telling left from right and above from below; counting; colors; which of two models is better; "
-    "whether free answers are true and helpful (--protocol freeform); and whether a model judges similarity well "
-    "(--protocol pairs)"
+    "whether free answers are true and helpful (the protocol freeform); and whether a model judges similarity well "
+    "(the protocol pairs)"
 )
 
 

@@ -25,7 +25,7 @@ QUANTILE = 0.99
 ADVICE = (
     "The models of the profile {name!r} know only the microworld, and this picture is unlike it (distance "
     "{distance:.1f}, limit {threshold:.1f}), so treat the answer as a guess; for photographs use public checkpoints, "
-    "with `--profile hub` (downloaded at first use; docs/profiles.md tells how to name your own)."
+    "those of the profile hub (downloaded at first use; docs/profiles.md tells how to name your own)."
 )
 
 

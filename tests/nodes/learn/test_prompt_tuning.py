@@ -222,7 +222,7 @@ def test_without_sources_the_remedy_is_told(context: Context) -> None:
     bare = replace(context, learning=replace(context.learner(), annotated=None, found=None))
 
     assert "collection.annotated" in gathered(bare, DOGS).trouble
-    assert "--pictures" in gathered(bare, Need("SELECT", "dog")).trouble
+    assert "name a folder of pictures" in gathered(bare, Need("SELECT", "dog")).trouble
     with pytest.raises(SnellenError, match="cannot learn"):
         replace(context, learning=None).learner()
 

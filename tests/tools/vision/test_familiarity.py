@@ -73,7 +73,7 @@ def test_a_broken_file_is_one_sentence(tmp_path: Path, content: bytes | None) ->
 def test_the_warning_names_the_remedy() -> None:
     warning = Familiarity(9.0, 2.0).warning("embedded")
     assert warning is not None
-    assert "--profile hub" in warning
+    assert "the profile hub" in warning
     assert Familiarity(1.0, 2.0).warning("embedded") is None
 
 
