@@ -11,7 +11,7 @@ from snellen.experiments.report import VERDICTS
 from snellen.learning.records import LearningOutcome
 from snellen.memory.prompts.rows import PromptSelection
 from snellen.reasoning.critique import Critique
-from snellen.reasoning.language.inflection import counted, singular
+from snellen.reasoning.language.inflection import counted, listing, singular, with_article
 from snellen.reasoning.meanings.meanings import read_meaning
 from snellen.summaries.answer_sentences import answer_sentence
 from snellen.summaries.runs import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from snellen.reasoning.reading.remarks import Remark
     from snellen.runtime.context import Context
 
+_LESSON: Final = re.compile(r"snellen learn '?([\w -]+?)'?(?=[,.;]|$| or | and )")
 _SURENESS: Final = ((0.9, "I am sure"), (0.7, "I am fairly sure"), (0.5, "I think so"), (0.0, "I am not sure"))
 _MOST_STEPS: Final = 12
 """Steps of a program that an explanation tells."""
@@ -57,7 +58,9 @@ def answer_in_words(ended: AskState, remark: Remark, meaning: str = "") -> str:
         "here is the picture" if isinstance(from_json(ended.answer), Picture) else in_words(from_json(ended.answer))
     )
     revised = after_revisions(ended.revisions)
-    if sentence := _sentence(ended, meaning):
+    if ended.answer == UNDECIDED:
+        text = "I cannot say."
+    elif sentence := _sentence(ended, meaning):
         text = f"{sentence} ({revised})" if revised else sentence
     else:
         text = answer_with_confidence(answer, ended)
@@ -67,7 +70,17 @@ def answer_in_words(ended: AskState, remark: Remark, meaning: str = "") -> str:
     if remark:
         text = _second_answer(ended, text)
     notices = [one for one in notices_of(ended) if one not in text]
-    return "\n\n".join([*filter(None, [caveat_in_words(ended.caveat)]), text, *(f"*{one}*" for one in notices[:3])])
+    return "\n\n".join([*filter(None, [_caveat(ended)]), text, *(f"*{one}*" for one in notices[:3])])
+
+
+def _caveat(ended: AskState) -> str:
+    """Say what no tool was taught and an answer depends on, and how to teach it here."""
+    said, _, orders = caveat_in_words(ended.caveat).partition("; teach it: ")
+    names = _LESSON.findall(orders)
+    if not names:
+        return caveat_in_words(ended.caveat)
+    lessons = listing([f"“learn what {with_article(name)} is”" for name in names], "or")
+    return f"{said}. Say {lessons}, and I try to learn it."
 
 
 def _sentence(ended: AskState, meaning: str) -> str:

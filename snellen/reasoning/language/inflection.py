@@ -74,7 +74,8 @@ def with_article(noun: str) -> str:
     """Put ``a`` or ``an`` before a singular noun, nothing before a plural or a mass noun."""
     if not noun or plural(noun) == noun:
         return noun
-    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
+    vowel = noun[0].lower() in "aeiou" or noun.lower().startswith(("hour", "heir", "honest", "honour"))
+    return f"{'an' if vowel else 'a'} {noun}"
 
 
 def listing(names: Sequence[str], word: str = "and") -> str:
