@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, cast
 
 from snellen.reasoning.meanings.meanings import (
+    Are,
     Count,
     EditAction,
     EditPicture,
@@ -16,7 +17,17 @@ from snellen.reasoning.meanings.meanings import (
     Several,
     Truth,
 )
-from snellen.reasoning.meanings.things import Everything, Filter, HasColour, IsAmong, IsNot, One, Ordinal, Things
+from snellen.reasoning.meanings.things import (
+    Everything,
+    Filter,
+    HasColour,
+    InRelation,
+    IsAmong,
+    IsNot,
+    One,
+    Ordinal,
+    Things,
+)
 from snellen.reasoning.reading.noun_phrases import BEFORE, Modifier, Nominal, QuantifiedThings
 
 
@@ -103,7 +114,10 @@ def with_topic(of: QuantifiedThings, meaning: Meaning) -> Meaning | None:
     text = meaning.model_dump_json()
     if BEFORE.property.model_dump_json() not in text:
         return None
-    return cast("Meaning", substituted(meaning, of.things))
+    whole = substituted(meaning, of.things)
+    if isinstance(whole, Are) and isinstance(whole.property, InRelation) and whole.property.of == whole.things:
+        return None  # nothing is beside itself: "it" is another thing
+    return cast("Meaning", whole)
 
 
 def substituted(value: Any, things: Things) -> Any:  # noqa: ANN401 - of any part of a meaning, the same part

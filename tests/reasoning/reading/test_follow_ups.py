@@ -31,6 +31,8 @@ def facts() -> Path | None:
         ("What is the second largest animal?", "and the third?", "What is the third largest animal?"),
         ("Is the dog to the left of the house?", "and of the cat?", "Is the dog to the left of the cat?"),
         ("Is there a camel?", "And is the girl underneath it?", "Is the girl below the camel?"),
+        ("What colour is the melon?", "and the dog, it's below it, right?", "Is the dog below the melon?"),
+        ("What colour is the melon?", "the dog, is it below it?", "Is the dog below the melon?"),
         ("Tag the dogs.", "now blur the rest", "Blur everything but the dogs."),
         ("Is there a cake?", "Which of them are red?", "List the names of the red cakes."),
         (
