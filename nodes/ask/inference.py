@@ -112,10 +112,12 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     learned = context.models.troubles() if context.models else []
     outcome["warnings"] = _with(outcome.get("warnings", state.warnings), *unfamiliar, *learned)
     update = better_run(state, outcome, records, context)
+    # Its calibration holds for the checkpoints that it was fitted with: their files are looked at.
+    confidence = await asyncio.to_thread(_confidence, update, context, familiar=not unfamiliar)
     return (
         (_as_edited(state) if edited else {})
         | update
-        | _confidence(update, context, familiar=not unfamiliar)
+        | confidence
         | {"usage": usage_with(state.usage, before, reasoner.usage)}
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -35,7 +36,8 @@ async def judge(state: AskState, runtime: Runtime[Given]) -> Command[Literal["re
     """
     context = await context_of(runtime, state)
     ruling = ruling_of(state)
-    update: Json = {"verdict": ruling, "notes": fitted_sentences(_troubles(state, context))} | _helped(state, ruling)
+    troubles = await asyncio.to_thread(_troubles, state, context)
+    update: Json = {"verdict": ruling, "notes": fitted_sentences(troubles)} | _helped(state, ruling)
     if ruling != "wrong" or not state.learn or next_reflection(state, context) is None:
         return Command(update=update, goto="remember")
     return Command(update=update | {"attempts": attempts_with(state)}, goto="describe")
