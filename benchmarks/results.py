@@ -7,7 +7,8 @@ CLOVA paper: the same run with one part left out), and writes the tables into ``
 ``<!-- families -->``, ``<!-- online -->``, ``<!-- ablations -->`` and the next ``<!-- end -->``; the plot becomes
 ``FOLDER/ablations.png``. ``FOLDER/serve/report.json`` (``benchmarks.serve``) and ``FOLDER/threats/report.json``
 (``benchmarks.threats``) are told at ``<!-- load -->`` and ``<!-- threats -->``, ``FOLDER/programs/report.json``
-(``benchmarks.programs``) at ``<!-- programs -->``.
+(``benchmarks.programs``) at ``<!-- programs -->``, ``FOLDER/confidence/report.json`` (``benchmarks.confidence``) at
+``<!-- confidence -->``.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def main() -> None:
         ("load", LOAD, load(read(folder / "serve" / "report.json"))),
         ("threats", THREATS, read(folder / "threats" / "report.json").get("threats", [])),
         ("programs", PROGRAMS, programs(read(folder / "programs" / "report.json"))),
+        ("confidence", CONFIDENCE, confidences(read(folder / "confidence" / "report.json"))),
     ):
         text = put(text, mark, table(columns, rows) + (PLOT if mark == "ablations" and rows else ""))
     page.write_text(text, encoding="utf-8")
@@ -78,6 +80,12 @@ def programs(report: Report) -> list[Report]:
         "relations and what is beside, composed scenes": composed.get("relations"),
         "existence, composed scenes": composed.get("existence"),
     }
+    return [{"asked": name} | part for name, part in named.items() if part]
+
+
+def confidences(report: Report) -> list[Report]:
+    """Return a row for each set of answers of which the confidence was measured."""
+    named = {"drawn tasks, test split": report.get("test"), "instructions written blind": report.get("corpus")}
     return [{"asked": name} | part for name, part in named.items() if part]
 
 
@@ -150,6 +158,15 @@ PROGRAMS: Sequence[Column] = (
     ("", lambda one: one["asked"]),
     ("right", lambda one: f"{one['right']} of {one['n']}"),
     ("share", lambda one: f"{one['right'] / one['n']:.3f}"),
+)
+CONFIDENCE: Sequence[Column] = (
+    ("", lambda one: one["asked"]),
+    ("answers", lambda one: f"{one['answered']} of {one['n']}"),
+    ("right", lambda one: f"{one['right']:.3f}"),
+    ("mean confidence", lambda one: f"{one['confidence']:.3f}"),
+    ("calibration error", lambda one: f"**{one['ece']:.3f}**"),
+    ("if calibrated", lambda one: f"{one['interval'][0]:.3f} – {one['interval'][1]:.3f}"),
+    ("unsure, of them right", lambda one: f"{one['unsure']['n']}, {one['unsure']['right']}"),
 )
 THREATS: Sequence[Column] = (
     ("threat", lambda one: one["threat"]),

@@ -164,12 +164,15 @@ def _outcome(state: AskState, records: list[StepRecord]) -> Json:
     steps = fitted_steps([record.to_json() for record in records])
     answer = fitted_answer(value)
     warnings = [warning for record in records for warning in record.warnings]
+    # What the steps of a wrong attempt warned of is not about this one.
+    of_before = {warning for step in state.steps for warning in step.get("warnings", ())}
+    known = [warning for warning in state.warnings if warning not in of_before]
     return {
         "steps": steps.value,
         "answer": answer.value,
         "caveat": programs.caveat_of(records) if error is None else None,
         "error": error,
-        "warnings": _with(state.warnings, *warnings, steps.notice, answer.notice),
+        "warnings": _with(known, *warnings, steps.notice, answer.notice),
     }
 
 
