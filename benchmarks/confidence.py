@@ -45,6 +45,8 @@ from snellen.cli.display import stages
 from snellen.errors import SnellenError
 from snellen.evaluation.task_runs import solver
 from snellen.evaluation.tasks import Assignment, EvaluationRequest, TaskExaminer
+from snellen.graphs.ask import graph
+from snellen.graphs.states import AskState
 from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.home import home, using_home
 from snellen.microworld.drawing import draw
@@ -60,10 +62,9 @@ from snellen.runtime.confidence import (
 from snellen.scoring.calibration import calibration_error, calibration_interval, reliability
 from snellen.summaries.runs import in_words, steps_of
 from snellen.threads import ask
-from snellen.values import Picture, from_json
+from snellen.values import Picture, from_json, to_json
 
 if TYPE_CHECKING:
-    from snellen.graphs.states import AskState
     from snellen.profiles import Profile
     from snellen.profiles.world import DrawnTask
     from snellen.runtime.confidence import AnswerKind
@@ -158,16 +159,20 @@ async def corpus_samples(context: Context, show: Show) -> list[Sample]:
     """Ask the instructions of the reference programs in their own words, and return what came of them."""
     samples = []
     references = [each for each in read_references() if each.program]
-    solve = solver(context, EvaluationRequest("vqa"))
     for done, each in enumerate(references, start=1):
         pictures = [draw(scene) for scene in each.scenes]
-        stored = tuple(context.pictures.put(picture) for picture in pictures)
+        stored = [to_json(context.pictures.put(picture)) for picture in pictures]
         try:
-            state = cast("AskState", await solve(Assignment(each.id, "", each.says, stored)))
+            task = AskState(instruction=each.says, pictures=stored)
+            values = await graph.ainvoke(task, context=context, output_keys=graph.stream_channels_list)
         except SnellenError as error:
             # A refusal is no answer; what it says is kept.
             samples.append(Sample("corpus", each.says, "", right=False, answer=str(error)))
             continue
+        if "__interrupt__" in values:
+            samples.append(Sample("corpus", each.says, "", right=False, answer="asked back"))
+            continue
+        state = AskState(**values)
         right = is_right(each.row, _answer(state, context), pictures[0])
         samples.append(sample_of("corpus", each.says, state, right=right))
         show(done, len(references), f"{sum(one.right for one in samples)} right")
