@@ -315,7 +315,7 @@ def test_a_conversation_runs_the_other_graphs_without_await(saving: Saving, tmp_
         first = graph.invoke({"messages": [HumanMessage(said)]}, THREAD)
         why = graph.invoke({"messages": [HumanMessage("why?")]}, THREAD)
 
-    assert text_of(first["messages"][-1]) == "1"
+    assert "one dog" in text_of(first["messages"][-1])
     assert "What I planned" in text_of(why["messages"][-1])
 
 
@@ -329,7 +329,7 @@ def test_a_conversation_needs_no_thread_of_the_pool_that_its_nodes_use() -> None
         told = chat.graph.invoke({"messages": [HumanMessage(cast("Any", content))]})
     finally:
         blocking(use(ThreadPoolExecutor()))
-    assert text_of(told["messages"][-1]) == "1"
+    assert "one dog" in text_of(told["messages"][-1])
 
 
 def picture() -> Picture:
@@ -399,7 +399,7 @@ def test_forms_are_short_and_every_field_is_described(module: ModuleType) -> Non
     takes, gives = module.graph.get_input_jsonschema(), module.graph.get_output_jsonschema()
 
     assert 1 < len(takes["properties"]) <= 6
-    assert len(gives["properties"]) <= 13
+    assert len(gives["properties"]) <= 15
     assert all(one.get("description") for one in takes["properties"].values())
     assert not {"demonstrations", "attempts", "described"} & {*takes["properties"], *gives["properties"]}
 
