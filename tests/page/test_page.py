@@ -74,7 +74,7 @@ def test_an_example_is_answered_beside_its_steps_and_found_again_after_a_reload(
     answered(page)
 
     for _ in range(2):
-        expect(page.locator("#chat-log .bot.message")).to_contain_text("Purple")
+        expect(page.locator("#chat-log .bot.message")).to_contain_text("purple")
         story = page.locator("#chat-trace")
         expect(story.locator("li code", has_text="LOC(").first).to_be_visible()
         expect(story.locator("rect title", has_text="dog 0.").first).to_be_attached()
