@@ -28,7 +28,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from textwrap import shorten
@@ -110,10 +110,6 @@ class StoredOracle(Oracle):
     def get(self, picture_id: str) -> Image.Image:
         """Return a stored picture."""
         return self._store.get(picture_id)
-
-    def seeing(self) -> AbstractContextManager[None]:
-        """Have the tools of this process see perfectly while the block lasts."""
-        return self._seeing()
 
 
 async def measure(
