@@ -163,6 +163,8 @@ class _Router:
                     return Correction(manner="denied")
                 case Naming() | Selection():
                     continue
+                case Agreement() | Doubt() if was_answered(self.state):
+                    return talk
                 case Courtesy() | Assent() | Decline() | Agreement() | Doubt() if reading.is_instruction:
                     continue
                 case Assent() | Decline() if any(not isinstance(each, Assent | Decline) for each in reading.talk):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.dialogues import Reply, hold, outcome, read_scenes
+from benchmarks.dialogues import Reply, SightedConversation, hold, outcome, read_scenes
 from snellen.graphs.states import ChatState
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +36,17 @@ async def test_most_turns_are_right_and_few_are_wrong(tmp_path: Path) -> None:
         outcomes.update(each.outcome for each in await hold(dialogue, SCENES, tmp_path / name))
     assert outcomes["right"] >= 0.7 * outcomes.total()
     assert outcomes["wrong"] <= 0.05 * outcomes.total()
+
+
+@pytest.mark.parametrize(("said", "right"), [("That's right.", True), ("No, you are right", True), ("Wrong.", False)])
+async def test_a_judgement_of_an_answer_is_no_instruction(
+    said: str,
+    right: bool,  # noqa: FBT001 - a case of the test
+    tmp_path: Path,
+) -> None:
+    conversation = SightedConversation(SCENES, tmp_path / "judged")
+    await conversation.say("How many lollipops are there?", ["b01"])
+    assert bool((await conversation.say(said)).state.remark["right"]) is right
 
 
 async def test_no_reply_names_a_flag_of_the_command_line(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ def test_what_cannot_be_done_is_said_in_words_and_the_conversation_goes_on(clien
     answer = client.chat.completions.create(model="embedded", messages=[*history, follows]).choices[0].message.content
 
     assert "is outside what this reasoner can do" in refused or "do not understand" in refused
-    assert answer.startswith("2")
+    assert answer.startswith("There are two cats")
 
 
 def test_what_cannot_be_read_is_refused_and_not_tried_again(
