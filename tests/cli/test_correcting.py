@@ -217,7 +217,7 @@ class TestCorrect:
             (("--region", "1,2,3,four"), "is not left,top,right,bottom"),
             (("--region", "9,2,3,4"), "is empty"),
             (("--region", "70,50,90,60", "--label", "cat"), "does not lie in the first picture, which has 80 x 60"),
-            (("--region", "10,20,30,40"), "a place alone does not say what is wrong: name what is there with --label"),
+            (("--region", "10,20,30,40"), "a place alone does not say what is wrong: say what is there"),
             (("that is not a cat but that is a cat",), "it cannot be 'cat' and not 'cat' at once"),
             (("--label", "cat"), "show where it is with --region"),
             (("not that", "--profile", "x", "--out", "SCENE"), "is a file"),

@@ -427,7 +427,7 @@ class TestPictures:
         ((" ",), 2, "The concept is empty"),
         (("x" * 81,), 2, "no name of a concept"),
         (("dog", "--tool", "CROP"), 2, "'CROP' is no tool that learns: choose among LOC"),
-        (("dog", "--tool", "VQA"), 2, "--answer X"),
+        (("dog", "--tool", "VQA"), 2, "VQA learns questions, not concepts"),
         (("dog", "--thread", "../up"), 2, "cannot name a thread"),
         (("dog", "--profile", "nowhere"), 2, "no profile 'nowhere'"),
         (("dog", "--seed", "many"), 2, "invalid int value"),
