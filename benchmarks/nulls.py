@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 
 from benchmarks.real_trials import TRIALS, Trials, real_trials
 from snellen.experiments.decisions import asked_now, decided, judged, next_rounds, replaced, taken_up, why_stopped
-from snellen.experiments.design import Claim, Design
-from snellen.experiments.queries.polarity import Measured
+from snellen.experiments.design import Claim, Design, Measured
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.scoring import Observations, wilson_interval
 

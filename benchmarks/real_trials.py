@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Claim, Design, Protocol, checked
+from snellen.experiments.examination_plan import planned
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.protocols import protocol as protocols
 from snellen.experiments.protocols.free_answers import EvaluatedAnswers
@@ -31,10 +33,8 @@ from snellen.experiments.protocols.multiple_choice import EvaluatedChoices, chos
 from snellen.experiments.protocols.pair_scoring import EvaluatedPairs, scores_by_original
 from snellen.experiments.protocols.protocol import RoundPlace, unmeasured
 from snellen.experiments.protocols.registry import PROTOCOLS
-from snellen.experiments.queries.class_groups import Subjects
-from snellen.experiments.queries.model_queries import read_query
 from snellen.experiments.report import Report
-from snellen.experiments.templates import experiments_for
+from snellen.experiments.understanding import understood
 from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialKey
 from snellen.profiles import Profile, load_profile
@@ -83,8 +83,8 @@ class Collection:
         query = self.query.format(f"{', '.join(self.models[:-1])} and {self.models[-1]}")
         if self.protocol == "choice":
             subjects = Subjects.of(profile)
-            designs = experiments_for(read_query(query, self.models, subjects), subjects, self.models)
-            return checked(designs[self.level], list(self.models))
+            plan = planned(understood(query, self.models, profile).query, subjects, self.models)
+            return checked(plan.parts[0].designs[self.level], list(self.models))
         report = Report(query=query, models=list(self.models), alpha=0.05, seed=SEED)
         made = asyncio.run(ProtocolExaminer(profile, self.protocol).design_experiment(report, []))
         if made is None:

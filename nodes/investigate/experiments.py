@@ -70,6 +70,7 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     about = picture_allotment.notes_of(allotment, chosen=state.seed is not None, folder=bool(state.folder), alpha=alpha)
     report = Report(
         query=state.query,
+        understood=opening.understood,
         models=opening.models,
         alpha=alpha,
         seed=allotment.seed,

@@ -95,6 +95,11 @@ class InvestigateResult(Displayed):
         return self._found.conclusion
 
     @property
+    def understood(self) -> str:
+        """The question as it was understood, in words made from its meaning; empty where only a chat model read it."""
+        return self._found.report.understood
+
+    @property
     def answers(self) -> list[Answer]:
         """The answer for each model: ``about``, ``answer`` (yes, no, undecided), ``holds``, ``sentence``."""
         return self._found.report.answers

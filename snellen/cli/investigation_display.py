@@ -41,7 +41,13 @@ def state_json(thread: str, state: InvestigateState, *, waits: Json | None = Non
     }
     # A query may be about fewer models than there were to choose from.
     examined = {"models": reports["report"]["models"]} if "report" in reports else {}
-    return {"thread": thread, "status": status, "waiting": waits, **kept, **examined, **reports}
+    said = {"understood": understanding_of(state)}
+    return {"thread": thread, "status": status, "waiting": waits, **said, **kept, **examined, **reports}
+
+
+def understanding_of(state: InvestigateState) -> str:
+    """Return the query as it was understood; empty where only a chat model read it, and of older versions."""
+    return str(state.report.get("understood") or (state.opening.get("said") or {}).get("understood") or "")
 
 
 def write_report(state: InvestigateState, options: argparse.Namespace) -> list[Path | str]:
@@ -116,6 +122,8 @@ class InvestigationDisplay(ThreadDisplay["InvestigateState"]):
         match event:
             case Started(state=state):
                 self.line("", state.query, "bold cyan")
+                if understood := understanding_of(state):
+                    self.line("understood", understood)
                 result = found_in(state)
                 self._report = None if result is None else result.report
             case NodeFinished(node=node, update=update):

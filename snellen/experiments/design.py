@@ -12,7 +12,6 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from snellen.errors import BadInput
-from snellen.experiments.queries.polarity import Measured
 from snellen.tools.calls import ToolCall
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
@@ -26,6 +25,8 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
+"""The measure of free answers or of judges that a claim is about; empty for accuracy."""
 Protocol = Literal["choice", "freeform", "pairs"]
 """How models are asked: to choose an answer, to answer freely, to score pairs."""
 

@@ -11,7 +11,6 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from snellen.experiments.design import Claim, Design, ExperimentRecord, Name, Sentence
-from snellen.experiments.queries.polarity import Polarity
 
 MAX_EXPERIMENTS: Final = 5
 """Experiments that are designed at most, unless the user says otherwise (APEX, section 3.4)."""
@@ -19,6 +18,8 @@ IntervalKind = Literal["confidence sequence", "bootstrap"]
 """Which interval is shown: a term of a confidence sequence holds whenever one stops; a bootstrap ignores stopping."""
 Verdict = Literal["yes", "no", "open"]
 """Whether a claim holds; "open" while the evidence does not say."""
+Polarity = Literal["same", "opposite", "unknown"]
+"""Whether "yes" to a question means that the property holds, that it does not, or cannot be told from the wording."""
 VERDICTS: Final[dict[Verdict, str]] = {"yes": "yes", "no": "no", "open": "not decided"}
 """What each verdict is called for people."""
 
@@ -141,6 +142,8 @@ class Opening(ExperimentRecord):
 
     models: list[Name] = Field(min_length=1, max_length=20)
     notes: list[Sentence] = Field(default_factory=list, max_length=10)
+    understood: Annotated[str, StringConstraints(max_length=4_000)] = ""
+    """The query in words made from its meaning alone; empty where only a chat model reads it."""
 
 
 class Discussion(ExperimentRecord):
@@ -222,6 +225,9 @@ class Report(ExperimentRecord):
 
     version: Literal[1] = 1
     query: str
+    understood: str = ""
+    """The query as it was understood, in words made from its meaning alone, which read as the same meaning; empty in
+    reports of older versions, and where only a chat model read it."""
     models: list[Name]
     alpha: float = Field(gt=0, lt=1)
     seed: int

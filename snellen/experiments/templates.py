@@ -1,4 +1,4 @@
-"""Templates of experiments, from easy to hard, for the queries that the case-based examiner understands.
+"""Templates of experiments, from easy to hard, for the questions that the case-based examiner understands.
 
 Which classes stand for a group is decided by the group alone, so that the same query always asks the same; which
 pictures are drawn of them is the seed's.
@@ -6,15 +6,27 @@ pictures are drawn of them is the seed's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
 from snellen.errors import BadInput
-from snellen.experiments.design import MARGIN, Arm, Claim, Design, halfway
-from snellen.experiments.queries.class_groups import ClassGroup, Subjects
-from snellen.experiments.queries.model_queries import Ability, ReadModelQuery
+from snellen.experiments.class_groups import ClassGroup, Subjects
+from snellen.experiments.design import Arm, Claim, Design
 from snellen.reasoning.language.inflection import listing, plural, with_article
+from snellen.reasoning.queries.conditions import TYPES, Change, Condition
+from snellen.reasoning.queries.echo import condition_in_words
+from snellen.reasoning.queries.model_query import (
+    Ability,
+    CountThings,
+    IdentifyType,
+    Kind,
+    NameColours,
+    NoticeSeveral,
+    Recognise,
+    TellApart,
+    TellPlaces,
+)
 from snellen.tools.calls import ToolCall
 from snellen.tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
 
@@ -24,29 +36,25 @@ MOST_TYPES: Final = 5
 """Data types of a group that are examined one by one."""
 _PAIRS: Final = 3
 """Pairs of things whose places are asked for."""
+_MOST_ARMS: Final = 40
 _COLORS: Final = ("red", "blue", "green", "yellow", "purple")
 
 
-def experiments_for(asked: ReadModelQuery, subjects: Subjects, models: Sequence[str]) -> list[Design]:
-    """Return the experiments for a query, the easiest first.
+def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
+    """Return the experiments about an ability, the easiest first; they claim nothing yet.
 
     Args:
-        asked: What it asks.
+        ability: The ability.
         subjects: What pictures can be of.
-        models: Those that are examined.
 
     Raises:
         BadInput: There is nothing to draw such pictures from.
     """
-    if subjects.classes and asked.ability not in {"recognise", "identify"}:
+    if subjects.classes and not isinstance(ability, Recognise | TellApart | IdentifyType):
         msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
         raise BadInput(msg)
-    designs = list(_TEMPLATES[asked.ability](asked, subjects))
-    if subjects.classes:
-        designs = [_retrieved(design) for design in designs]
-    if asked.types and asked.ability != "identify":
-        designs = [_changed(design, asked) for design in designs]
-    return [design.model_copy(update={"claims": _claims(design, asked, models)}) for design in designs]
+    designs = list(_templates(ability, subjects))
+    return [_retrieved(design) for design in designs] if subjects.classes else designs
 
 
 def battery(subjects: Subjects) -> list[Design]:
@@ -55,29 +63,58 @@ def battery(subjects: Subjects) -> list[Design]:
     Args:
         subjects: What pictures can be of; the largest groups are asked about one by one.
     """
-    abilities: tuple[Ability, ...] = ("recognise", "position", "count", "color", "several")
-    largest = _largest(subjects.groups.values())
-    queries = [ReadModelQuery(ability) for ability in abilities]
-    queries += [ReadModelQuery("recognise", group=group.name) for group in largest[:FINE] if subjects.apart(group.name)]
-    queries += [ReadModelQuery("identify", types=(grouped(group)[0].name,)) for group in TYPE_GROUPS]
-    hardest = {"recognise", "count"}
-    return [list(_TEMPLATES[one.ability](one, subjects))[-1 if one.ability in hardest else 0] for one in queries]
+    largest = [group for group in _largest(subjects.groups.values())[:FINE] if subjects.apart(group)]
+    designs = [list(_templates(ability, subjects))[-1] for ability in (Recognise(), CountThings())]
+    designs += [next(_templates(each, subjects)) for each in (TellPlaces(), NameColours(), NoticeSeveral())]
+    designs += [next(_recognise(Kind(names=(group.singular,)), subjects)) for group in largest]
+    noticed = [Condition(change=Change(type=grouped(group)[0].name)) for group in TYPE_GROUPS]
+    return designs + [next(_identify(IdentifyType(condition=each), subjects)) for each in noticed]
 
 
-def _claims(design: Design, query: ReadModelQuery, models: Sequence[str]) -> list[Claim]:
-    half = halfway(len(design.classes))
-    if query.compared:
-        return [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)][
-            :24
-        ]
-    if query.robust:
-        kinds: tuple[tuple[str, float], ...] = (("plain", half), ("drop", MARGIN))
-        return [
-            Claim.model_validate({"kind": kind, "model": name, "threshold": bar})
-            for name in models
-            for kind, bar in kinds
-        ]
-    return [Claim(kind="ability", model=name, threshold=half) for name in models]
+def changed(design: Design, condition: Condition, *, robust: bool) -> Design:
+    """Return the same experiment with pictures under a condition: every answer with each of its changes.
+
+    Args:
+        design: With pictures as they are.
+        condition: The changes, plainly visible where no severity is stated.
+        robust: Whether the same is asked about the pictures before they were changed.
+    """
+    calls = [call for change in condition.changes for call in change.calls]
+    most = max(_MOST_ARMS // (len(calls) * len(design.classes)), 1)
+    by_answer = [[arm for arm in design.arms if arm.answer == answer][:most] for answer in design.classes]
+    few = [arm for arms in by_answer for arm in arms]
+    calls = calls[: max(_MOST_ARMS // len(few), 1)]
+    words = condition_in_words(condition)
+    how = f"The same pictures with and without {words}." if robust else f"All with {words}."
+    return design.model_copy(
+        update={
+            "arms": [arm.model_copy(update={"transform": call}) for call in calls for arm in few],
+            "paired": robust,
+            "condition": f"under {words}"[:200],
+            "purpose": f"{design.purpose} {how}"[:300],
+        }
+    )
+
+
+def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:
+    match ability:
+        case Recognise(things=things):
+            return _recognise(things, subjects)
+        case TellApart(kinds=kinds):
+            return _told_apart(kinds, subjects)
+        case IdentifyType():
+            return _identify(ability, subjects)
+        case TellPlaces(axis=axis, things=things):
+            return _position(axis, things, subjects)
+        case CountThings(things=things):
+            return _count(things, subjects)
+        case NameColours(colours=colours, things=things):
+            return _color(colours, things, subjects)
+        case NoticeSeveral(likeness=likeness, things=things):
+            return _several(likeness, things, subjects)
+        case _:
+            msg = "This is not examined by choosing answers."
+            raise BadInput(msg)
 
 
 def _largest(groups: Iterable[ClassGroup]) -> list[ClassGroup]:
@@ -103,16 +140,68 @@ def _design(difficulty: int, purpose: str, skill: str, question: str, arms: Sequ
     )
 
 
-def _recognise(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
-    largest = _largest(subjects.groups.values())
-    if not query.group:
+def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
+    group = subjects.kind(things)
+    if group is None:
+        largest = _largest(subjects.groups.values())
         yield from _among_all(subjects.classes) if subjects.classes else _anything(largest)
         return
-    group = subjects.groups[query.group]
-    others = _largest(subjects.apart(group.name))
+    others = _largest(subjects.apart(group))
+    if len(group.members) == 1:
+        yield from _one_class(group.members[0], others, subjects)
+        return
     if others:
         yield _coarse(group, others[0])
     yield _among(group, _spread(group.members, FINE))
+
+
+def _one_class(name: str, others: Sequence[ClassGroup], subjects: Subjects) -> Iterator[Design]:
+    """A class against one of another kind, then among its own kind."""
+    if others:
+        yield _mixed(1, [name, _spread(others[0].members, 1)[0]])
+    siblings = subjects.siblings(name)
+    if siblings:
+        yield _mixed(3, [name, *_spread(siblings, FINE - 1)])
+    elif not others:
+        yield from _among_all(subjects.classes)
+
+
+def _told_apart(kinds: Sequence[Kind], subjects: Subjects) -> Iterator[Design]:
+    """Kinds of things against one another, and nothing else."""
+    groups = [group for kind in kinds if (group := subjects.kind(kind)) is not None]
+    for one, other in combinations(groups, 2):
+        if shared := set(one.members) & set(other.members):
+            msg = f"A {min(shared)} belongs to {one.name} and to {other.name}: these cannot be told apart."
+            raise BadInput(msg)
+    names = [_called(group) for group in groups]
+    yield _design(
+        2,
+        f"Things of {len(groups)} kinds are told from one another.",
+        f"telling {groups[0].name} from {groups[1].name}" if len(groups) == 2  # noqa: PLR2004 - a pair
+        else f"telling {listing([group.name for group in groups])} apart",
+        f"Is the object in the image {listing(names, 'or')}?",
+        _arms_of(groups, names),
+    )  # fmt: skip
+
+
+def _called(group: ClassGroup) -> str:
+    """A member of a group in words, where questions name it."""
+    if len(group.members) == 1:
+        return with_article(group.members[0])
+    return group.called if group.drawn else f"one of the {group.name}"
+
+
+def _arms_of(groups: Sequence[ClassGroup], names: Sequence[str]) -> list[Arm]:
+    """Return as many arms of each group; a group that is not drawn by its name is by some of its classes."""
+    drawn = [
+        [group.name] if group.drawn and len(group.members) > 1 else _spread(group.members, FINE) for group in groups
+    ]
+    most = max(map(len, drawn))
+    return [
+        Arm(answer=name[:80], select=_select(each[number % len(each)]))
+        for name, each in zip(names, drawn, strict=True)
+        for number in range(most)
+    ]
 
 
 def _anything(groups: Sequence[ClassGroup]) -> Iterator[Design]:
@@ -146,13 +235,13 @@ def _retrieved(design: Design) -> Design:
 
 def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
     pair = (group, other)
-    names = [one.called for one in pair]
+    names = [_called(one) for one in pair]
     return _design(
         1,
-        f"Coarse: {group.name} against {other.name}, which have little in common.",
-        f"telling {group.name} from {other.name}",
-        f"Is the object in the image {listing(names, 'or')}?",
-        [Arm(answer=name, select=_select(one.name)) for name, one in zip(names, pair, strict=True)],
+        f"Coarse: {group.name} against {other.name}, which have little in common."[:300],
+        f"telling {group.name} from {other.name}"[:300],
+        f"Is the object in the image {listing(names, 'or')}?"[:300],
+        _arms_of(pair, names),
     )
 
 
@@ -160,9 +249,9 @@ def _among(group: ClassGroup, members: Sequence[str]) -> Design:
     names = [with_article(name) for name in members]
     return _design(
         3,
-        f"Fine: {group.name} against one another, so that the group itself says nothing.",
-        f"telling {group.name} apart",
-        f"Is the {group.singular} in the image {listing(names, 'or')}?",
+        f"Fine: {group.name} against one another, so that the group itself says nothing."[:300],
+        f"telling {group.name} apart"[:300],
+        f"Is the {group.singular if group.drawn else 'object'} in the image {listing(names, 'or')}?",
         [Arm(answer=name, select=_select(one)) for name, one in zip(names, members, strict=True)],
     )
 
@@ -178,52 +267,42 @@ def _mixed(difficulty: int, members: Sequence[str]) -> Design:
     )
 
 
-def _changed(design: Design, query: ReadModelQuery) -> Design:
-    """Return the same experiment with pictures of the asked types: every answer with each of them, plainly visible."""
-    types = [DATA_TYPES[name] for name in query.types]
-    arms = [arm.model_copy(update={"transform": one.calls[-1]}) for one in types for arm in design.arms]
-    changes = f"{query.type_group} changes" if query.type_group else listing([one.name for one in types])
-    return design.model_copy(
-        update={
-            "arms": arms,
-            "paired": query.robust,
-            "condition": f"under {changes}",
-            "purpose": f"{design.purpose} "
-            + (f"The same pictures with and without {changes}." if query.robust else f"All with {changes}."),
-        }
-    )
-
-
-def _identify(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
-    types = [DATA_TYPES[name] for name in query.types][:MOST_TYPES]
-    what = query.group or "random"
-    if query.group and query.group not in subjects.groups:
-        what = "random"
-    if len(types) > 1:
-        yield from (_present(1, one, one.calls[-1], what) for one in types)
+def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:
+    group, condition = subjects.kind(ability.things), ability.condition
+    what = "random" if group is None else group.name if group.drawn else group.members[0]
+    changes = condition.changes[:MOST_TYPES]
+    if len(changes) > 1:
+        yield from (_present(1, TYPES[one.type], one.calls, what) for one in changes)
         return
-    kind = types[0]
-    yield _present(1, kind, kind.calls[-1], what)
+    change = changes[0]
+    kind, stated = TYPES[change.type], change.amount is not None or change.slight or bool(change.side)
+    yield _present(1, kind, change.calls, what)
+    if stated:
+        return
     if kind.calls[0] != kind.calls[-1] and kind.name != "tilt":
-        yield _present(3, kind, kind.calls[0], what)
+        yield _present(3, kind, kind.calls[:1], what)
     yield _rather(kind, _kin(kind), what)
 
 
-def _present(difficulty: int, kind: DataType, call: ToolCall, what: str) -> Design:
+def _present(difficulty: int, kind: DataType, calls: Sequence[ToolCall], what: str) -> Design:
     strength = "plain" if difficulty == 1 else "slight"
     return _design(
         difficulty,
         f"Whether a picture is {kind.said[0]}: {strength} to see, against pictures as they are.",
         f"identifying {kind.name}" + (" that is slight" if difficulty > 1 else ""),
         f"Is the image {kind.said[0]}?",
-        [Arm(answer="yes", select=_select(what), transform=call), Arm(answer="no", select=_select(what))],
+        [
+            arm
+            for call in calls
+            for arm in (Arm(answer="yes", select=_select(what), transform=call), Arm(answer="no", select=_select(what)))
+        ],
     )
 
 
 def _kin(kind: DataType) -> DataType:
     """The type that is most easily taken for another: the next one of its group."""
     group = [one for one in DATA_TYPES.values() if one.group == kind.group]
-    return group[(group.index(kind) + 1) % len(group)]
+    return group[(group.index(kind) + 1) % len(group)] if kind in group else group[0]
 
 
 def _rather(kind: DataType, other: DataType, what: str) -> Design:
@@ -236,10 +315,19 @@ def _rather(kind: DataType, other: DataType, what: str) -> Design:
     )
 
 
-def _things(query: ReadModelQuery, subjects: Subjects, count: int) -> list[str]:
-    """Return things that one can count, place and paint: of the group, or one each of the largest groups."""
-    if query.group:
-        return _spread([name for name in subjects.groups[query.group].members if _countable(name)], count)
+def _things(kind: Kind, subjects: Subjects, count: int) -> list[str]:
+    """Return things that one can count, place and paint: of the kind, or one each of the largest groups.
+
+    Raises:
+        BadInput: There are none of the kind.
+    """
+    group = subjects.kind(kind)
+    if group is not None:
+        countable = [name for name in group.members if _countable(name)]
+        if not countable:
+            msg = f"Of {group.name} one cannot say how many there are, or of which color they are."
+            raise BadInput(msg)
+        return _spread(countable, count)
     largest = _largest(subjects.groups.values())
     chosen: list[str] = []
     for group in largest:
@@ -257,10 +345,13 @@ _SIDES: Final = (("left", "to the left of", "to the right of"), ("right", "to th
 _HEIGHTS: Final = (("above", "above", "below"), ("below", "below", "above"))
 
 
-def _position(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
-    things = _things(query, subjects, 2 * _PAIRS)
+def _position(axis: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    things = _things(kind, subjects, 2 * _PAIRS)
+    if len(things) == 1:
+        things += [name for name in _things(Kind(), subjects, 2) if name not in things][:1]
     pairs = list(zip(things[::2], things[1::2], strict=False))
-    for difficulty, words, sides in ((2, _SIDES, "left and right"), (3, _HEIGHTS, "above and below")):
+    both = ((2, _SIDES, "left and right"), (3, _HEIGHTS, "above and below"))
+    for difficulty, words, sides in {"sides": both[:1], "heights": both[1:], "both": both}[axis]:
         arms = []
         for place, (one, other) in enumerate(pairs):
             _, right, wrong = words[place % 2]
@@ -277,8 +368,8 @@ def _position(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _count(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
-    things = _things(query, subjects, _PAIRS)
+def _count(kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    things = _things(kind, subjects, _PAIRS)
     for difficulty, numbers in ((1, (1, 3)), (3, (1, 2, 3, 4))):
         arms = [
             Arm(
@@ -298,9 +389,10 @@ def _count(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _color(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
-    things = _things(query, subjects, _PAIRS)
-    for difficulty, colors in ((1, _COLORS[:2]), (2, _COLORS)):
+def _color(named: Sequence[str], kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    things = _things(kind, subjects, _PAIRS)
+    ranked = [*named, *(color for color in _COLORS if color not in named)]
+    for difficulty, colors in ((1, ranked[: max(len(named), 2)]), (2, ranked)):
         arms = [
             Arm(answer=color, select=_select(f"a {color} {thing}"), question=f"What color is the {thing}?")
             for thing in things
@@ -315,36 +407,28 @@ def _color(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
         )
 
 
-def _several(query: ReadModelQuery, subjects: Subjects) -> Iterator[Design]:
-    what = query.group if query.group in subjects.groups else "random"
-    one = subjects.groups[what].singular if what in subjects.groups else what
-    yield _design(
-        1,
-        "One thing, or two of one kind.",
-        "noticing several things",
-        "Are there several objects in the image?",
-        [
-            Arm(answer="yes", select=_select(f"two identical {what}")),
-            Arm(answer="no", select=_select(what)),
-        ],
-    )
+def _several(likeness: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    group = subjects.kind(kind)
+    what = "random" if group is None else group.name if group.drawn else group.members[0]
+    one = "random" if group is None else with_article(group.singular if group.drawn else what)
+    if likeness != "different":
+        yield _design(
+            1,
+            "One thing, or two of one kind.",
+            "noticing several things",
+            "Are there several objects in the image?",
+            [
+                Arm(answer="yes", select=_select(f"two identical {what}")),
+                Arm(answer="no", select=_select(what)),
+            ],
+        )
     yield _design(
         2,
         "Two things: of one kind, or of different kinds.",
         "telling equal from different things",
         "Are there several different objects in the image?",
         [
-            Arm(answer="yes", select=_select(f"{one if one == what else with_article(one)} and random")),
+            Arm(answer="yes", select=_select(f"{one} and random")),
             Arm(answer="no", select=_select(f"two identical {what}")),
         ],
     )
-
-
-_TEMPLATES: Final[dict[Ability, Callable[[ReadModelQuery, Subjects], Iterator[Design]]]] = {
-    "recognise": _recognise,
-    "identify": _identify,
-    "position": _position,
-    "count": _count,
-    "color": _color,
-    "several": _several,
-}

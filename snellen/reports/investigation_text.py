@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from snellen.experiments.findings import sample_size, scored
-from snellen.experiments.queries.protocol_queries import SPLIT_WORDS, protocol_of
 from snellen.experiments.report import VERDICTS
+from snellen.reasoning.queries.echo import SPLIT_WORDS
 from snellen.summaries.investigations import figures, guarantee, intervals
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def markdown(result: InvestigationResult) -> str:
     """Write the report for people: the answer, the claims, the experiments, what was not tested, what was corrected."""
     report = result.report
-    lines = [f"# {report.query}", "", result.conclusion, ""]
+    lines = [f"# {report.query}", ""]
+    lines += [f"Understood: {report.understood}", ""] if report.understood else []
+    lines += [result.conclusion, ""]
     if report.findings:
         lines += [guarantee(report), ""]
     lines += [line for one in result.corrections for line in (str(one), "")]
@@ -44,7 +46,7 @@ def again(result: InvestigationResult) -> str:
     words = ["snellen", "investigate", report.query]
     words += [word for name in report.models for word in ("--models", name)]
     design = report.experiments[0].design if report.experiments else None
-    if design is not None and design.protocol != protocol_of(report.query, report.models):
+    if design is not None and design.protocol != "choice":
         words += ["--protocol", design.protocol]
     words += ["--alpha", f"{report.alpha:g}", "--seed", str(report.seed)]
     usual = type(report.budget)().model_dump()

@@ -73,7 +73,7 @@ def initial_fields(name: str, request: InvestigationRequest) -> Json:
         "protocol": protocol,
         "models": examined(load_profile(request.profile), request.models, query, judges=protocol == "pairs"),
         "profile": lasting(request.profile),
-        "alpha": _checked_alpha(request.alpha),
+        "alpha": _stated_alpha(request),
         "budget": _checked_budget(request.budget),
         "seed": request.seed,
         "folder": "" if request.pictures is None else str(_checked_folder(request.pictures)),
@@ -97,7 +97,10 @@ def fields_filled_by(state: InvestigateState, given: Given | None, thread: str) 
     values = {name: getattr(state, name) for name in _OPEN}
     filled = {name: getattr(chosen, name) if value is None else value for name, value in values.items()}
     if given is not None and not isinstance(given, RunSettings):
-        read = {"protocol": protocol_read(filled["protocol"], state.query, state.models)}
+        from snellen.profiles import load_profile
+
+        profile = load_profile(state.profile)
+        read = {"protocol": protocol_read(filled["protocol"], state.query, state.models, profile)}
         return {"investigation": state.investigation or thread} | filled | read
     request = InvestigationRequest(
         query=state.query,
@@ -111,11 +114,11 @@ def fields_filled_by(state: InvestigateState, given: Given | None, thread: str) 
     return initial_fields(state.investigation or thread, request)
 
 
-def protocol_read(protocol: str, query: str, models: Sequence[str]) -> str:
-    """Return how models are asked: as it is said, or for ``auto`` as the query reads."""
-    from snellen.experiments.queries.protocol_queries import protocol_of
+def protocol_read(protocol: str, query: str, models: Sequence[str], profile: Profile) -> str:
+    """Return how models are asked: as it is said, or for ``auto`` as the query is understood."""
+    from snellen.experiments.understanding import protocol_of
 
-    return protocol_of(query, models) if protocol == "auto" else protocol
+    return protocol_of(query, models, profile) if protocol == "auto" else protocol
 
 
 def _checked_protocol(request: InvestigationRequest) -> str:
@@ -130,7 +133,7 @@ def _checked_protocol(request: InvestigationRequest) -> str:
     if request.protocol not in known:
         msg = f"There is no protocol {request.protocol[:40]!r}: there are {', '.join(known)}."
         raise BadInput(msg)
-    protocol = protocol_read(request.protocol, request.query, list(load_profile(request.profile).tested))
+    protocol = protocol_read(request.protocol, request.query, request.models, load_profile(request.profile))
     if protocol != "choice" and request.pictures is not None:
         command = "prove" if protocol == "freeform" else "pairs"
         msg = (
@@ -173,13 +176,47 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
     usual = [
         name
         for name in known
-        if judges or getattr(profile.tested[name], "only", "") != "pairs" or name.casefold() in query.casefold()
+        if judges or getattr(profile.tested[name], "only", "") != "pairs" or name in _named(query, profile)
     ]
     chosen = list(dict.fromkeys(models)) or usual
     if len(chosen) > MAX_MODELS:
         msg = f"At most {MAX_MODELS} models are examined at once, not {len(chosen)}: name the ones that matter."
         raise BadInput(msg)
     return chosen
+
+
+def _named(query: str, profile: Profile) -> frozenset[str]:
+    """Return the models that a query names, where it is understood."""
+    from snellen.experiments.understanding import reading_of
+    from snellen.reasoning.queries.reader import UnderstoodQuery
+
+    reading = reading_of(query, (), profile) if query else None
+    if not isinstance(reading, UnderstoodQuery):
+        return frozenset(name for name in profile.tested if name.casefold() in query.casefold())
+    return frozenset(name for each in reading.query.questions for name in each.models)
+
+
+def _stated_alpha(request: InvestigationRequest) -> float:
+    """Return the error rate: as the query states it, where it does.
+
+    Raises:
+        BadInput: The query states another one than was chosen.
+    """
+    from snellen.experiments.understanding import reading_of
+    from snellen.profiles import load_profile
+    from snellen.reasoning.queries.reader import UnderstoodQuery
+
+    reading = reading_of(request.query, request.models, load_profile(request.profile))
+    confidence = reading.query.confidence if isinstance(reading, UnderstoodQuery) else None
+    if confidence is None:
+        return _checked_alpha(request.alpha)
+    stated = round(1 - confidence, 10)
+    if request.alpha not in {InvestigationRequest.alpha, stated}:
+        msg = (
+            f"The question wants {100 * confidence:.10g} % confidence, and --alpha says {request.alpha:g}: choose one."
+        )
+        raise BadInput(msg)
+    return _checked_alpha(stated)
 
 
 def _checked_query(query: str) -> str:

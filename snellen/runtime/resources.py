@@ -100,8 +100,8 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
         BadInput: There is no such profile.
         SnellenError: The memory or the world cannot be used.
     """
+    from snellen.experiments.class_groups import Subjects
     from snellen.experiments.examiners.protocols import ProtocolExaminer
-    from snellen.experiments.queries.class_groups import Subjects
     from snellen.experiments.resources import Examination, Teaching
     from snellen.experiments.templates import battery
     from snellen.memory.adapters import AdapterStore
@@ -235,9 +235,10 @@ def make_examiner(profile: Profile) -> Examiner:
     """
     if profile.reasoner.kind == "chat":
         from snellen.experiments.examiners.llm import ChatExaminer
+        from snellen.experiments.understanding import echo_of
         from snellen.reasoning.llm.reasoner import chat_reasoner
 
-        return ChatExaminer(chat_reasoner(profile).model)
+        return ChatExaminer(chat_reasoner(profile).model, partial(echo_of, profile=profile))
     from snellen.experiments.examiners.case_based import CaseExaminer
 
     return CaseExaminer(profile)

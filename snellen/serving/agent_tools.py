@@ -66,6 +66,8 @@ class Investigation(BaseModel):
     thread: str
     status: str
     query: str
+    understood: str = ""
+    """The query in words made from its meaning alone; empty where only a chat model reads it."""
     answers: list[AnswerToQuery]
     """To the query as it was asked, and whether the property that was examined holds, for each model."""
     models: dict[str, str]
@@ -163,7 +165,8 @@ def investigation_of(thread: str, status: str, result: InvestigationResult) -> I
         for one in experiment.findings
     ]
     return Investigation(
-        thread=thread, status=status, query=report.query, answers=list(report.answers), models=dict(result.models),
+        thread=thread, status=status, query=report.query, understood=report.understood, answers=list(report.answers),
+        models=dict(result.models),
         conclusion=report.conclusion or "There is no conclusion yet.", findings=findings,
         pictures=report.images, trials=report.trials, report=f"snellen://reports/{thread}",
     )  # fmt: skip

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.planted import PlantedBench, PlantedQuery, measured, queries
-from snellen.experiments.queries.class_groups import Subjects
-from snellen.experiments.queries.model_queries import read_query
-from snellen.experiments.templates import experiments_for
+from snellen.experiments.class_groups import Subjects
+from snellen.experiments.examination_plan import planned
+from snellen.experiments.understanding import understood
 from snellen.profiles import load_profile
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
@@ -36,10 +36,11 @@ def test_there_are_enough_queries_in_different_words() -> None:
     assert len(asked) >= 60
     assert len({query.text for query in asked}) == len(asked)
     assert all(name in query.text for query in asked for name in query.models)
-    subjects = Subjects.of(load_profile("embedded"))
+    profile = load_profile("embedded")
+    subjects = Subjects.of(profile)
     for query in asked:
-        read = read_query(query.text, models, subjects)
-        assert experiments_for(read, subjects, query.models), "every query leads to experiments"
+        plan = planned(understood(query.text, models, profile).query, subjects, query.models)
+        assert plan.parts, "every query leads to experiments"
 
 
 @pytest.mark.parametrize(

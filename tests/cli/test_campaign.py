@@ -11,9 +11,9 @@ import pytest
 
 from snellen.cli.main import main
 from snellen.evaluation.campaigns import load_campaign, names, run_campaign
-from snellen.experiments.queries.class_groups import Subjects
-from snellen.experiments.queries.model_queries import read_query
-from snellen.experiments.templates import experiments_for
+from snellen.experiments.class_groups import Subjects
+from snellen.experiments.examination_plan import planned
+from snellen.experiments.understanding import understood
 from snellen.memory.samples import SampleTable
 from snellen.profiles import load_profile
 from snellen.threads import investigate
@@ -24,7 +24,7 @@ from tests.experiments.investigating import Oracle
 MINE = """
 title = "Some groups"
 query = "Can models recognize {row}?"
-rows = ["birds", "clocks", "vehicles"]
+rows = ["birds", "quarks", "vehicles"]
 images = 120
 [groups]
 living = ["birds"]
@@ -42,9 +42,10 @@ def mine(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", names())
 def test_every_cell_of_the_shipped_campaigns_leads_to_experiments(name: str) -> None:
-    subjects = Subjects.of(load_profile("embedded"))
+    profile = load_profile("embedded")
     for cell in load_campaign(name).cells:
-        assert experiments_for(read_query(cell.query, ["clip"], subjects), subjects, ["clip"]), cell.query
+        asked = understood(cell.query, ["clip"], profile).query
+        assert planned(asked, Subjects.of(profile), ["clip"]).parts, cell.query
 
 
 def test_cells_are_investigations_shown_as_a_table_and_a_page(
@@ -71,14 +72,14 @@ def test_cells_are_investigations_shown_as_a_table_and_a_page(
     told = capsys.readouterr().out
     assert (tmp_path / "page.html").read_text() == (tmp_path / "out" / "campaign.html").read_text()
     assert "birds: clip 0.9" in told or "birds: clip 1.0" in told
-    assert "clocks: This cannot be examined here" in told
+    assert "quarks: This cannot be examined here" in told
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"campaign.html", "campaign.md", "campaign.json"}
     page = (tmp_path / "out" / "campaign.html").read_text()
     assert "Some groups" in page
     assert "hsl(" in page
     assert "0.70" in page
     found = json.loads((tmp_path / "out" / "campaign.json").read_text())
-    assert [cell["row"] for cell in found["cells"]] == ["birds", "clocks", "vehicles"]
+    assert [cell["row"] for cell in found["cells"]] == ["birds", "quarks", "vehicles"]
     assert found["cells"][0]["models"]["clip"]["holds"] is True
     assert found["cells"][0]["models"]["clip"]["answer"] == "yes"
     assert found["cells"][0]["models"]["clip"]["property"] == "good at recognizing birds"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from snellen.cli.main import main
-from snellen.experiments.queries.class_groups import Subjects
+from snellen.experiments.class_groups import Subjects
 from snellen.experiments.resources import Teaching
 from snellen.experiments.templates import battery
 from snellen.memory.adapters import WEIGHTS, AdapterStore

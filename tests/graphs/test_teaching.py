@@ -11,8 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from snellen.errors import SnellenError
+from snellen.experiments.class_groups import Subjects
 from snellen.experiments.follow_up import ModelCorrection, corrected_sample_set, follow_up
-from snellen.experiments.queries.class_groups import Subjects
 from snellen.experiments.report import Report, verdict_of
 from snellen.experiments.resources import Teaching
 from snellen.experiments.templates import battery

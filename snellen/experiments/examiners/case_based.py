@@ -7,31 +7,37 @@ harder one that it clearly fails says as much, with fewer pictures.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
-from snellen.experiments.design import Design
+from snellen.experiments.class_groups import Subjects
+from snellen.experiments.design import Claim, Design
+from snellen.experiments.examination_plan import ExaminationPlan, ExaminedQuestion, planned
+from snellen.experiments.examiners.answer_sentences import property_of, sentence_of
 from snellen.experiments.findings import discussed, figures
-from snellen.experiments.queries.class_groups import Subjects
-from snellen.experiments.queries.model_queries import ReadModelQuery, read_query
 from snellen.experiments.report import (
+    Answer,
     Conclusion,
     Discussion,
     Experiment,
     Finding,
     Opening,
+    Polarity,
     Report,
     Sufficiency,
     Verdict,
     answered,
 )
-from snellen.experiments.templates import MOST_TYPES, experiments_for
-from snellen.reasoning.language.inflection import listing
+from snellen.experiments.understanding import UnexaminableError, understood
+from snellen.reasoning.queries.model_query import IdentifyType, ModelQuestion
 from snellen.reasoning.reasoner import ReasonerUsage
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
+
+_MEANS: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
+_MOST_ANSWERS: Final = 40
 
 
 class CaseExaminer:
@@ -42,7 +48,7 @@ class CaseExaminer:
     """
 
     def __init__(self, profile: Profile) -> None:
-        self._subjects = Subjects.of(profile)
+        self._profile, self._subjects = profile, Subjects.of(profile)
 
     @property
     def usage(self) -> ReasonerUsage:
@@ -50,19 +56,17 @@ class CaseExaminer:
         return ReasonerUsage()
 
     async def open_report(self, query: str, models: Sequence[str]) -> Opening:
-        """Say which models a query is about.
+        """Say which models a query is about, as what it was understood, and what of it is not examined.
 
         Raises:
             UnexaminableError: It is about what cannot be examined.
         """
-        parsed = read_query(query, models, self._subjects)
-        notes = []
-        if parsed.type_group and parsed.ability == "identify" and len(parsed.types) > MOST_TYPES:
-            left = ", ".join(parsed.types[MOST_TYPES:])
-            notes.append(f"Of the {parsed.type_group} types the first {MOST_TYPES} are examined, not {left}.")
-        if self._subjects.classes:
-            notes.append("Pictures are drawn from the folder, each as often as it comes: the verdicts are about these.")
-        return Opening(models=list(parsed.models or models), notes=notes)
+        reading = understood(query, models, self._profile)
+        plan = self._plan(query, models)
+        named = dict.fromkeys(name for part in plan.parts for name in part.question.models)
+        taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
+        notes = [*taken, *plan.notes][:10]
+        return Opening(models=[name for name in models if name in named], notes=notes, understood=reading.echo)
 
     async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
         """Return the next experiment for the models whose answer needs it; None where all is said.
@@ -75,14 +79,19 @@ class CaseExaminer:
         return self.next_design(report)
 
     def next_design(self, report: Report) -> Design | None:
-        """Return the experiment after those of the report, with the claims that still matter; None where none does."""
-        designs, pending = self._designs(report), [one for one in self.standings(report) if one.pending]
-        number = len(report.experiments)
-        if number >= len(designs) or not pending:
-            return None
-        about = {one.about for one in pending}
-        claims = [claim for claim in designs[number].claims if claim.about in about]
-        return designs[number].model_copy(update={"claims": claims})
+        """Return the experiment after those of the report, with the claims that still matter; None where none does.
+
+        Each question gets its first experiment before any gets a second one.
+        """
+        parts = self._plan_of(report).parts
+        done = _experiments_of(parts, report.experiments)
+        for part, experiments in sorted(zip(parts, done, strict=True), key=lambda pair: len(pair[1])):
+            pending = {one.about for one in _standings(part, experiments) if one.pending}
+            if len(experiments) < len(part.designs) and pending:
+                design = part.designs[len(experiments)]
+                claims = [claim for claim in design.claims if _about(claim, part.question) in pending]
+                return design.model_copy(update={"claims": claims})
+        return None
 
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all answers are there, or no further experiment would help."""
@@ -90,8 +99,8 @@ class CaseExaminer:
         left = [] if more else [one for one in self.standings(report) if one.says == "open"]
         return Sufficiency(
             sufficient=not more,
-            questions=[_question(one) for one in left][:10],
-            unsettled=[one.about for one in left if not one.moot],
+            questions=list(dict.fromkeys(map(_question, left)))[:10],
+            unsettled=list(dict.fromkeys(name for one in left if not one.moot for name in one.claimed)),
         )
 
     async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
@@ -99,59 +108,114 @@ class CaseExaminer:
         return discussed(experiment)
 
     async def conclude(self, report: Report) -> Conclusion:
-        """Answer the query for every model."""
-        query, standings = self._asked(report), self.standings(report)
+        """Answer the query for every model, question by question; of an older query, say what its experiments show."""
+        try:
+            parts = self._plan_of(report).parts
+        except BadInput:
+            shown = " ".join(discussed(one).interpretation for one in report.experiments)
+            return Conclusion(answers=[], conclusion=shown[:2_000])
         answers = [
-            answered(
-                one.about, _told(one, query, self._reason(one, report)), property=_property(one, query),
-                verdict=one.says, polarity=query.polarity,
-            )
-            for one in standings
-        ]  # fmt: skip
+            answer
+            for part, experiments in zip(parts, _experiments_of(parts, report.experiments), strict=True)
+            for answer in _answers(part, experiments)
+        ][:_MOST_ANSWERS]
         return Conclusion(answers=answers, conclusion=" ".join(answer.sentence for answer in answers)[:2_000])
 
-    def _asked(self, report: Report) -> ReadModelQuery:
-        return replace(read_query(report.query, report.models, self._subjects), models=tuple(report.models))
-
-    def _designs(self, report: Report) -> list[Design]:
-        query = self._asked(report)
-        designs = experiments_for(query, self._subjects, report.models)
-        # Two models that both manage the easy experiment differ, if at all, on the hard one.
-        return designs[::-1] if query.compared else designs
-
     def standings(self, report: Report) -> list[ModelStanding]:
-        """Return where every model, or every pair that is compared, stands."""
-        query, designs = self._asked(report), self._designs(report)
-        about = list(dict.fromkeys(claim.about for claim in designs[0].claims))
-        return [_standing(one, query, report.experiments, len(designs)) for one in about]
+        """Return where every model, or every pair that is compared, stands in each question."""
+        parts = self._plan_of(report).parts
+        both = zip(parts, _experiments_of(parts, report.experiments), strict=True)
+        return [one for part, experiments in both for one in _standings(part, experiments)]
 
-    def _reason(self, standing: ModelStanding, report: Report) -> str:
-        """What decided: the finding that says most, with its figures."""
-        decided = [
-            (finding, experiment.design)
-            for experiment in report.experiments
-            for finding in experiment.findings
-            if finding.claim.about == standing.about and finding.claim.kind != "plain" and not finding.trouble
-        ]
-        if not decided:
-            return ""
-        decisive = [pair for pair in decided if pair[0].verdict == standing.decisive] or decided
-        # Of what is not decided, the most pictures say most; a few may say anything.
-        finding, design = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
-        turned = finding.claim.kind == "better" and standing.says == "no"
-        return figures(finding, design, turned=turned)
+    def _plan_of(self, report: Report) -> ExaminationPlan:
+        return self._plan(report.understood or report.query, report.models)
+
+    def _plan(self, query: str, models: Sequence[str]) -> ExaminationPlan:
+        try:
+            return planned(understood(query, models, self._profile).query, self._subjects, models)
+        except UnexaminableError:
+            raise
+        except BadInput as error:
+            msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {error}"
+            raise UnexaminableError(msg) from error
+
+
+def _experiments_of(parts: Sequence[ExaminedQuestion], experiments: Sequence[Experiment]) -> list[list[Experiment]]:
+    """Return the experiments that were begun for each question, in their order.
+
+    One that a person edited goes to the first question that has fewest and still lacks one.
+    """
+    done: list[list[Experiment]] = [[] for _ in parts]
+    for experiment in experiments:
+        matching = [number for number, part in enumerate(parts) if _next_is(part, done[number], experiment.design)]
+        lacking = [number for number, part in enumerate(parts) if len(done[number]) < len(part.designs)]
+        candidates = matching or lacking or [0]
+        done[min(candidates, key=lambda number: len(done[number]))].append(experiment)
+    return done
+
+
+def _next_is(part: ExaminedQuestion, done: Sequence[Experiment], design: Design) -> bool:
+    if len(done) >= len(part.designs):
+        return False
+    planned_next = part.designs[len(done)]
+    same = all(
+        getattr(planned_next, name) == getattr(design, name)
+        for name in ("skill", "condition", "question", "purpose", "paired")
+    )
+    return same and set(design.claims) <= set(planned_next.claims)
+
+
+def _about(claim: Claim, question: ModelQuestion) -> str:
+    """Name the model that a claim is about, or both, in the order of the question, whichever is said to be better."""
+    if not claim.other:
+        return claim.model
+    order = question.models.index
+    return " and ".join(sorted((claim.model, claim.other), key=order))
+
+
+def _answers(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[Answer]:
+    question = part.question
+    means = question.asks == "whether" and not (question.comparison and question.comparison.how == "best")
+    return [
+        answered(
+            one.about,
+            sentence_of(one.about, one.says, one.moot, question, _reason(one, question, experiments)),
+            property=property_of(one.about, question),
+            verdict=one.says,
+            polarity=_MEANS[question.sense] if means else "unknown",
+        )
+        for one in _standings(part, experiments)
+    ]
+
+
+def _reason(standing: ModelStanding, question: ModelQuestion, experiments: Sequence[Experiment]) -> str:
+    """Say what decided: the finding that says most, with its figures."""
+    decided = [
+        (finding, experiment.design)
+        for experiment in experiments
+        for finding in experiment.findings
+        if finding.claim.about in standing.claimed and finding.claim.kind != "plain" and not finding.trouble
+    ]
+    if not decided:
+        return ""
+    decisive = [pair for pair in decided if pair[0].verdict == standing.decisive] or decided
+    # Of what is not decided, the most pictures say most; a few may say anything.
+    finding, design = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
+    better = question.comparison is not None and question.comparison.how in {"better", "best"}
+    return figures(finding, design, turned=better and standing.says == "no" and finding.claim.of_gain)
 
 
 @dataclass(frozen=True)
 class ModelStanding:
-    """Standing of a model, or of two that are compared, as far as is known.
+    """Standing of a model, or of two that are compared, in a question, as far as is known.
 
     Attributes:
         about: The model, or the two.
-        says: Whether it is good at what is examined, robust, or the better one, as far as is known.
+        says: Whether what the question is about holds, as far as is known: it is good, robust, within a bound, better.
         pending: Whether a further experiment may change it.
         decisive: The verdict of the claims that the answer rests on.
         moot: Why there is no answer, other than too little evidence.
+        claimed: Whom its claims are about: `Claim.about`.
     """
 
     about: str
@@ -159,29 +223,71 @@ class ModelStanding:
     pending: bool
     decisive: Verdict
     moot: str = ""
+    claimed: tuple[str, ...] = ()
 
 
-def _standing(
-    about: str, query: ReadModelQuery, experiments: Sequence[Experiment], number_of_designs: int
-) -> ModelStanding:
-    left = len(experiments) < number_of_designs
-    findings = [[one for one in each.findings if one.claim.about == about] for each in experiments]
+_TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
+
+
+def _standings(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelStanding]:
+    claims = part.designs[0].claims
+    names = list(dict.fromkeys(_about(claim, part.question) for claim in claims))
+    return [_standing(about, part, experiments) for about in names]
+
+
+def _standing(about: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
+    question = part.question
+    claimed = tuple(dict.fromkeys(one.about for one in part.designs[0].claims if _about(one, question) == about))
+    left = len(experiments) < len(part.designs)
+    findings = [[one for one in each.findings if one.claim.about in claimed] for each in experiments]
     trouble = next((one.trouble for each in findings for one in each if one.trouble), "")
     if trouble:
-        return ModelStanding(about, "open", pending=False, decisive="open", moot=trouble)
-    if query.compared:
-        decided: Verdict = next((one.verdict for each in findings for one in each if one.verdict != "open"), "open")
-        return ModelStanding(about, decided, pending=left and decided == "open", decisive=decided)
-    if query.robust:
-        return _robustness(about, findings, left=left)
+        return ModelStanding(about, "open", pending=False, decisive="open", moot=trouble, claimed=claimed)
+    if question.comparison is not None:
+        says, decisive, pending = _comparison(question, findings, left=left)
+    elif question.robust:
+        standing = _robustness(about, findings, left=left)
+        turn = question.threshold is not None and question.threshold.above
+        says = _TURNED[standing.says] if turn else standing.says
+        return ModelStanding(about, says, standing.pending, standing.decisive, standing.moot, claimed)
+    else:
+        says, decisive, pending = _ability(question, findings, left=left)
+        if question.threshold is not None and not question.threshold.above:
+            says = _TURNED[says]
+    return ModelStanding(about, says, pending=pending, decisive=decisive, claimed=claimed)
+
+
+def _ability(
+    question: ModelQuestion, findings: Sequence[Sequence[Finding]], *, left: bool
+) -> tuple[Verdict, Verdict, bool]:
+    """Return whether a model is good in all experiments, the decisive verdict, and whether another may change it."""
     verdicts = [one.verdict for each in findings for one in each]
-    together = query.ability == "identify" and len(query.types) > 1
+    ability = question.ability
+    together = isinstance(ability, IdentifyType) and len(ability.condition.types) > 1
     if "no" in verdicts:
-        return ModelStanding(about, "no", pending=together and left, decisive="no")
+        return "no", "no", together and left
     if "open" in verdicts:
-        return ModelStanding(about, "open", pending=left, decisive="open")
-    says: Verdict = "yes" if verdicts and not left else "open"
-    return ModelStanding(about, says, pending=left, decisive="yes")
+        return "open", "open", left
+    return ("yes" if verdicts and not left else "open"), "yes", left
+
+
+def _comparison(
+    question: ModelQuestion, findings: Sequence[Sequence[Finding]], *, left: bool
+) -> tuple[Verdict, Verdict, bool]:
+    """Return whether the first of two is better, or both are alike; the decisive verdict; whether that may change."""
+    decided = [one for each in findings for one in each if one.verdict != "open"]
+    how, margin = (question.comparison.how, question.comparison.margin) if question.comparison else ("better", 0)
+    if how == "alike" or (how == "best" and margin > 0):
+        first = next((one for one in decided if one.verdict == "yes"), None)
+        if first is not None:
+            is_first = question.models.index(first.claim.model) < question.models.index(first.claim.other)
+            return ("no" if how == "alike" or not is_first else "yes"), "yes", False
+        ruled_out = bool(findings) and all(one.verdict == "no" for each in findings for one in each)
+        if how == "alike" and ruled_out and not left:
+            return "yes", "no", False
+        return "open", "no" if ruled_out else "open", left
+    verdict: Verdict = decided[0].verdict if decided else "open"
+    return (_TURNED[verdict] if how == "as good" else verdict), verdict, left and verdict == "open"
 
 
 def _robustness(about: str, findings: Sequence[Sequence[Finding]], *, left: bool) -> ModelStanding:
@@ -198,51 +304,6 @@ def _robustness(about: str, findings: Sequence[Sequence[Finding]], *, left: bool
     if "open" in drops or left:
         return ModelStanding(about, "open", pending=left, decisive="open" if "open" in drops else "no")
     return ModelStanding(about, "yes", pending=False, decisive="no")
-
-
-def _property(standing: ModelStanding, query: ReadModelQuery) -> str:
-    """Name what is examined, so that it is clear without the query."""
-    if query.compared:
-        one, _, other = standing.about.partition(" and ")
-        return f"{one} is better than {other} at {_what(query)}"
-    return f"robust to {_what(query)}" if query.robust else f"good at {_what(query)}"
-
-
-def _told(standing: ModelStanding, query: ReadModelQuery, reason: str) -> str:
-    who, what = standing.about, _what(query)
-    because = f": {reason}" if reason else ""
-    if standing.moot:
-        return f"{who}: cannot be said, because {standing.moot}."[:400]
-    if query.compared:
-        one, _, other = who.partition(" and ")
-        sentence = {
-            "yes": f"{one} is better than {other} at {what}",
-            "no": f"{other} is better than {one} at {what}",
-            "open": f"Which of {one} and {other} is better at {what} is not decided",
-        }[standing.says]
-    else:
-        so = _property(standing, query)
-        sentence = {
-            "yes": f"{who} is {so}",
-            "no": f"{who} is not {so}",
-            "open": f"Whether {who} is {so} is not decided",
-        }[standing.says]
-    return f"{sentence}{because}."[:400]
-
-
-def _what(query: ReadModelQuery) -> str:
-    types = f"{query.type_group} changes" if query.type_group else listing(query.types or ("",))
-    if query.robust and not query.compared:
-        return types + (f" of {query.group}" if query.group else "")
-    under = f" under {types}" if types and query.ability != "identify" else ""
-    return {
-        "recognise": f"recognizing {query.group or 'things'}",
-        "identify": f"identifying {types}",
-        "position": "telling where things are",
-        "count": f"counting {query.group}".strip(),
-        "color": f"naming the color of {query.group or 'things'}",
-        "several": "noticing several things",
-    }[query.ability] + under
 
 
 def _question(standing: ModelStanding) -> str:

@@ -7,7 +7,7 @@ list; thresholds, verdicts and figures are not its to say.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any, Final, Literal
 
@@ -29,6 +29,7 @@ _FIGURES: Final = 3
 """Decimals that the model is shown."""
 
 Wanted = Literal["ability", "plain", "drop", "better"]
+Understand = Callable[[str, Sequence[str]], str]
 
 
 class ArgumentReply(BaseModel):
@@ -123,10 +124,11 @@ class ChatExaminer:
 
     Args:
         model: The chat model.
+        understand: Says a query about models in words made from its meaning; empty where that is not known.
     """
 
-    def __init__(self, model: StructuredModel) -> None:
-        self._model = model
+    def __init__(self, model: StructuredModel, understand: Understand = lambda _, __: "") -> None:
+        self._model, self._understand = model, understand
 
     @property
     def usage(self) -> ReasonerUsage:
@@ -140,7 +142,9 @@ class ChatExaminer:
             BadInput: None of it can be.
             ReasoningFailed: No valid reply, or the endpoint failed.
         """
-        slots = {"models": fenced("\n".join(models)), "query": fenced(query), **_tools()}
+        echo = self._understand(query, models)
+        asked = fenced(query) + (f"\n\nAs Snellen's own reader understands it:\n{fenced(echo)}" if echo else "")
+        slots = {"models": fenced("\n".join(models)), "query": asked, **_tools()}
 
         def accept(reply: OpeningReply) -> Opening:
             strangers = [name for name in reply.models if name not in models]
@@ -150,7 +154,7 @@ class ChatExaminer:
             if not reply.examinable:
                 raise BadInput(_cut(reply.reason, 400) or "This cannot be examined by experiments with pictures.")
             notes = [_cut(one, 300) for one in reply.notes[:10] if one.strip()]
-            return Opening(models=reply.models or list(models), notes=notes)
+            return Opening(models=reply.models or list(models), notes=notes, understood=echo)
 
         prompt = fill("examiner-opening", slots)
         return await converse(self._model, prompt, OpeningReply, accept=accept, wanted="an opening")
@@ -278,6 +282,7 @@ def _told(report: Report) -> str:
     return json.dumps(
         {
             "question about models": report.query,
+            **({"understood": report.understood} if report.understood else {}),
             "models": report.models,
             "experiments": [_seen(one) for one in report.experiments],
             "notes": report.notes,

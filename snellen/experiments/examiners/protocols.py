@@ -6,14 +6,12 @@ What is to be measured follows from the query, so nobody designs anything here, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
-from snellen.experiments.design import Arm, Claim, Design, Protocol
+from snellen.experiments.design import Arm, Design, Measured, Protocol
 from snellen.experiments.findings import discussed, figures
-from snellen.experiments.queries.polarity import Measured
-from snellen.experiments.queries.protocol_queries import ProtocolQuery, read_wanted, said_of
+from snellen.experiments.protocol_queries import ProtocolQuery, examined_so, said_of
 from snellen.experiments.report import (
     Answer,
     Conclusion,
@@ -26,6 +24,7 @@ from snellen.experiments.report import (
     Verdict,
     answered,
 )
+from snellen.experiments.understanding import UnexaminableError, understood
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.reasoner import ReasonerUsage
 from snellen.tools.calls import ToolCall
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
 KINDS: Final = ("color", "count", "thing", "relation", "whether", "place")
 """Kinds of questions, of each of which as many are asked."""
 _PAIRS: Final = ("identical", "transformed", "irrelevant")
-_BARS: Final[dict[Measured, float]] = {"truth": 0.8, "help": 0.5, "order": 0.5, "symmetry": 0.8, "heed": 0.8}
-"""What a model must be above to be called truthful, helpful or trustworthy; of orders the mean concordance."""
-_MOST_CLAIMS: Final = 24
 _WORDS: Final[dict[Measured, tuple[str, str]]] = {
     "truth": ("tells the truth", "tells more truth"),
     "help": ("is helpful", "is more helpful"),
@@ -70,14 +66,15 @@ class ProtocolExaminer:
         Raises:
             UnexaminableError: None can be.
         """
-        parsed = read_wanted(query, models, self._profile, self._protocol)
-        shown = _comparable(parsed)
-        notes = [*parsed.notes]
-        if len(shown) < len(parsed.models):
-            notes.append(
-                f"Of {len(parsed.models)} models the first {len(shown)} are compared: name the ones that matter."
-            )
-        return Opening(models=list(shown), notes=[note[:300] for note in notes[:10]])
+        reading = understood(query, models, self._profile)
+        if reading.query.protocol != self._protocol:
+            how = "whether free answers are true and helpful" if self._protocol == "freeform" else "judges of pairs"
+            msg = f"The protocol {self._protocol!r} examines {how}, and the question is another: “{reading.echo[:300]}”"
+            raise UnexaminableError(msg)
+        measured = examined_so(reading.query, models, self._profile)
+        taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
+        notes = [note[:300] for note in (*taken, *measured.notes)][:10]
+        return Opening(models=list(measured.models), notes=notes, understood=reading.echo)
 
     async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:
         """Return the one experiment; None once it was made.
@@ -104,9 +101,12 @@ class ProtocolExaminer:
         )
 
     async def conclude(self, report: Report) -> Conclusion:
-        """Answer the query for every model, or for every two that are compared."""
-        query = self._wanted(report)
+        """Answer the query for every model, or for every two that are compared; say what is shown of an older one."""
         design, findings = report.experiments[0].design, report.findings
+        try:
+            query = self._wanted(report)
+        except BadInput:
+            return Conclusion(answers=[], conclusion=discussed(report.experiments[0]).interpretation)
         about = list(dict.fromkeys(one.claim.about for one in findings))
         answers = [_answer(name, [one for one in findings if one.claim.about == name], design, query) for name in about]
         first = [_winner(findings, query)] if query.compared else []
@@ -114,20 +114,11 @@ class ProtocolExaminer:
         return Conclusion(answers=answers, conclusion=conclusion[:2_000])
 
     def _wanted(self, report: Report) -> ProtocolQuery:
-        return read_wanted(report.query, report.models, self._profile, self._protocol)
+        asked = understood(report.understood or report.query, report.models, self._profile)
+        return examined_so(asked.query, report.models, self._profile)
 
     def _design(self, query: ProtocolQuery) -> Design:
-        models, measures = _comparable(query), query.measures
-        claims = [
-            Claim(kind="better", measure=measures[0], model=one, other=other, threshold=0)
-            for one, other in combinations(models, 2)
-        ]
-        if not query.compared:
-            claims = [
-                Claim(kind="ability", measure=measure, model=name, threshold=_BARS[measure])
-                for name in models
-                for measure in measures
-            ]
+        claims = list(query.claims)
         if query.protocol == "freeform":
             return Design(
                 protocol="freeform", difficulty=2, question="What color is …? How many …? Where is …? …",
@@ -145,18 +136,6 @@ class ProtocolExaminer:
                 for kind in _PAIRS
             ],
         )  # fmt: skip
-
-
-def _comparable(query: ProtocolQuery) -> tuple[str, ...]:
-    """Return as many models as one report can compare with each other, or judge by themselves."""
-    models = query.models
-    while len(models) > 1 and _claims(len(models), query) > _MOST_CLAIMS:
-        models = models[:-1]
-    return models
-
-
-def _claims(models: int, query: ProtocolQuery) -> int:
-    return models * (models - 1) // 2 if query.compared else models * len(query.measures)
 
 
 def _answer(about: str, findings: Sequence[Finding], design: Design, query: ProtocolQuery) -> Answer:

@@ -148,6 +148,13 @@ def _judged_under(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
     return replaced(of, lambda each: {"ability": each.ability.model_copy(update={"splits": splits})})
 
 
+def judged(of: Aims) -> Aims | None:
+    """Ask as of judges of pairs; None where a condition cannot be varied between the pictures of a pair."""
+    plain = replaced(of, lambda _: {"ability": JudgePairs(), "condition": None, "robust": False})
+    conditions = tuple(each.condition for each in of if each.condition is not None)
+    return _judged_under(plain, conditions) if conditions else plain
+
+
 def robust(conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
     """Ask what is lost under conditions, in abilities where some are named."""
     if of and any(isinstance(each.ability, JudgePairs) for each in of):

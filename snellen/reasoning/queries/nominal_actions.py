@@ -16,6 +16,8 @@ OTHERS: Final = "*"
 """Stands for every model that is not named, until the reader knows which there are."""
 ALL_BUT: Final = "!"
 """Before names: every model but these."""
+PRONOUNS: Final = {"it": "@", "they": "@@"}
+"""Stand for the models of the question before; "they" for all models where there is none."""
 _QUARTER, _HALF, _FULL = 90, 180, 360
 AnyItem = TypeVar("AnyItem")
 
@@ -55,6 +57,11 @@ def all_models() -> ModelSubject:
 def all_but(names: tuple[str, ...]) -> ModelSubject:
     """Take all models except some."""
     return ModelSubject((ALL_BUT, *names))
+
+
+def mentioned(pronoun: str) -> ModelSubject:
+    """Take the models of the question before."""
+    return ModelSubject((PRONOUNS[pronoun],))
 
 
 def others() -> ModelSubject:
@@ -108,7 +115,7 @@ def tilted(side: str, slight: str | None = None) -> Condition:
 
 def directed(name: str, side: str) -> Condition | None:
     """Turn to a side."""
-    return changed(f"{side} rotation") if name == "rotation" else None
+    return changed(f"{side} rotation") if name in {"rotation", "quarter turns"} else None
 
 
 def amounting(name: str, amount: float) -> Condition | None:
@@ -172,7 +179,8 @@ def kind_without(of: Kind, excepted: tuple[Kind, ...]) -> Kind | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        named, named_several, named_both, named_two, all_models, all_but, others, changed, slightly, excepting,
+        named, named_several, named_both, named_two, all_models,
+        mentioned, all_but, others, changed, slightly, excepting,
         such_as, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists, kind,
         named_kind, thing, with_fact, kind_without,
     )

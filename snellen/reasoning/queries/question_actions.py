@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from snellen.reasoning.queries.ability_actions import Aims, opened, recognise_anything, replaced, robust, turned
+from snellen.reasoning.queries.ability_actions import (
+    Aims,
+    opened,
+    recognise_anything,
+    replaced,
+    robust,
+    still,
+    turned,
+    under,
+)
 from snellen.reasoning.queries.conditions import EVERY, Condition
-from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
-from snellen.reasoning.queries.nominal_actions import ModelSubject, all_models, changed
+from snellen.reasoning.queries.model_query import (
+    Comparison,
+    Contrast,
+    CountThings,
+    Kind,
+    ModelQuery,
+    ModelQuestion,
+    NameColours,
+    NoticeSeveral,
+    Recognise,
+    TellPlaces,
+    Threshold,
+)
+from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed
 
 _TWO: Final = 2
 
@@ -186,9 +207,41 @@ def ask_or_all(subject: ModelSubject | None, of: Aims | None) -> Aims | None:
     return ask(subject or all_models(), of)
 
 
+def about(conditions: tuple[Condition, ...], of: Aims | None) -> Aims | None:
+    """Ask what is lost under conditions that were named first."""
+    return None if of is None else still(under(of, conditions))
+
+
+def under_too(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
+    """Ask the last question under other conditions as well."""
+    last = of[-1]
+    if last.condition is None:
+        return None
+    return (*of, *(each for it in conditions for each in replaced((last,), lambda _, it=it: {"condition": it})))  # type: ignore[misc]
+
+
+def under_further(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
+    """Ask the last question, of pictures as they are, under conditions as well."""
+    further = under(of[-1:], conditions)
+    return None if further is None else (*of, *further)
+
+
+def kinds_too(of: Aims, kinds: tuple[Kind, ...]) -> Aims | None:
+    """Ask the last question about other things as well."""
+    last = of[-1]
+    if not isinstance(last.ability, Recognise | CountThings | NameColours | TellPlaces | NoticeSeveral):
+        return None
+    abilities = [last.ability.model_copy(update={"things": each}) for each in kinds]
+    return (*of, *(each for it in abilities for each in replaced((last,), lambda _, it=it: {"ability": it})))  # type: ignore[misc]
+
+
 def several_questions(some: Aims, more: Aims) -> Aims:
-    """Ask one question after another."""
-    return tuple(dict.fromkeys((*some, *more)))
+    """Ask one question after another; a pronoun stands for the models of the one before."""
+    names = some[-1].models
+    pronouns = set(PRONOUNS.values())
+    return tuple(
+        dict.fromkeys((*some, *replaced(more, lambda each: {"models": names} if set(each.models) & pronouns else {})))
+    )
 
 
 def whole(of: Aims, confidence: float | None = None) -> ModelQuery:
@@ -201,6 +254,7 @@ ACTIONS: Final[dict[str, Any]] = {
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
         hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, error_rate,
-        ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions, whole,
+        ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
+        about, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip

@@ -12,10 +12,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
 from snellen.reasoning.queries.echo import echo
-from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
-from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Recognise
+from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
 from snellen.reasoning.queries.vocabulary import Terminal, is_numeral, model_names, nouns, numerals, strangers
 from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
@@ -205,6 +206,12 @@ class QueryReader:
     def _with_models(self, question: ModelQuestion) -> ModelQuestion:
         names = question.models
         usual = [name for name in self._models if question.pairs or name not in self._judges]
+        if names == (PRONOUNS["they"],):
+            names = question.models[:0]
+            question = replaced((question,), lambda _: {"models": ()})[0]
+        elif PRONOUNS["it"] in names or PRONOUNS["they"] in names:
+            msg = "it is not clear which model is meant"
+            raise ValueError(msg)
         if names[:1] == (ALL_BUT,):
             names = tuple(name for name in usual if name not in names)
         elif OTHERS in names:
@@ -213,7 +220,10 @@ class QueryReader:
         if question.models and not names:
             msg = "nobody is left"
             raise ValueError(msg)
-        return ModelQuestion.model_validate({**dict(question), "models": names})
+        named = replaced((question,), lambda _: {"models": names})
+        only_judges = bool(names) and set(names) <= set(self._judges)
+        # Whoever only judges pairs is asked about nothing else, where nothing else is named.
+        return (judged(named) or named)[0] if only_judges and question.ability == Recognise() else named[0]
 
     def _words_of(self, phrase: str) -> tuple[str, ...]:
         return tuple(each.text for each in tokens(phrase, self._spellings))

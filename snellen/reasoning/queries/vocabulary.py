@@ -115,6 +115,18 @@ def numerals(text: Sequence[WordToken], start: int) -> Iterator[tuple[int, float
         decimal = [token.text for token in text[start + 1 : start + 3]]
         if len(decimal) == 2 and decimal[0] == "." and decimal[1].isdecimal():  # noqa: PLR2004 - a point and digits
             yield start + 3, float(f"{word}.{decimal[1]}")
+    hundred = [token.text for token in text[start : start + 4]]
+    if hundred[:2] in (["a", "hundred"], ["one", "hundred"]):
+        further = start + (3 if hundred[2:3] == ["and"] else 2)
+        yield start + 2, 100.0
+        yield from ((end, 100 + value) for end, value in _below_hundred(text, further))
+    yield from _below_hundred(text, start)
+
+
+def _below_hundred(text: Sequence[WordToken], start: int) -> Iterator[tuple[int, float]]:
+    if start >= len(text):
+        return
+    word = text[start].text
     if word in _ONES:
         yield start + 1, float(_ONES.index(word))
     tens, _, ones = word.partition("-")
@@ -127,4 +139,4 @@ def numerals(text: Sequence[WordToken], start: int) -> Iterator[tuple[int, float
 
 def is_numeral(word: str) -> bool:
     """Tell whether a word is a number."""
-    return any(True for _ in numerals([WordToken(word, word)], 0))
+    return word == "hundred" or any(True for _ in numerals([WordToken(word, word)], 0))

@@ -1,0 +1,265 @@
+"""Plans of examinations: the experiments that answer each question of a query, and what of it cannot be examined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from snellen.errors import BadInput
+from snellen.experiments.class_groups import Subjects
+from snellen.experiments.design import MARGIN, Claim, Design, halfway
+from snellen.experiments.report import MAX_EXPERIMENTS
+from snellen.experiments.templates import MOST_TYPES, changed, experiments_about
+from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.conditions import EVERY, FAMILIES, TYPES, Change, Condition
+from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
+from snellen.reasoning.queries.model_query import (
+    AnswerFreely,
+    CountThings,
+    IdentifyType,
+    JudgePairs,
+    ModelQuery,
+    ModelQuestion,
+    NameColours,
+    TellApart,
+    TellPlaces,
+)
+
+MOST_CLAIMS: Final = 24
+"""Claims of an experiment."""
+_COLOURLESS: Final = frozenset(
+    {"grayscale style", "sketch style", "embossed style", "pastel style", "posterized style", "color jitter"}
+)
+"""Types after which a thing has no color any more, or another one."""
+
+
+@dataclass(frozen=True)
+class ExaminedQuestion:
+    """A question with the experiments that answer it.
+
+    Attributes:
+        question: The question, of one condition; its models are those that are examined.
+        designs: Its experiments, in the order in which they are run.
+    """
+
+    question: ModelQuestion
+    designs: tuple[Design, ...]
+
+    @property
+    def about(self) -> list[str]:
+        """The models, or the pairs of models, that are claimed about."""
+        return list(dict.fromkeys(claim.about for claim in self.designs[0].claims))
+
+
+@dataclass(frozen=True)
+class ExaminationPlan:
+    """The questions of a query with their experiments.
+
+    Attributes:
+        parts: One for each question and condition.
+        notes: What is not examined, or otherwise than one may think, in sentences.
+    """
+
+    parts: tuple[ExaminedQuestion, ...]
+    notes: tuple[str, ...]
+
+
+def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> ExaminationPlan:
+    """Return the experiments for a query.
+
+    Args:
+        query: Its meaning.
+        subjects: What pictures can be of.
+        models: Those that are examined where a question names none.
+
+    Raises:
+        BadInput: No question of it can be examined; the message says why.
+    """
+    parts: list[ExaminedQuestion] = []
+    notes: list[str] = []
+    problems: list[str] = []
+    for question in query.questions:
+        for each, note in _narrowed(question):
+            notes += [note] if note else []
+            try:
+                parts += [] if each is None else [_examined(each, subjects, models)]
+            except BadInput as error:
+                problems.append(str(error))
+    if not parts:
+        raise BadInput(" ".join(dict.fromkeys([*problems, *notes])) or "Nothing of it can be examined.")
+    notes += [f"Not examined: {problem}" for problem in problems]
+    notes += _remarks(query, parts, subjects, models)
+    return ExaminationPlan(tuple(parts), tuple(dict.fromkeys(note[:300] for note in notes))[:10])
+
+
+def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]]:
+    """Yield a question with each condition that counts for itself, and with what is not examined of it."""
+    if question.than is not None:
+        yield from _sides(question)
+        return
+    condition = question.condition
+    if condition is None or not condition.family:
+        yield _possible(question)
+        return
+    conditions = [condition]
+    if condition.family == EVERY:
+        groups = [family for family in FAMILIES if family.endswith("transformations")]
+        conditions = [
+            Condition(family=family, without=tuple(name for name in condition.without if name in FAMILIES[family]))
+            for family in groups
+            if not set(FAMILIES[family]) <= set(condition.without)
+        ]
+    elif question.asks == "which changes":
+        conditions = [Condition(change=Change(type=name)) for name in condition.types]
+    if question.asks == "which changes":
+        words = listing([condition_in_words(each) for each in conditions])
+        yield None, f"{words} are examined each for itself: which of them matters most is not tested."
+        question = question.model_copy(update={"asks": "whether", "sense": "open"})
+    for each in conditions:
+        yield _possible(question.model_copy(update={"condition": each}))
+
+
+def _sides(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]]:
+    """Yield both sides of a contrast: claims compare models, and not what one model can do with what else it can."""
+    one = question.model_copy(update={"than": None, "sense": "open"})
+    than = question.than
+    if than is not None:
+        other = {"ability": than.ability} if than.ability is not None else {"condition": than.condition}
+        both = (one, one.model_copy(update=other))
+        words = " and ".join(f"“{question_in_words(each).rstrip('.?')}”" for each in both)
+        yield None, f"Examined is each side for itself, {words}; the difference within a model is not tested."
+        for each in both:
+            yield from _narrowed(each)
+
+
+def _possible(question: ModelQuestion) -> tuple[ModelQuestion | None, str]:
+    """Return a question without those changes after which its right answer would be another."""
+    condition = question.condition
+    if condition is None:
+        return question, ""
+    lost = [name for name in condition.types if _spoils(name, question)]
+    if not lost:
+        return question, ""
+    words = {TellPlaces: "where things are", CountThings: "how many there are", NameColours: "which color they have"}
+    note = f"Not examined under {listing(lost)}: it changes {words.get(type(question.ability), 'the right answer')}."
+    kept = [name for name in condition.types if name not in lost]
+    if not kept:
+        return None, note
+    without = tuple(dict.fromkeys([*condition.without, *lost]))
+    return question.model_copy(update={"condition": condition.model_copy(update={"without": without})}), note
+
+
+def _spoils(name: str, question: ModelQuestion) -> bool:
+    """Tell whether after a change the right answer to a question may be another."""
+    kind = TYPES[name]
+    if isinstance(question.ability, TellPlaces):
+        return not kind.places or not kind.keeps
+    if isinstance(question.ability, CountThings):
+        return not kind.keeps
+    if isinstance(question.ability, NameColours):
+        return name in _COLOURLESS or name.endswith("overlay")
+    return False
+
+
+def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]) -> ExaminedQuestion:
+    designs = experiments_about(question.ability, subjects)
+    if question.condition is not None:
+        designs = [changed(design, question.condition, robust=question.robust) for design in designs]
+    chosen = _compared(question, models)
+    asked = question.model_copy(update={"models": tuple(chosen)})
+    made = [design.model_copy(update={"claims": _claims(design, asked)[:MOST_CLAIMS]}) for design in designs]
+    # Two models that both manage the easy experiment differ, if at all, on the hard one.
+    return ExaminedQuestion(asked, tuple(made[::-1] if question.comparison else made))
+
+
+def _compared(question: ModelQuestion, models: Sequence[str]) -> list[str]:
+    """Return as many of the models as claims have room for.
+
+    Raises:
+        BadInput: One model alone is compared.
+    """
+    chosen = list(question.models or models)
+    if question.comparison is None:
+        return chosen[:MOST_CLAIMS]
+    if len(chosen) <= 1:
+        msg = f"Only {listing(chosen)} is examined: a comparison needs another model."
+        raise BadInput(msg)
+    while len(chosen) > 1 and len(_pairs(question.model_copy(update={"models": tuple(chosen)}))) > MOST_CLAIMS:
+        chosen.pop()
+    return chosen
+
+
+def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
+    """Return the pairs that claims say of that the first is better than the second."""
+    comparison, models = question.comparison, question.models
+    if comparison is None:
+        return []
+    if comparison.how == "better":
+        return [(models[0], other) for other in models[1:]]
+    if comparison.how == "as good":
+        return [(other, models[0]) for other in models[1:]]
+    pairs = list(combinations(models, 2))
+    both = comparison.how == "alike" or comparison.margin > 0
+    return [pair for one, other in pairs for pair in (((one, other), (other, one)) if both else ((one, other),))]
+
+
+def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
+    half = halfway(len(design.classes))
+    if question.comparison is not None:
+        margin = question.comparison.margin
+        return [Claim(kind="better", model=one, other=other, threshold=margin) for one, other in _pairs(question)]
+    stated = None if question.threshold is None else question.threshold.share
+    if not question.robust:
+        return [Claim(kind="ability", model=name, threshold=stated or half) for name in question.models]
+    return [
+        claim
+        for name in question.models
+        for claim in (
+            Claim(kind="plain", model=name, threshold=half),
+            Claim(kind="drop", model=name, threshold=stated or MARGIN),
+        )
+    ][:MOST_CLAIMS]
+
+
+def _remarks(
+    query: ModelQuery, parts: Sequence[ExaminedQuestion], subjects: Subjects, models: Sequence[str]
+) -> Iterable[str]:
+    """Yield what one should know of how questions are examined."""
+    if len(parts) > MAX_EXPERIMENTS:
+        last = listing([_in_short(each.question) for each in parts[MAX_EXPERIMENTS:]])
+        yield (
+            f"There are {len(parts)} questions in it and {MAX_EXPERIMENTS} experiments by default: {last} are examined "
+            f"with --budget experiments={len(parts)} only."
+        )
+    for part in parts:
+        question, ability = part.question, part.question.ability
+        if len(part.question.models) < len(question.models or models) and question.comparison:
+            yield f"Of {len(models)} models the first {len(question.models)} are compared: name others with --models."
+        if question.comparison and question.robust:
+            yield "Compared is how often models are right in such pictures, rather than what each of them loses."
+        if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
+            left = listing(ability.condition.types[MOST_TYPES:])
+            yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."
+        untaught = sorted(subjects.novel & set(_named(question)))
+        if untaught:
+            yield f"No model of this profile was taught {listing(untaught)}."
+    if subjects.classes:
+        yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
+    if query.confidence is not None:
+        confidence = percent(query.confidence)
+        yield f"Verdicts have {confidence} confidence, as the question says (--alpha {1 - query.confidence:.3g})."
+
+
+def _in_short(question: ModelQuestion) -> str:
+    return f"“{question_in_words(question).rstrip('.?')}”"
+
+
+def _named(question: ModelQuestion) -> tuple[str, ...]:
+    """Return the names of what pictures of a question show."""
+    ability = question.ability
+    if isinstance(ability, AnswerFreely | JudgePairs):
+        return ()
+    kinds = ability.kinds if isinstance(ability, TellApart) else (ability.things,)
+    return tuple(name for kind in kinds for name in kind.names)

@@ -1,0 +1,138 @@
+"""Queries about free answers and judges of pairs: which models can be examined, and what of them is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from snellen.experiments.design import Claim, Measured, Protocol
+from snellen.experiments.report import Polarity
+from snellen.experiments.understanding import UnexaminableError
+from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.echo import SPLIT_WORDS
+from snellen.reasoning.queries.model_query import AnswerFreely, JudgePairs, ModelQuery, ModelQuestion
+
+if TYPE_CHECKING:
+    from snellen.profiles import Profile
+
+MOST_CLAIMS: Final = 24
+_USUAL: Final = ("CJ", "R", "GB", "PS", "ET")
+_EVERY: Final[tuple[Measured, ...]] = ("order", "symmetry", "heed")
+_BARS: Final[dict[Measured, float]] = {"truth": 0.8, "help": 0.5, "order": 0.5, "symmetry": 0.8, "heed": 0.8}
+"""What a model must be above to be called truthful, helpful or trustworthy; of orders the mean concordance."""
+_MEANS: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
+
+
+@dataclass(frozen=True)
+class ProtocolQuery:
+    """A query about free answers or about judges.
+
+    Attributes:
+        protocol: How it is examined.
+        models: Those that are examined, of those that it is about.
+        measures: What of.
+        claims: What is claimed of them.
+        compared: Whether models are compared.
+        splits: What changes between pictures, for judges.
+        notes: What cannot be examined, in sentences.
+        polarity: Whether "yes" to it means that what is measured holds of models, or that it does not.
+    """
+
+    protocol: Protocol
+    models: tuple[str, ...]
+    measures: tuple[Measured, ...]
+    claims: tuple[Claim, ...]
+    compared: bool = False
+    splits: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    polarity: Polarity = "unknown"
+
+
+def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> ProtocolQuery:
+    """Return what is measured for a query about free answers or judges.
+
+    Args:
+        query: Its meaning; what it asks beside its first question is measured of the same models.
+        models: The models that can be examined.
+        profile: Says what they can do.
+
+    Raises:
+        UnexaminableError: None of its models can do that, or a comparison has one model.
+    """
+    first, protocol = query.questions[0], query.protocol
+    chosen = list(first.models or models)
+    able = [name for name in chosen if not _unable(name, profile, protocol)]
+    notes = [f"{name} is not examined: {_unable(name, profile, protocol)}." for name in chosen if name not in able]
+    if not able or (first.comparison is not None and len(able) <= 1):
+        reason = "None of the models can be examined so" if not able else f"Only {able[0]} can be compared"
+        msg = f"{reason}: {' '.join(notes)}"
+        raise UnexaminableError(msg[:900])
+    compared = first.comparison is not None
+    measures = _measures(query)[:1] if compared else _measures(query)
+    while len(able) > 1 and len(_claims(first, able, measures)) > MOST_CLAIMS:
+        able.pop()
+    shown = len(chosen) - len(notes)
+    if len(able) < shown:
+        notes.append(f"Of {shown} models the first {len(able)} are compared: name others with --models.")
+    others = [each for each in query.questions[1:] if (each.models, each.sense) != (first.models, first.sense)]
+    notes += ["Its questions are answered together, for the models of the first."] if others else []
+    splits = tuple(split for each in query.questions for split in getattr(each.ability, "splits", ()))
+    return ProtocolQuery(
+        protocol, tuple(able), measures, tuple(_claims(first, able, measures)), compared,
+        (splits or _USUAL) if protocol == "pairs" else (), tuple(notes), _polarity(first) if not others else "unknown",
+    )  # fmt: skip
+
+
+def _polarity(question: ModelQuestion) -> Polarity:
+    """Return what a yes means of what is claimed: that a mean is above a bound, or the first model better."""
+    comparison, bound = question.comparison, question.threshold
+    if question.asks != "whether" or (comparison is not None and comparison.how != "better"):
+        return "unknown"
+    return "opposite" if bound is not None and not bound.above else _MEANS[question.sense]
+
+
+def _measures(query: ModelQuery) -> tuple[Measured, ...]:
+    measures: list[Measured] = []
+    for each in query.questions:
+        if isinstance(each.ability, AnswerFreely):
+            measures.append(each.ability.measure)
+        elif isinstance(each.ability, JudgePairs):
+            measures += [each.ability.measure] if each.ability.measure else _EVERY
+    return tuple(dict.fromkeys(measures))
+
+
+def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[Measured]) -> list[Claim]:
+    comparison = question.comparison
+    if comparison is None:
+        stated = None if question.threshold is None else question.threshold.share
+        return [
+            Claim(kind="ability", measure=measure, model=name, threshold=stated or _BARS[measure])
+            for name in models
+            for measure in measures
+        ]
+    pairs = list(combinations(models, 2))
+    if comparison.how in {"better", "as good"}:
+        pairs = [(models[0], other) for other in models[1:]]
+    return [
+        Claim(kind="better", measure=measures[0], model=one, other=other, threshold=comparison.margin)
+        for one, other in pairs
+    ]
+
+
+def said_of(splits: Sequence[str]) -> str:
+    """Name what changes between the pictures of a pair, for people."""
+    return listing([SPLIT_WORDS[name] for name in splits])
+
+
+def _unable(name: str, profile: Profile, protocol: Protocol) -> str:
+    """Say why a model cannot be examined so; empty where it can."""
+    settings = profile.tested.get(name) or profile.tested.get(name.partition("+")[0])
+    class_name = getattr(settings, "class_name", "")
+    if class_name.endswith("Model"):
+        does = "compares vectors, and answers nothing"
+        return f"it {does}" + (" (`snellen pairs run` measures encoders)" if protocol == "pairs" else "")
+    if protocol == "pairs" and getattr(settings, "pictures", 1) < 2:  # noqa: PLR2004 - a pair
+        return "it reads one picture at once, and cannot compare two"
+    return ""

@@ -1,1 +1,0 @@
-"""Readers of questions about models."""

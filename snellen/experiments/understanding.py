@@ -1,0 +1,93 @@
+"""Understanding of queries: a meaning that can be examined, or an error that says what cannot be and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from snellen.errors import BadInput
+from snellen.reasoning.queries.echo import echo
+from snellen.reasoning.queries.model_query import ModelQuery
+from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery, read_query
+
+if TYPE_CHECKING:
+    from snellen.experiments.design import Protocol
+    from snellen.profiles import Profile
+
+CAN: Final = (
+    "recognizing a group or class of things (birds, cats …), telling two from one another, counting, colors, left from "
+    "right and above from below, noticing several things; noticing a change of pictures (rotated, noisy, blurred …) or "
+    "robustness to it; which model is better; whether free answers are true and helpful; and whether a model judges "
+    "similarity well"
+)
+
+
+class UnexaminableError(BadInput):
+    """A query that experiments cannot answer here; the message says what can be asked."""
+
+
+class AmbiguousQueryError(UnexaminableError):
+    """A query with several meanings.
+
+    Attributes:
+        readings: Each of them in words, which can be asked instead.
+    """
+
+    def __init__(self, message: str, readings: Sequence[str]) -> None:
+        super().__init__(message)
+        self.readings = tuple(readings)
+
+
+def reading_of(query: str, models: Sequence[str], profile: Profile) -> QueryReading:
+    """Read a query, which may name models that are examined and others of the profile."""
+    return read_query(query, list(dict.fromkeys([*models, *profile.tested])), profile)
+
+
+def understood(query: str, models: Sequence[str], profile: Profile) -> UnderstoodQuery:
+    """Return the meaning of a query.
+
+    Args:
+        query: In the user's words, or an echo.
+        models: The models that can be examined.
+        profile: Says what pictures can show.
+
+    Raises:
+        UnexaminableError: It is not understood, is understood in several ways, or names a model that is not examined.
+    """
+    match reading_of(query, models, profile):
+        case UnderstoodQuery() as reading:
+            _check(reading.query, models)
+            return reading
+        case AmbiguousQuery(queries=queries):
+            readings = [echo(each) for each in queries[:4]]
+            listed = " or ".join(f"“{each}”" for each in readings)
+            msg = f"This can mean {listed[:700]}: ask one of them."
+            raise AmbiguousQueryError(msg, readings)
+        case unread:
+            msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {unread.why} What can be: {CAN}."
+            raise UnexaminableError(msg)
+
+
+def echo_of(query: str, models: Sequence[str], profile: Profile) -> str:
+    """Return the meaning of a query in words; empty where it is not understood."""
+    reading = reading_of(query, models, profile)
+    return reading.echo if isinstance(reading, UnderstoodQuery) else ""
+
+
+def protocol_of(query: str, models: Sequence[str], profile: Profile) -> Protocol:
+    """Return how a query is examined; by choices where it is not understood."""
+    reading = reading_of(query, models, profile)
+    return reading.query.protocol if isinstance(reading, UnderstoodQuery) else "choice"
+
+
+def _check(query: ModelQuery, models: Sequence[str]) -> None:
+    strangers = [name for each in query.questions for name in each.models if name not in models]
+    if strangers:
+        msg = f"{strangers[0]} is not among the models that are examined: {', '.join(models)}."
+        raise UnexaminableError(msg)
+    if query.mixed:
+        msg = (
+            "Choosing answers, free answers and judging pairs are examined in different ways. Ask one after the other: "
+            f"“{echo(query)[:300]}”"
+        )
+        raise UnexaminableError(msg)

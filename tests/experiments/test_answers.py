@@ -1,0 +1,131 @@
+"""Answers to a question as it was asked, and the property that they are about."""
+
+from __future__ import annotations
+
+import pytest
+
+from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.examiners.protocols import ProtocolExaminer
+from snellen.experiments.protocol_queries import examined_so
+from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
+from snellen.experiments.understanding import UnexaminableError, protocol_of, understood
+from snellen.profiles import load_profile
+
+PROFILE = load_profile("embedded")
+MODELS = list(PROFILE.tested)
+
+
+def measured(query: str, verdict: Verdict) -> Report:
+    """Return a report in which the drop of llava-upright has a verdict, and it is right in the plain pictures."""
+    report = Report(query=query, models=["llava-upright"], alpha=0.05, seed=0)
+    examiner = CaseExaminer(PROFILE)
+    while (design := examiner.next_design(report)) is not None:
+        findings = [
+            Finding(claim=claim, n=40, verdict=verdict if claim.kind == "drop" else "yes", mean=0.3)
+            for claim in design.claims
+        ]
+        done = Experiment(design=design, rounds=20, findings=findings)
+        report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    return report
+
+
+@pytest.mark.parametrize(
+    ("drop", "holds", "asked", "turned"),
+    [("yes", False, "no", "yes"), ("no", True, "yes", "no"), ("open", None, "undecided", "undecided")],
+)
+async def test_the_answer_is_to_the_question_as_asked_and_the_property_is_the_same(
+    drop: Verdict, *, holds: bool | None, asked: str, turned: str
+) -> None:
+    queries = [
+        ("Is llava-upright robust to rotation?", asked),
+        ("Does rotation hurt llava-upright?", turned),
+        ("How much does rotation hurt llava-upright?", None),
+        ("Isn't llava-upright robust to rotation?", None),
+    ]
+    for query, wanted in queries:
+        (answer,) = (await CaseExaminer(PROFILE).conclude(measured(query, drop))).answers
+        assert answer.answer == wanted, query
+        assert answer.property == "robust to rotation"
+        assert answer.holds is holds
+        lead = {"yes": "Yes, ", "no": "No, "}.get(wanted or "", "")
+        assert answer.sentence.startswith(f"{lead}llava-upright is " if holds is not None else "Whether ")
+
+
+@pytest.mark.parametrize(("query", "wanted"), [("Does blip lie?", "yes"), ("Does blip tell the truth?", "no")])
+async def test_whether_a_model_lies_is_answered_as_asked(query: str, wanted: str) -> None:
+    examiner = ProtocolExaminer(PROFILE, "freeform")
+    report = Report(query=query, models=["blip"], alpha=0.05, seed=0)
+    design = await examiner.design_experiment(report, [])
+    assert design is not None
+    found = Finding(claim=design.claims[0], n=40, mean=0.4, interval=(0.3, 0.5), verdict="no")
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=[found])]})
+    (answer,) = (await examiner.conclude(done)).answers
+    assert (answer.answer, answer.property, answer.holds) == (wanted, "tells the truth", False)
+    assert answer.sentence.startswith(f"{wanted.capitalize()}, it does not hold that blip tells the truth: ")
+
+
+@pytest.mark.parametrize(("says", "holds"), [("yes", True), ("no", False), ("open", None)])
+def test_an_answer_of_an_earlier_version_is_about_the_property_alone(says: str, *, holds: bool | None) -> None:
+    old = Answer.model_validate({"about": "clip", "says": says, "sentence": "clip is not robust to rotation."})
+    assert (old.answer, old.property, old.holds) == (None, "", holds)
+    assert Answer.model_validate(old.model_dump()) == old
+
+
+@pytest.mark.parametrize(
+    ("query", "answers"),
+    [
+        ("Is clip right in at least 90 % at counting?", {"yes": "yes", "no": "no"}),
+        ("Is clip right in less than 90 % at counting?", {"yes": "no", "no": "yes"}),
+        ("Is clip bad at counting?", {"yes": "no", "no": "yes"}),
+        ("Is clip as good as blip at counting?", {"yes": "no", "no": "yes"}),
+        ("Is clip worse than blip at counting?", {"yes": "no", "no": "yes"}),
+    ],
+)
+async def test_a_verdict_answers_what_was_asked(query: str, answers: dict[Verdict, str]) -> None:
+    examiner = CaseExaminer(PROFILE)
+    for verdict, answer in answers.items():
+        report = Report(query=query, models=["clip", "blip"], alpha=0.05, seed=0)
+        while (design := examiner.next_design(report)) is not None:
+            findings = [Finding(claim=claim, n=40, verdict=verdict, mean=0.3) for claim in design.claims]
+            done = Experiment(design=design, rounds=20, findings=findings)
+            report = report.model_copy(update={"experiments": [*report.experiments, done]})
+        (first, *_) = (await examiner.conclude(report)).answers
+        assert first.answer == answer, (verdict, first.sentence)
+
+
+async def test_a_finished_report_of_a_query_that_is_no_longer_read_tells_what_was_measured() -> None:
+    report = measured("Is llava-upright robust to rotation?", "yes")
+    old = report.model_copy(update={"query": "gibberish of an older version"})
+    concluded = await CaseExaminer(PROFILE).conclude(old)
+    assert "llava-upright loses more than 10 points" in concluded.conclusion
+
+
+@pytest.mark.parametrize(
+    ("query", "protocol"),
+    [
+        ("Does blip hallucinate?", "freeform"),
+        ("Which model tells the truth most often?", "freeform"),
+        ("Is llava-judge symmetric?", "pairs"),
+        ("Can I trust llava-judge to judge similarity under blur?", "pairs"),
+        ("Can the models recognize birds?", "choice"),
+        ("Can blip name colors?", "choice"),
+        ("Words that nobody reads", "choice"),
+    ],
+)
+def test_questions_find_their_protocol(query: str, protocol: str) -> None:
+    assert protocol_of(query, MODELS, PROFILE) == protocol
+
+
+def test_what_is_measured_of_judges_and_of_free_answers() -> None:
+    asked = examined_so(understood("Is llava-judge symmetric under blur?", MODELS, PROFILE).query, MODELS, PROFILE)
+    assert (asked.models, asked.measures, asked.splits) == (("llava-judge",), ("symmetry",), ("GB",))
+    asked = examined_so(understood("Which model is the most helpful?", MODELS, PROFILE).query, MODELS, PROFILE)
+    assert (asked.measures, asked.compared) == (("help",), True)
+    assert any("clip is not examined" in note for note in asked.notes)
+    with pytest.raises(UnexaminableError, match="reads one picture at once"):
+        examined_so(understood("Can blip judge similarity?", MODELS, PROFILE).query, MODELS, PROFILE)
+
+
+async def test_a_protocol_that_does_not_fit_the_question_is_refused() -> None:
+    with pytest.raises(UnexaminableError, match="Can the models recognize birds"):
+        await ProtocolExaminer(PROFILE, "pairs").open_report("Can the models recognize birds?", MODELS)
