@@ -231,12 +231,12 @@ def _remarks(
         last = listing([_in_short(each.question) for each in parts[MAX_EXPERIMENTS:]])
         yield (
             f"There are {len(parts)} questions in it and {MAX_EXPERIMENTS} experiments by default: {last} are examined "
-            f"with --budget experiments={len(parts)} only."
+            f"only where the budget has {len(parts)} experiments or more."
         )
     for part in parts:
         question, ability = part.question, part.question.ability
         if len(part.question.models) < len(question.models or models) and question.comparison:
-            yield f"Of {len(models)} models the first {len(question.models)} are compared: name others with --models."
+            yield f"Of {len(models)} models the first {len(question.models)} are compared: name the ones that matter."
         if question.comparison and question.robust:
             yield "Compared is how often models are right in such pictures, rather than what each of them loses."
         if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
@@ -249,7 +249,7 @@ def _remarks(
         yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
     if query.confidence is not None:
         confidence = percent(query.confidence)
-        yield f"Verdicts have {confidence} confidence, as the question says (--alpha {1 - query.confidence:.3g})."
+        yield f"Verdicts have {confidence} confidence, as the question says (alpha {1 - query.confidence:.3g})."
 
 
 def _in_short(question: ModelQuestion) -> str:

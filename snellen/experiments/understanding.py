@@ -12,6 +12,7 @@ from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, Under
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Protocol
+    from snellen.experiments.report import Report
     from snellen.profiles import Profile
 
 CAN: Final = (
@@ -65,6 +66,20 @@ def understood(query: str, models: Sequence[str], profile: Profile) -> Understoo
             raise AmbiguousQueryError(msg, readings)
         case unread:
             msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {unread.why} What can be: {CAN}."
+            raise UnexaminableError(msg)
+
+
+def reread(report: Report, profile: Profile) -> ModelQuery:
+    """Return the meaning of a report's query, which was understood when the report was opened.
+
+    Raises:
+        UnexaminableError: An older version understood it, and this one does not.
+    """
+    match reading_of(report.understood or report.query, report.models, profile):
+        case UnderstoodQuery(query=query):
+            return query
+        case _:
+            msg = f"This is not understood any more: {report.query[:120]!r}."
             raise UnexaminableError(msg)
 
 

@@ -29,7 +29,7 @@ from snellen.experiments.report import (
     Verdict,
     answered,
 )
-from snellen.experiments.understanding import UnexaminableError, understood
+from snellen.experiments.understanding import UnexaminableError, reread, understood
 from snellen.reasoning.queries.model_query import IdentifyType, ModelQuestion
 from snellen.reasoning.reasoner import ReasonerUsage
 
@@ -62,7 +62,11 @@ class CaseExaminer:
             UnexaminableError: It is about what cannot be examined.
         """
         reading = understood(query, models, self._profile)
-        plan = self._plan(query, models)
+        try:
+            plan = planned(reading.query, self._subjects, models)
+        except BadInput as error:
+            msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {error}"
+            raise UnexaminableError(msg) from error
         named = dict.fromkeys(name for part in plan.parts for name in part.question.models)
         taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
         notes = [*taken, *plan.notes][:10]
@@ -128,16 +132,7 @@ class CaseExaminer:
         return [one for part, experiments in both for one in _standings(part, experiments)]
 
     def _plan_of(self, report: Report) -> ExaminationPlan:
-        return self._plan(report.understood or report.query, report.models)
-
-    def _plan(self, query: str, models: Sequence[str]) -> ExaminationPlan:
-        try:
-            return planned(understood(query, models, self._profile).query, self._subjects, models)
-        except UnexaminableError:
-            raise
-        except BadInput as error:
-            msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {error}"
-            raise UnexaminableError(msg) from error
+        return planned(reread(report, self._profile), self._subjects, report.models)
 
 
 def _experiments_of(parts: Sequence[ExaminedQuestion], experiments: Sequence[Experiment]) -> list[list[Experiment]]:

@@ -24,7 +24,7 @@ from snellen.experiments.report import (
     Verdict,
     answered,
 )
-from snellen.experiments.understanding import UnexaminableError, understood
+from snellen.experiments.understanding import UnexaminableError, reread, understood
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.reasoner import ReasonerUsage
 from snellen.tools.calls import ToolCall
@@ -114,8 +114,7 @@ class ProtocolExaminer:
         return Conclusion(answers=answers, conclusion=conclusion[:2_000])
 
     def _wanted(self, report: Report) -> ProtocolQuery:
-        asked = understood(report.understood or report.query, report.models, self._profile)
-        return examined_so(asked.query, report.models, self._profile)
+        return examined_so(reread(report, self._profile), report.models, self._profile)
 
     def _design(self, query: ProtocolQuery) -> Design:
         claims = list(query.claims)
