@@ -48,6 +48,7 @@ _HEIGHTS: Final = (("above", "above", "below"), ("below", "below", "above"))
 
 
 def placed(axis: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Yield experiments about the places of two things: sides, heights or both."""
     things = countable_things(kind, subjects, 2 * _PAIRS)
     if len(things) == 1:
         things += [name for name in countable_things(Kind(), subjects, 2) if name not in things][:1]
@@ -71,6 +72,7 @@ def placed(axis: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
 
 
 def counted(kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Yield experiments about numbers of equal things."""
     things = countable_things(kind, subjects, _PAIRS)
     for difficulty, numbers in ((1, (1, 3)), (3, (1, 2, 3, 4))):
         arms = [
@@ -92,6 +94,7 @@ def counted(kind: Kind, subjects: Subjects) -> Iterator[Design]:
 
 
 def colored(named: Sequence[str], kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Yield experiments about the colors of a thing: those that are named first."""
     things = countable_things(kind, subjects, _PAIRS)
     ranked = [*named, *(color for color in _COLORS if color not in named)]
     for difficulty, colors in ((1, ranked[: max(len(named), 2)]), (2, ranked)):
@@ -110,6 +113,7 @@ def colored(named: Sequence[str], kind: Kind, subjects: Subjects) -> Iterator[De
 
 
 def several_or_one(likeness: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Yield experiments about one thing, two identical ones and two different ones."""
     group = subjects.kind(kind)
     what = "random" if group is None else group.name if group.drawn else group.members[0]
     one = "random" if group is None else with_article(group.singular if group.drawn else what)

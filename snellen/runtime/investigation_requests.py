@@ -212,7 +212,8 @@ def _stated_alpha(request: InvestigationRequest) -> float:
         return _checked_alpha(request.alpha)
     stated = round(1 - confidence, 10)
     if request.alpha not in {InvestigationRequest.alpha, stated}:
-        msg = f"The question wants {100 * confidence:.10g} % confidence, and alpha was set to {request.alpha:g}: choose one."
+        wanted = f"{100 * confidence:.10g} % confidence"
+        msg = f"The question wants {wanted}, and alpha was set to {request.alpha:g}: choose one."
         raise BadInput(msg)
     return _checked_alpha(stated)
 
