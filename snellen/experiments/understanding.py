@@ -75,12 +75,12 @@ def reread(report: Report, profile: Profile) -> ModelQuery:
     Raises:
         UnexaminableError: An older version understood it, and this one does not.
     """
-    match reading_of(report.understood or report.query, report.models, profile):
-        case UnderstoodQuery(query=query):
-            return query
-        case _:
-            msg = f"This is not understood any more: {report.query[:120]!r}."
-            raise UnexaminableError(msg)
+    for words in filter(None, (report.understood, report.query)):
+        reading = reading_of(words, report.models, profile)
+        if isinstance(reading, UnderstoodQuery):
+            return reading.query
+    msg = f"This is not understood any more: {report.query[:120]!r}."
+    raise UnexaminableError(msg)
 
 
 def echo_of(query: str, models: Sequence[str], profile: Profile) -> str:

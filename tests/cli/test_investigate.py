@@ -80,7 +80,7 @@ def test_json_says_everything(oracle: Oracle, capsys: pytest.CaptureFixture[str]
     (answer,) = told["report"]["answers"]
     assert (answer["answer"], answer["property"], answer["holds"]) == (
         "yes",
-        "good at identifying Gaussian noise",
+        "good at identifying Gaussian noise in pictures",
         True,
     )
     assert main(["reports", "--json"]) == 0
@@ -128,7 +128,7 @@ def test_what_failed_goes_on_and_measures_nothing_twice(
         ([""], "The query is empty"),
         (["x" * 5_000], "say it in at most"),
         (["Can models read clocks?"], "cannot be examined here"),
-        (["Is GPT-9 robust to noise?"], "no model 'gpt-9'"),
+        (["Is GPT-9 robust to noise?"], "no model 'GPT-9'"),
         (["Are they robust to noise?", "--models", "nobody"], "no model 'nobody'"),
         (["Are they robust to noise?", "--alpha", "0"], "no error rate"),
         (["Are they robust to noise?", "--budget", "images=none"], "not name=number"),
