@@ -223,7 +223,8 @@ class QueryReader:
         named = replaced((question,), lambda _: {"models": names})
         only_judges = bool(names) and set(names) <= set(self._judges)
         # Whoever only judges pairs is asked about nothing else, where nothing else is named.
-        return (judged(named) or named)[0] if only_judges and question.ability == Recognise() else named[0]
+        unnamed = question.ability == Recognise() and (question.robust or question.comparison is not None)
+        return (judged(named) or named)[0] if only_judges and unnamed else named[0]
 
     def _words_of(self, phrase: str) -> tuple[str, ...]:
         return tuple(each.text for each in tokens(phrase, self._spellings))

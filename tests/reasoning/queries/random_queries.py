@@ -27,6 +27,7 @@ from snellen.reasoning.queries.model_query import (
 )
 
 _NAMES = ("bird", "vehicle", "cat", "piece of clothing", "sea animal", "fire engine", "fruit", "fish")
+JUDGES = {"idefics3-judge", "llava-judge"}
 _SPLITS = ("CJ", "R", "GB", "PS", "ET")
 _SENSES = st.sampled_from(("holds", "fails", "open"))
 
@@ -89,6 +90,8 @@ def _question(models: Sequence[str]) -> st.SearchStrategy[ModelQuestion]:
         if draw(st.booleans()):
             fields |= {"ability": draw(plain_abilities), "condition": draw(st.one_of(st.none(), conditions))}
             fields["robust"] = fields["condition"] is not None and draw(st.booleans())
+            if fields["ability"] == Recognise() and set(fields["models"]) <= JUDGES:
+                fields["models"] = ()  # a judge of pairs of which nothing else is said is asked to judge pairs
         else:
             fields["ability"] = draw(other_abilities)
         return ModelQuestion.model_validate(fields)
@@ -104,6 +107,7 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
         fewest = 2 if how in {"better", "as good"} else 0
         several = st.lists(st.sampled_from(list(models)), unique=True, min_size=2, max_size=3).map(tuple)
         names = draw(several) if fewest else draw(st.one_of(st.just(()), several))
+        names = names if question.ability != Recognise() or not set(names) <= JUDGES else tuple(models[:2])
         margin = 0.0 if how == "as good" else draw(st.sampled_from((0.0, 0.1)))
         sense = "holds" if how in {"alike", "as good"} else question.sense
         return {"comparison": Comparison(how=how, margin=margin), "models": names, "sense": sense}
