@@ -16,15 +16,13 @@ from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, TYPES, Change, Condition
 from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
 from snellen.reasoning.queries.model_query import (
-    AnswerFreely,
     CountThings,
     IdentifyType,
-    JudgePairs,
     ModelQuery,
     ModelQuestion,
     NameColours,
-    TellApart,
     TellPlaces,
+    kinds_of,
 )
 
 MOST_CLAIMS: Final = 24
@@ -258,8 +256,4 @@ def _in_short(question: ModelQuestion) -> str:
 
 def _named(question: ModelQuestion) -> tuple[str, ...]:
     """Return the names of what pictures of a question show."""
-    ability = question.ability
-    if isinstance(ability, AnswerFreely | JudgePairs):
-        return ()
-    kinds = ability.kinds if isinstance(ability, TellApart) else (ability.things,)
-    return tuple(name for kind in kinds for name in kind.names)
+    return tuple(name for kind in kinds_of(question.ability) for name in kind.names)

@@ -69,6 +69,12 @@ def understood(query: str, models: Sequence[str], profile: Profile) -> Understoo
             raise UnexaminableError(msg)
 
 
+def notes_of(reading: UnderstoodQuery) -> list[str]:
+    """Say which words were taken for others, and which sentences were left out."""
+    taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
+    return taken + [f"Not read: “{sentence[:200]}”" for sentence in reading.unread]
+
+
 def reread(report: Report, profile: Profile) -> ModelQuery:
     """Return the meaning of a report's query, which was understood when the report was opened.
 

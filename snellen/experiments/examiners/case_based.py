@@ -29,7 +29,7 @@ from snellen.experiments.report import (
     Verdict,
     answered,
 )
-from snellen.experiments.understanding import UnexaminableError, reread, understood
+from snellen.experiments.understanding import UnexaminableError, notes_of, reread, understood
 from snellen.reasoning.queries.model_query import IdentifyType, ModelQuestion
 from snellen.reasoning.reasoner import ReasonerUsage
 
@@ -68,8 +68,7 @@ class CaseExaminer:
             msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {error}"
             raise UnexaminableError(msg) from error
         named = dict.fromkeys(name for part in plan.parts for name in part.question.models)
-        taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
-        notes = [*taken, *plan.notes][:10]
+        notes = [*notes_of(reading), *plan.notes][:10]
         return Opening(models=[name for name in models if name in named], notes=notes, understood=reading.echo)
 
     async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:

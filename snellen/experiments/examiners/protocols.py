@@ -24,7 +24,7 @@ from snellen.experiments.report import (
     Verdict,
     answered,
 )
-from snellen.experiments.understanding import UnexaminableError, reread, understood
+from snellen.experiments.understanding import UnexaminableError, notes_of, reread, understood
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.reasoner import ReasonerUsage
 from snellen.tools.calls import ToolCall
@@ -72,8 +72,7 @@ class ProtocolExaminer:
             msg = f"The protocol {self._protocol!r} examines {how}, and the question is another: “{reading.echo[:300]}”"
             raise UnexaminableError(msg)
         measured = examined_so(reading.query, models, self._profile)
-        taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
-        notes = [note[:300] for note in (*taken, *measured.notes)][:10]
+        notes = [note[:300] for note in (*notes_of(reading), *measured.notes)][:10]
         return Opening(models=list(measured.models), notes=notes, understood=reading.echo)
 
     async def design_experiment(self, report: Report, refusals: Sequence[str]) -> Design | None:

@@ -25,7 +25,6 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "changes of brightness": ("low brightness", "high brightness"),
     "changes of contrast": ("low contrast", "high contrast"),
     "bad weather": ("snowy weather", "rainy weather", "foggy weather"),
-    "changes of style": tuple(one.name for one in grouped("style")),
     "corruptions": ("Gaussian noise", "JPEG compression", "defocus blur"),
     "mixing": ("CutMix", "MixUp"),
     "pasted things": ("text", "pasted shape"),

@@ -127,6 +127,17 @@ Ability: TypeAlias = Annotated[
 ]
 
 
+def kinds_of(ability: Ability) -> tuple[Kind, ...]:
+    """Return the kinds of things that an ability is about."""
+    match ability:
+        case TellApart(kinds=kinds):
+            return kinds
+        case AnswerFreely() | JudgePairs():
+            return ()
+        case _:
+            return (ability.things,)
+
+
 class Comparison(Part):
     """A comparison of models.
 
@@ -246,6 +257,21 @@ class ModelQuery(Part):
         """The way in which models are asked, by the first question."""
         kinds = {AnswerFreely: "freeform", JudgePairs: "pairs"}
         return kinds.get(type(self.questions[0].ability), "choice")  # type: ignore[return-value]  # of the three
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All conditions that it is about, those among them that are to be noticed."""
+        noticed = [each.ability.condition for each in self.questions if isinstance(each.ability, IdentifyType)]
+        under = [each.condition for each in self.questions if each.condition is not None]
+        than = [each.than.condition for each in self.questions if each.than is not None and each.than.condition]
+        return (*noticed, *under, *than)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """All kinds of things that it is about."""
+        abilities = [each.ability for each in self.questions]
+        abilities += [each.than.ability for each in self.questions if each.than is not None and each.than.ability]
+        return tuple(kind for each in abilities for kind in kinds_of(each))
 
     @property
     def mixed(self) -> bool:

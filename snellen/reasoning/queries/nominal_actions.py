@@ -93,6 +93,20 @@ def such_as(condition: Condition, examples: tuple[Condition, ...]) -> Condition 
     return condition if condition.family and types <= set(condition.types) else None
 
 
+def namely(condition: Condition, members: tuple[Condition, ...]) -> Condition | None:
+    """Narrow a family to those of its types that are listed after it."""
+    named = {name for each in members for name in each.types}
+    if not condition.family or len(named) < len(members) or not named <= set(condition.types):
+        return None
+    return condition.model_copy(update={"without": tuple(name for name in condition.types if name not in named)})
+
+
+def both_ways(name: str) -> Condition | None:
+    """Take a change that goes to either side, both of which are named."""
+    family = {"rotation": "quarter turns"}.get(name, name)
+    return changed(family) if family in {"quarter turns", "flips", "tilt"} else None
+
+
 def rotated(degrees: float, side: str | None = None) -> Condition | None:
     """Turn by so many degrees, to a side or to both."""
     angle = degrees % _FULL
@@ -181,7 +195,7 @@ ACTIONS: Final[dict[str, Any]] = {
     for each in (
         named, named_several, named_both, named_two, all_models,
         mentioned, all_but, others, changed, slightly, excepting,
-        such_as, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists, kind,
+        such_as, namely, both_ways, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists, kind,
         named_kind, thing, with_fact, kind_without,
     )
 }  # fmt: skip

@@ -207,6 +207,34 @@ def ask_or_all(subject: ModelSubject | None, of: Aims | None) -> Aims | None:
     return ask(subject or all_models(), of)
 
 
+def asked_of(subject: ModelSubject, of: Aims | None) -> Aims | None:
+    """Ask of models that were named first and stand as a pronoun in the question."""
+    pronouns = set(PRONOUNS.values())
+    if of is None or not all(set(each.models) & pronouns for each in of):
+        return None
+    return replaced(of, lambda each: {"models": _in_place(each.models, subject.names)})
+
+
+def _in_place(names: tuple[str, ...], antecedents: tuple[str, ...]) -> tuple[str, ...]:
+    pronouns = set(PRONOUNS.values())
+    if len(names) == 1:
+        return antecedents
+    if len(antecedents) != 1 or antecedents[0] in names:
+        msg = "one model is compared with others"
+        raise ValueError(msg)
+    return tuple(antecedents[0] if name in pronouns else name for name in names)
+
+
+def asked_for(topic: Aims | None, of: Aims | None) -> Aims | None:
+    """Ask for an ability that was named first, and more exactly than in the question."""
+    if topic is None or of is None or len(topic) != 1 or len(of) != 1 or topic[0].condition is not None:
+        return None
+    exact, loose = topic[0].ability, of[0].ability
+    if exact != loose and (type(exact) is not type(loose) or loose != type(loose).model_construct(kind=loose.kind)):
+        return None
+    return replaced(of, lambda _: {"ability": exact})
+
+
 def about(conditions: tuple[Condition, ...], of: Aims | None) -> Aims | None:
     """Ask what is lost under conditions that were named first."""
     return None if of is None else still(under(of, conditions))
@@ -255,6 +283,6 @@ ACTIONS: Final[dict[str, Any]] = {
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
         hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, error_rate,
         ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
-        about, under_too, under_further, kinds_too, whole,
+        asked_of, asked_for, about, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip

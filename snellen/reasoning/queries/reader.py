@@ -6,21 +6,22 @@ words and the lexicon of `snellen.reasoning.reading`, with a grammar of its own,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Recognise
-from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
+from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS, changed
 from snellen.reasoning.queries.vocabulary import Terminal, is_numeral, model_names, nouns, numerals, strangers
 from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
-from snellen.reasoning.reading.lexical_entries import real_words
+from snellen.reasoning.reading.lexical_entries import LexicalNoun, real_words
 from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
 
 if TYPE_CHECKING:
@@ -35,6 +36,17 @@ _CLEARLY: Final = 0.12
 _SKIPPED: Final = 0.02
 _COMMA: Final = 0.08
 _CORRECTED: Final = 1.0
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
+_MOST_SENTENCES: Final = 6
+_BEFORE_VERBS: Final = frozenset({"i", "we", "you", "they", "to"})
+_ENDS: Final = frozenset(".!?…:;")
+_CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "CLAUSE", "VERB_CHANGE", "EVERYTHING"})
+_DECISIVE: Final = _CHANGES | {
+    "MODEL", "NOUN", "COLOUR", "BETTER", "BEST", "MORE_ROBUST", "MOST_ROBUST", "POINT_UNIT", "COUNT_WORD",
+    "COLOUR_ABILITY", "TELL_SIDES", "TELL_HEIGHTS", "TELL_WHERE", "FREE_TRUE",
+    "FREE_HELP", "FREE_FALSE", "PAIRS_ALL", "PAIRS_ORDER", "PAIRS_SYMMETRY", "PAIRS_HEED", "PAIRS_ASYMMETRY", "PAIRS_IGNORE",
+}  # fmt: skip
+"""Words that change what is examined, so that no sentence with one of them is left out."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +56,12 @@ class UnderstoodQuery:
     Attributes:
         query: The meaning.
         corrected: Words that were taken for another: as written, as read.
+        unread: Sentences beside it that are not understood, and name nothing that is examined otherwise.
     """
 
     query: ModelQuery
     corrected: tuple[tuple[str, str], ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def echo(self) -> str:
@@ -150,7 +164,37 @@ class QueryReader:
         self._of_models = frozenset(word for each in names for word in self._words_of(each.phrase))
 
     def read(self, text: str) -> QueryReading:
-        """Read a query."""
+        """Read a query as a whole, or those of its sentences that stand alone."""
+        reading = self._read(text)
+        return (self._standing_alone(text) or reading) if isinstance(reading, UnreadQuery) else reading
+
+    def _standing_alone(self, text: str) -> UnderstoodQuery | None:
+        """Read a query without sentences before or after it that add nothing to what is examined."""
+        sentences = [each for each in _SENTENCE_END.split(text[:MAX_CHARACTERS].strip()) if each]
+        if not 1 < len(sentences) <= _MOST_SENTENCES:
+            return None
+        for length in range(len(sentences) - 1, 0, -1):
+            for start in range(len(sentences) - length + 1):
+                others = (*sentences[:start], *sentences[start + length :])
+                reading = self._read(" ".join(sentences[start : start + length]))
+                if isinstance(reading, UnderstoodQuery) and not any(self._adds(each, reading.query) for each in others):
+                    return UnderstoodQuery(reading.query, reading.corrected, others)
+        return None
+
+    def _adds(self, sentence: str, query: ModelQuery) -> bool:
+        """Tell whether a sentence names models, things, changes or numbers that a query lacks, or asks for more."""
+        cut = tokens(sentence, self._spellings)
+        options = tuple((each.text,) for each in cut)
+        if sentence.rstrip().endswith("?") or strangers(sentence, self._models, self._numbered):
+            return True
+        return any(
+            (symbol in _DECISIVE and not _names(query, symbol, value)) or cut[start].text == "%"
+            for start in range(len(cut))
+            for _, (symbol, value, _) in self._phrases.at(options, start)
+            if symbol != "NOUN" or not start or cut[start - 1].text not in _BEFORE_VERBS
+        )
+
+    def _read(self, text: str) -> QueryReading:
         if len(text) > MAX_CHARACTERS:
             return UnreadQuery((), (), f"It has {len(text):,} characters; say it in at most {MAX_CHARACTERS:,}.")
         cut = tokens(text, self._spellings)
@@ -252,6 +296,7 @@ class QueryReader:
         return {
             start: [
                 *(end for end, _ in self._fillers.at(options, start)),
+                *(end for end, _ in self._leading.at(options, start) if start and text[start - 1].text in _ENDS),
                 *([start + 1] if text[start].text in PUNCTUATION else []),
             ]
             for start in range(len(text))
@@ -269,6 +314,18 @@ class QueryReader:
             for word, near in zip(words, nearest, strict=True)
         )
         return UnreadQuery(tuple(each.written for each in words), nearest, f"Not known here: {listed}.")
+
+
+def _names(query: ModelQuery, symbol: str, value: object) -> bool:
+    """Tell whether a query has what a word names."""
+    if symbol == "MODEL":
+        return any(set(cast("tuple[str, ...]", value)) & set(each.models) for each in query.questions)
+    if symbol in _CHANGES:
+        types = set(changed(cast("str", value)).types)
+        return any(bool(types & set(each.types)) for each in query.conditions)
+    if symbol == "NOUN" and isinstance(value, LexicalNoun):
+        return any(bool(set(value.names) & set(each.names)) for each in query.kinds)
+    return False
 
 
 def _unsaid(query: ModelQuery) -> ModelQuery:
