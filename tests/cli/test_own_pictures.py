@@ -50,7 +50,7 @@ async def test_groups_are_those_that_the_folder_has_classes_of(own: Path, home: 
     assert design.classes == ["an animal", "a vehicle"]
     made = MultipleChoice().make(context.examiner(), design, RoundPlace("t", 0, 0, 0))
     assert {sample.arm: sample.label in {"tractor", "helicopter"} for sample in made} == {0: False, 1: True}
-    with pytest.raises(BadInput, match="This cannot be examined"):
+    with pytest.raises(BadInput, match="no pictures of 'instrument'"):
         await designed(context, "Can the models recognize instruments?")
 
 
@@ -78,7 +78,7 @@ async def test_a_folder_of_unknown_classes_is_examined_by_its_classes(home: Path
         Image.new("RGB", (9, 9)).save(tmp_path / "odd" / name / "1.png")
     context = examining("embedded", home, str(tmp_path / "odd"))
     assert (await designed(context, "Can the models recognize things?")).classes == ["a gizmo", "a widget"]
-    with pytest.raises(BadInput, match="Groups are none"):
+    with pytest.raises(BadInput, match="no pictures of 'animal'"):
         await designed(context, "Can the models recognize animals?")
 
 

@@ -217,7 +217,8 @@ async def test_an_investigation_is_done_within_the_conversation_and_explained(tm
 async def test_what_cannot_be_investigated_is_said(tmp_path: Path) -> None:
     context = replace(router(tmp_path), examination=watched(tmp_path, Oracle({})), profile=load_profile("embedded"))
     async with talking(context, tmp_path) as talk:
-        assert "models" in await talk.say("Investigate the price of coffee")
+        reply = await talk.say("Investigate the price of coffee")
+    assert "cannot be examined here: 'Investigate the price of coffee'" in reply
 
 
 async def test_a_person_is_asked_before_an_experiment_in_a_conversation(tmp_path: Path) -> None:

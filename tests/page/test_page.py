@@ -134,7 +134,7 @@ def test_hostile_texts_are_only_texts(opened: Open) -> None:
     page = opened('/?thread="><img src=x onerror=window.hacked=1>')
     hostile = (
         "<img src=x onerror=window.hacked=1> <script>window.hacked=1</script> ![spy](http://127.0.0.2/spy.png) "
-        "[a](javascript:window.hacked=1) ![b][c] ${window.hacked=1} {{constructor}} \n\n[c]: http://127.0.0.2/c.png"
+        "[a](javascript:window.hacked=1) ![b][c] ${window.hacked=1} {{prototype}} \n\n[c]: http://127.0.0.2/c.png"
     )
     tab(page, "Chat")
     say(page, f"forget {hostile}")
@@ -143,7 +143,7 @@ def test_hostile_texts_are_only_texts(opened: Open) -> None:
     page.locator("#threads-found label").first.click()
     expect(page.locator("#thread-head h2")).to_contain_text("<img src=x onerror=window.hacked=1>")
     tab(page, "Investigations")
-    page.locator("#inquiry-query textarea").fill(f"{hostile} robust to rotation?")
+    page.locator("#inquiry-query textarea").fill(f"{hostile}. Are the models robust to rotation?")
     page.locator("#inquiry-approve input").check()
     page.locator("#inquiry-start").click()
     expect(page.locator("#inquiry-allow")).to_be_visible()
@@ -178,7 +178,7 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
 
     story = page.locator("#inquiry-trace")
     expect(page.locator("#inquiry-head")).to_contain_text("finished")
-    expect(story).to_contain_text("No, llava-upright is not good at telling where things are")
+    expect(story).to_contain_text("No, llava-upright is not good at telling left from right")
     expect(story).to_contain_text(
         "2.3 million parameters, trained in the microworld with planted weaknesses; not LLaVA"
     )

@@ -141,6 +141,11 @@ def under(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
     return tuple(each for condition in conditions for each in replaced(of, lambda _, it=condition: {"condition": it}))  # type: ignore[misc]
 
 
+def under_some(of: Aims, conditions: tuple[Condition, ...] | None) -> Aims | None:
+    """Ask for abilities under conditions, where some are named."""
+    return of if conditions is None else under(of, conditions)
+
+
 def _judged_under(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
     splits = tuple(dict.fromkeys(_SPLITS.get(name, "") for each in conditions for name in each.types))
     if "" in splits or not all(isinstance(each.ability, JudgePairs) and not each.ability.splits for each in of):
@@ -206,6 +211,6 @@ ACTIONS: Final[dict[str, Any]] = {
     for each in (
         recognise, recognise_anything, tell_apart, recognise_or_tell_apart, identify, identify_every,
         tell_places, count_things, name_colours, colour, more_colours, colours_of, colours_between, several,
-        truthfully, helpfully, judge_pairs, under, robust, still, turned, opened, how_much, both,
+        truthfully, helpfully, judge_pairs, under, under_some, robust, still, turned, opened, how_much, both,
     )
 }  # fmt: skip

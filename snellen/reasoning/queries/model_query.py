@@ -234,7 +234,8 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
     if sum(each is not None for each in (question.comparison, question.threshold, question.than)) > 1:
         return "a question has a comparison, a threshold or a contrast"
     comparison = question.comparison
-    if comparison is not None and comparison.how in {"better", "as good"} and len(question.models) <= 1:
+    fewest = {"better": 2, "as good": 2}.get(comparison.how, 0) if comparison is not None else 0
+    if comparison is not None and (len(question.models) < fewest or len(question.models) == 1):
         return "one model is compared with another"
     if question.than is not None and (question.than.ability is None) == (question.than.condition is None):
         return "a contrast is with an ability or with a condition"

@@ -195,7 +195,7 @@ ACTIONS: Final[dict[str, Any]] = {
     for each in (
         named, named_several, named_both, named_two, all_models,
         mentioned, all_but, others, changed, slightly, excepting,
-        such_as, namely, both_ways, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists, kind,
-        named_kind, thing, with_fact, kind_without,
+        such_as, namely, both_ways, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists,
+        kind, named_kind, thing, with_fact, kind_without,
     )
 }  # fmt: skip

@@ -39,12 +39,13 @@ _CORRECTED: Final = 1.0
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MOST_SENTENCES: Final = 6
 _BEFORE_VERBS: Final = frozenset({"i", "we", "you", "they", "to"})
+_MOST_NAMED: Final = 12
 _ENDS: Final = frozenset(".!?…:;")
 _CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "CLAUSE", "VERB_CHANGE", "EVERYTHING"})
 _DECISIVE: Final = _CHANGES | {
     "MODEL", "NOUN", "COLOUR", "BETTER", "BEST", "MORE_ROBUST", "MOST_ROBUST", "POINT_UNIT", "COUNT_WORD",
-    "COLOUR_ABILITY", "TELL_SIDES", "TELL_HEIGHTS", "TELL_WHERE", "FREE_TRUE",
-    "FREE_HELP", "FREE_FALSE", "PAIRS_ALL", "PAIRS_ORDER", "PAIRS_SYMMETRY", "PAIRS_HEED", "PAIRS_ASYMMETRY", "PAIRS_IGNORE",
+    "COLOUR_ABILITY", "TELL_SIDES", "TELL_HEIGHTS", "TELL_WHERE", "FREE_TRUE", "FREE_HELP", "FREE_FALSE", "PAIRS_ALL",
+    "PAIRS_ORDER", "PAIRS_SYMMETRY", "PAIRS_HEED", "PAIRS_ASYMMETRY", "PAIRS_IGNORE",
 }  # fmt: skip
 """Words that change what is examined, so that no sentence with one of them is left out."""
 
@@ -149,11 +150,14 @@ class QueryReader:
     def __init__(self, models: Sequence[str], judges: Sequence[str], lexicon: Sequence[Terminal]) -> None:
         grammar, self._parser = _grammar()
         self._models, self._judges, self._spellings = tuple(models), tuple(judges), grammar.spellings
-        names = list(model_names(models, judges))
         phrases: list[tuple[tuple[str, ...], tuple[str, Any, float]]] = [
             (self._words_of(phrase), (symbol, value, 0.0)) for phrase, symbol, value in grammar.phrases
         ]
-        phrases += [(self._words_of(each.phrase), (each.symbol, each.value, each.cost)) for each in (*lexicon, *names)]
+        said = {words for words, _ in phrases}
+        things = [one for one in lexicon if one.phrase not in self._spellings]  # no animal where one is "being" asked
+        # What several models are called for short is no word of the language: "model" for model1 and model2.
+        names = [one for one in model_names(models, judges) if not one.cost or self._words_of(one.phrase) not in said]
+        phrases += [(self._words_of(each.phrase), (each.symbol, each.value, each.cost)) for each in (*things, *names)]
         self._phrases = PhraseTable(phrases)
         self._fillers = PhraseTable((self._words_of(phrase), None) for phrase in grammar.fillers)
         self._leading = PhraseTable((self._words_of(phrase), None) for phrase in grammar.leading)
@@ -308,6 +312,7 @@ class QueryReader:
         return UnreadQuery(tuple(names), tuple("" for _ in names), why)
 
     def _unknown(self, words: Sequence[WordToken]) -> UnreadQuery:
+        words = list({each.text: each for each in words}.values())[:_MOST_NAMED]
         nearest = tuple(self.vocabulary.suggestion(each.text) for each in words)
         listed = ", ".join(
             f"“{word.written}”" + (f" (do you mean {near}?)" if near else "")
