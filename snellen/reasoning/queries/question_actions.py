@@ -19,6 +19,7 @@ from snellen.reasoning.queries.model_query import (
     Comparison,
     Contrast,
     CountThings,
+    JudgePairs,
     Kind,
     ModelQuery,
     ModelQuestion,
@@ -31,6 +32,8 @@ from snellen.reasoning.queries.model_query import (
 from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed
 
 _TWO: Final = 2
+_UNSPECIFIED: Final = (Recognise(), TellPlaces(), CountThings(), NameColours(), NoticeSeveral(), JudgePairs())
+"""Abilities that say nothing of what they are about."""
 
 
 def _compared(of: Aims | None, how: str, margin: float | None, rivals: ModelSubject | None = None) -> Aims | None:
@@ -230,7 +233,7 @@ def asked_for(topic: Aims | None, of: Aims | None) -> Aims | None:
     if topic is None or of is None or len(topic) != 1 or len(of) != 1 or topic[0].condition is not None:
         return None
     exact, loose = topic[0].ability, of[0].ability
-    if exact != loose and (type(exact) is not type(loose) or loose != type(loose).model_construct(kind=loose.kind)):
+    if exact != loose and (exact.kind != loose.kind or loose not in _UNSPECIFIED):
         return None
     return replaced(of, lambda _: {"ability": exact})
 

@@ -100,7 +100,7 @@ def test_a_word_that_is_not_known_is_never_dropped(place: int, word: str) -> Non
     reading = read_query(" ".join([*words[:place], word, *words[place:]]), MODELS, PROFILE)
     if isinstance(reading, UnderstoodQuery):
         assert (word, word) not in reading.corrected
-        assert reading.corrected
+        assert reading.corrected or word in reading.unread
     else:
         assert isinstance(reading, UnreadQuery)
         assert word in reading.words
@@ -120,6 +120,31 @@ def test_what_is_not_known_is_named(text: str, word: str) -> None:
     assert isinstance(reading, UnreadQuery)
     assert word in reading.words
     assert word in reading.why
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("clip: is it robust to noise?", "Is clip robust to noise?"),
+        ("Robust to noise: can clip claim that?", "Is clip robust to noise?"),
+        ("Left or right: does clip know where a thing is?", "Can clip tell left from right?"),
+        ("Is clip robust to flips, horizontal or vertical?", "Is clip robust to flips?"),
+        ("Is clip robust to bad weather (rain, fog)?", "Is clip robust to bad weather except snowy weather?"),
+        ("Is clip better on sharp pictures than on blurred ones?", "Is clip sensitive to blur?"),
+        ("Our customers want to know: does blur hurt clip?", "Is clip sensitive to blur?"),
+    ],
+)
+def test_what_is_said_in_another_order_means_the_same(text: str, same: str) -> None:
+    assert meaning(text) == meaning(same)
+
+
+def test_a_sentence_that_is_not_read_is_left_out_only_where_it_adds_nothing() -> None:
+    beside = read_query("We ship on Friday. Is clip robust to noise? Regards, Zoltan.", MODELS, PROFILE)
+    assert isinstance(beside, UnderstoodQuery)
+    assert beside.query.questions == meaning("Is clip robust to noise?")
+    assert beside.unread == ("We ship on Friday.", "Regards, Zoltan.")
+    for addition in ("Zoltan likes birds.", "Consider only blurred ones.", "And blip?", "Zoltan wants 90 %."):
+        assert isinstance(read_query(f"{addition} Is clip robust to noise?", MODELS, PROFILE), UnreadQuery), addition
 
 
 def test_models_are_known_by_what_they_are_called_for_short() -> None:
