@@ -21,8 +21,7 @@ from snellen.microworld.questions import RELATION_WORDS, singles
 from snellen.microworld.scene_graphs import Described, described
 from snellen.microworld.scenes import NUMBERS, Dice, SceneObject, article, place, plural, relations
 from snellen.profiles import load_profile
-from snellen.reasoning.language.lexicon import lexicon_of
-from snellen.reasoning.language.statements import Statements
+from snellen.reasoning.reading.answers import AnswerReader
 from snellen.scoring.scene_graph import Fact, parse_tuple
 
 Wordings = tuple[tuple[str, str], ...]
@@ -195,7 +194,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=0, help="print so many answers that were read wrongly")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    reader = Statements(lexicon_of(load_profile("embedded")))
+    reader = AnswerReader(load_profile("embedded").facts_path())
     scenes = [described(number, options.seed) for number in range(options.n)]
     found = {
         "familiar": measured(reader, [one for scene in scenes for one in told(scene, 0)], options.show),
@@ -213,7 +212,7 @@ def _table(found: dict[str, dict[str, object]]) -> str:
     )
 
 
-def measured(reader: Statements, answers: list[Told], show: int = 0) -> dict[str, object]:
+def measured(reader: AnswerReader, answers: list[Told], show: int = 0) -> dict[str, object]:
     """Compare what is read with what was said, all answers of a kind together."""
     hits: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for one in answers:

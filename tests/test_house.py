@@ -24,7 +24,6 @@ READERS = frozenset(
         "snellen.reasoning.case_based.composition",
         "snellen.reasoning.language.clauses",
         "snellen.reasoning.language.slots",
-        "snellen.reasoning.language.statements",
     }
 )
 """Readers of instructions that are longer: a grammar is to replace them, so they were moved only."""

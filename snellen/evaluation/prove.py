@@ -28,6 +28,9 @@ BASELINES: Final = ("oracle", "blind", "copies the question", "refuses", "says e
 """Who answers beside the models: the program, on what can be read of the caption; a model that sees a gray picture; the
 question itself; nobody; and the whole caption."""
 _RESAMPLES: Final = 1_000
+_EXAMPLES: Final = 3
+_SHOWN: Final = 60
+"""Characters of what was not read that are shown."""
 _GRAY: Final = (128, 128, 128)
 
 
@@ -181,8 +184,23 @@ async def examine(
         progress(f"scoring {name}", 0, 1)
         scores = await asyncio.to_thread(score_answers, rows, embed, judge, metric=metric)
         progress(f"scoring {name}", 1, 1)
+        notes += unread_notes(name, reader, texts, questions) if name in trials else []
         scored.append(ScoredAnswers(name, texts, facts, scores))
     return ProveResult(benchmark, metric, scored[: len(trials)], scored[len(trials) :], notes)
+
+
+def unread_notes(model: str, reader: Reader, answers: Sequence[str], questions: Sequence[str]) -> list[str]:
+    """Say in how many answers of a model words were not read, and which; nothing where all were.
+
+    Such words are neither true nor false: an answer is scored by what was read of it.
+    """
+    unread = [words for pair in zip(answers, questions, strict=True) if (words := reader.unread(*pair))]
+    if not unread:
+        return []
+    examples = ", ".join(repr(" ".join(words)[:_SHOWN]) for words in unread[:_EXAMPLES])
+    return [
+        f"In {len(unread)} of {len(answers)} answers of {model} words were not read and count for nothing: {examples}."
+    ]
 
 
 async def _baselines(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from snellen.memory.trials import TrialKey
 from snellen.models.under_test import Ranking
 from snellen.reasoning.language.inflection import plural, with_article
-from snellen.reasoning.language.lexicon import PLACES, SETTINGS
 from snellen.scoring.scene_graph import Fact, name_of
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
 _YES: Final = ("yes", "no")
 _SIZES: Final = ("small", "medium", "large")
+_PLACES: Final = ("top left", "top right", "bottom left", "bottom right")
+_BACKGROUNDS: Final = ("checked", "dotted", "gradient", "grass", "plain", "road", "sand", "striped", "water")
 _NUMBERS: Final = tuple(map(str, range(8)))
 
 FactQuestion = tuple[str, tuple[str, ...], int]
@@ -36,9 +37,9 @@ def question_of(fact: Fact) -> FactQuestion:
     name = name_of(fact.entity)
     closed = {
         "count": (f"how many {plural(name)} are there?", _NUMBERS),
-        "place": (f"where is the {name}?", tuple(PLACES)),
+        "place": (f"where is the {name}?", _PLACES),
         "size": (f"is the {name} small, medium or large?", _SIZES),
-        "pattern": ("what is the background?", tuple(sorted(SETTINGS["background"]))),
+        "pattern": ("what is the background?", _BACKGROUNDS),
     }
     if fact.attribute and fact.kind in closed:
         text, choices = closed[fact.kind]

@@ -17,7 +17,7 @@ from snellen.scoring.scene_graph import SceneGraph
 if TYPE_CHECKING:
     from snellen.datasets.prove import Pictured, QuestionDraft, Scenes
     from snellen.reasoning.language.scene_questions import CaseQuestionWriter
-    from snellen.reasoning.language.statements import Statements
+    from snellen.reasoning.reading.answers import AnswerReader
     from snellen.scoring.verification import Verifier
 
 _TRIES: Final = 40
@@ -37,7 +37,7 @@ class SceneQuestions:
 
     scenes: Scenes
     quiz: CaseQuestionWriter
-    reader: Statements
+    reader: AnswerReader
     embedding: Callable[[Sequence[str]], np.ndarray]
     _known: dict[str, np.ndarray] = field(default_factory=dict)
 

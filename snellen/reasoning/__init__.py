@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.reasoning.reasoner import Reasoner, ReasonerUsage, ReasoningFailed, Route
 from snellen.reasoning.task import Examples, Plan, Task
 
@@ -53,6 +52,6 @@ def make_question_writer(profile: Profile) -> tuple[Writer, Reader]:
         model = chat_reasoner(profile).model
         return ChatQuestionWriter(model), ChatStatements(model)
     from snellen.reasoning.language.scene_questions import CaseQuestionWriter
-    from snellen.reasoning.language.statements import Statements
+    from snellen.reasoning.reading.answers import AnswerReader
 
-    return CaseQuestionWriter(), Statements(lexicon_of(profile))
+    return CaseQuestionWriter(), AnswerReader(profile.facts_path())

@@ -85,18 +85,19 @@ def _experiment(number: int, experiment: Experiment, result: InvestigationResult
         yield f"| {row.model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"
     yield ""
     for row in experiment.results:
-        yield from not_understood_lines(row.model, row.not_understood)
+        missing = "Not every word was read" if design.protocol == "freeform" else "No score could be read"
+        yield from not_understood_lines(row.model, row.not_understood, missing)
     ended = experiment.stopped or "under way"
     yield from (f"{experiment.images} pictures, {experiment.rejected} rejected; {ended}.", "")
 
 
-def not_understood_lines(model: str, quoted: Sequence[str]) -> list[str]:
-    """Return Markdown that shows what a model answered where no score could be read; nothing where nothing was."""
+def not_understood_lines(model: str, quoted: Sequence[str], missing: str = "No score could be read") -> list[str]:
+    """Return Markdown that shows what a model answered where something is missing; nothing where nothing is."""
     if not quoted:
         return []
     # Code without backticks of its own: what a model wrote forms no Markdown here.
     examples = ", ".join("`` " + (one.replace("`", "'") or "(nothing)") + " ``" for one in quoted)
-    return [f"No score could be read in answers of {model} such as {examples}.", ""]
+    return [f"{missing} in answers of {model} such as {examples}.", ""]
 
 
 def pictures_in_words(arm: Arm, source: str) -> str:

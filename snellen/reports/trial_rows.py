@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from snellen.reasoning.language.lexicon import lexicon_of
-
 if TYPE_CHECKING:
     from snellen.experiments.design import Design
     from snellen.experiments.report import Report
@@ -146,9 +144,9 @@ def _right(protocol: str, profile: str) -> Callable[[Sample, str, Trial], bool]:
     if protocol == "freeform":
         from snellen.experiments.protocols.free_answers import is_right
         from snellen.profiles import load_profile
-        from snellen.reasoning.language.statements import Statements
+        from snellen.reasoning.reading.answers import AnswerReader
 
-        reader = Statements(lexicon_of(load_profile(profile)))
+        reader = AnswerReader(load_profile(profile).facts_path())
         return lambda sample, _, trial: is_right(sample, trial.said, reader)
     from snellen.experiments.protocols.pair_scoring import is_right as is_score_right
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.learning.resources import Learning
 from snellen.reasoning import make_reasoner
-from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.runtime.context import Context, given_of
 from snellen.runtime.settings import Given, RunSettings
 
@@ -173,7 +172,7 @@ def _scene_questions(profile: Profile) -> SceneQuestions | None:
     from snellen.experiments.scene_questions import SceneQuestions
     from snellen.memory.embedding import SentenceEmbedding
     from snellen.reasoning.language.scene_questions import CaseQuestionWriter
-    from snellen.reasoning.language.statements import Statements
+    from snellen.reasoning.reading.answers import AnswerReader
 
     if not profile.world_settings or profile.models.embedding is None:
         return None
@@ -183,7 +182,7 @@ def _scene_questions(profile: Profile) -> SceneQuestions | None:
         vectors = embedding(list(texts)).astype(np.float64)
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
-    return SceneQuestions(WorldScenes(profile.world()), CaseQuestionWriter(), Statements(lexicon_of(profile)), embed)
+    return SceneQuestions(WorldScenes(profile.world()), CaseQuestionWriter(), AnswerReader(profile.facts_path()), embed)
 
 
 def own_pictures(pictures: Path | str | None, concept: str) -> OwnPictures | None:

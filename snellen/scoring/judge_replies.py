@@ -206,12 +206,16 @@ def not_understood(replies: Iterable[str], *, most: int = 3) -> list[str]:
     Returns:
         Different ones, each on one line, shortened, with escapes for whatever cannot be printed.
     """
+    return quoted((reply for reply in replies if parsed_score(reply) is None), most=most)
+
+
+def quoted(replies: Iterable[str], *, most: int = 3) -> list[str]:
+    """Quote a few different replies, each on one line, shortened, with escapes for whatever cannot be printed."""
     quotes: dict[str, None] = {}
     for reply in replies:
         if len(quotes) == most:
             break
-        if parsed_score(reply) is None:
-            quotes[_quoted(reply)] = None
+        quotes[_quoted(reply)] = None
     return list(quotes)
 
 

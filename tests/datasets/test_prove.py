@@ -19,13 +19,12 @@ from snellen.datasets.prove.graph_changes import Draw
 from snellen.datasets.prove.perturbation import blindness
 from snellen.errors import BadInput
 from snellen.profiles import load_profile
-from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.reasoning.language.scene_questions import CaseQuestionWriter
-from snellen.reasoning.language.statements import Statements
+from snellen.reasoning.reading.answers import AnswerReader
 from snellen.scoring.scene_graph import Fact, SceneGraph
 from snellen.scoring.verification import Verified, Verifier
 
-READER = Statements(lexicon_of(load_profile("embedded")))
+READER = AnswerReader(load_profile("embedded").facts_path())
 GRAPH = SceneGraph(
     [
         Fact("dog", attribute="red", kind="color"),

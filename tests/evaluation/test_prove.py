@@ -20,13 +20,12 @@ from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.trials import TrialTable
 from snellen.models.under_test import Card, Question, Ranking
 from snellen.profiles import load_profile
-from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.reasoning.language.scene_questions import CaseQuestionWriter
-from snellen.reasoning.language.statements import Statements
+from snellen.reasoning.reading.answers import AnswerReader
 from snellen.scoring.scene_graph import Fact
 from snellen.scoring.verification import Verifier
 
-READER = Statements(lexicon_of(load_profile("embedded")))
+READER = AnswerReader(load_profile("embedded").facts_path())
 
 
 def embed(texts: Sequence[str]) -> np.ndarray:

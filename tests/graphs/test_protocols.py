@@ -24,9 +24,8 @@ from snellen.memory.samples import Sample
 from snellen.models.under_test import Card, Question
 from snellen.profiles import load_profile
 from snellen.profiles.model_settings import CheckpointUnderTest
-from snellen.reasoning.language.lexicon import lexicon_of
 from snellen.reasoning.language.scene_questions import CaseQuestionWriter
-from snellen.reasoning.language.statements import Statements
+from snellen.reasoning.reading.answers import AnswerReader
 from snellen.runtime.context import Context
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
@@ -94,7 +93,7 @@ def context(folder: Path, models: Characters) -> Context:
         models,
         world=microworld,
         scene_questions=SceneQuestions(
-            WorldScenes(microworld), CaseQuestionWriter(), Statements(lexicon_of(profile)), embed
+            WorldScenes(microworld), CaseQuestionWriter(), AnswerReader(profile.facts_path()), embed
         ),
         investigators={name: ProtocolExaminer(profile, name) for name in protocols},
     )

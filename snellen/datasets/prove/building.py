@@ -57,11 +57,15 @@ class Writer(Protocol):
 
 
 class Reader(Protocol):
-    """Reads the tuples of texts: `snellen.reasoning.language.statements.Statements`, or a chat model."""
+    """Reads the tuples of texts: `snellen.reasoning.reading.answers.AnswerReader`, or a chat model."""
 
     @property
     def unreadable(self) -> int:
         """The number of tuples that could not be read and were left out."""
+        ...
+
+    def unread(self, text: str, question: str) -> Sequence[str]:
+        """Return the words of an answer that say something and were not read."""
         ...
 
     async def read_all(self, texts: Sequence[tuple[str, str]]) -> list[list[Fact]]:

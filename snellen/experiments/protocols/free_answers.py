@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from snellen.errors import BadInput, SnellenError
@@ -20,6 +20,7 @@ from snellen.memory.samples import Sample
 from snellen.memory.trials import TrialKey
 from snellen.scoring import Observations, confidence_interval
 from snellen.scoring.freeform import AnswerScores, AnswerTuples, score_answers
+from snellen.scoring.judge_replies import quoted
 from snellen.scoring.scene_graph import Fact
 from snellen.scoring.verification import Verifier
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from snellen.experiments.resources import Examination
     from snellen.experiments.scene_questions import SceneQuestions
     from snellen.models.under_test import Card
-    from snellen.reasoning.language.statements import Statements
+    from snellen.reasoning.reading.answers import AnswerReader
 
 
 def question_key(fingerprint: str, picture: str, question: str) -> TrialKey:
@@ -96,11 +97,14 @@ class FreeAnswers:
     ) -> EvaluatedAnswers:
         """Look up all answers of an experiment, and score them."""
         questions = _questions(examination)
-        scores = {}
+        scores, unread = {}, {}
         for name, trials in trials_of(self, examination, design, samples, fingerprints).items():
             rows = [read_answer(sample, about[0].said, questions.reader) for sample, about in trials.items()]
             scores[name] = dict(zip(trials, score_answers(rows, questions.embed, metric="calibrated"), strict=True))
-        return EvaluatedAnswers(design, scores)
+            unread[name] = [
+                about[0].said for sample, about in trials.items() if _is_unread(sample, about[0].said, questions.reader)
+            ]
+        return EvaluatedAnswers(design, scores, unread)
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,12 @@ class EvaluatedAnswers:
     Attributes:
         design: Of the experiment.
         scores: For each model by name, of each sample that it was asked about.
+        unread: The answers of each model in which words were not read.
     """
 
     design: Design
     scores: Mapping[str, Mapping[Sample, AnswerScores]]
+    unread: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def observations(self, claim: Claim) -> Observations:
         """Return the scores, or their differences, of the pictures of the rounds that are complete.
@@ -134,6 +140,7 @@ class EvaluatedAnswers:
         """
         results = []
         for name, scores in self.scores.items():
+            unread = self.unread.get(name, ())
             truth, help_ = self._observed(self._values(name, "truth")), self._observed(self._values(name, "help"))
             if not truth:
                 continue
@@ -150,8 +157,8 @@ class EvaluatedAnswers:
                 Result(
                     model=name, plain=False, n=len(truth), unit=self.design.unit.name, average=truth.mean,
                     interval=(span.low, span.high), error_rate=alpha, interval_kind="confidence sequence",
-                    by_class={**by_class, "help": help_.mean}, abstention=sum(silent) / len(silent), invalid=0.0,
-                    informedness=None,
+                    by_class={**by_class, "help": help_.mean}, abstention=sum(silent) / len(silent),
+                    invalid=len(unread) / len(scores), informedness=None, not_understood=quoted(unread),
                 )
             )  # fmt: skip
         return results
@@ -167,7 +174,7 @@ class EvaluatedAnswers:
         }
 
 
-def read_answer(sample: Sample, answer: str, reader: Statements) -> AnswerTuples:
+def read_answer(sample: Sample, answer: str, reader: AnswerReader) -> AnswerTuples:
     """Return an answer about a sample with all that it is measured by."""
     details = json.loads(sample.details)
     question = str(details["question"])
@@ -180,7 +187,11 @@ def read_answer(sample: Sample, answer: str, reader: Statements) -> AnswerTuples
     )
 
 
-def is_right(sample: Sample, answer: str, reader: Statements) -> bool:
+def _is_unread(sample: Sample, answer: str, reader: AnswerReader) -> bool:
+    return bool(reader.unread(answer, str(json.loads(sample.details)["question"])))
+
+
+def is_right(sample: Sample, answer: str, reader: AnswerReader) -> bool:
     """Return whether an answer says some of what was asked for, and nothing that is not in the scene, word for word."""
     known = read_answer(sample, answer, reader)
     stated, premise = {fact.text for fact in known.said}, {fact.text for fact in known.premise}

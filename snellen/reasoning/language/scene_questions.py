@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.datasets.prove import Pictured, QuestionDraft
 from snellen.reasoning.language.inflection import is_plural, listing, plural, with_article
-from snellen.reasoning.language.phrases import SETTING_KINDS
+from snellen.reasoning.reading.tuples import SETTING_KINDS
 from snellen.scoring.scene_graph import WHOLE, Fact, SceneGraph, name_of
 
 if TYPE_CHECKING:

@@ -134,6 +134,10 @@ class ChatStatements:
             self._read.update(zip(part, await self._asked([_told(*one) for one in part]), strict=True))
         return [self._read.get(one, []) for one in texts]
 
+    def unread(self, text: str, question: str) -> Sequence[str]:  # noqa: ARG002 - as the protocol has it
+        """Return no words: a chat model is taken to read all that it is given."""
+        return ()
+
     async def premises(self, questions: Sequence[str]) -> list[list[Fact]]:
         """Return the tuples that each question takes for granted.
 

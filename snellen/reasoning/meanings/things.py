@@ -22,7 +22,7 @@ PictureName: TypeAlias = Literal["picture", "left", "right", "both"]
 Colour: TypeAlias = Literal[
     "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white", "gray"
 ]
-Size: TypeAlias = Literal["small", "large"]
+Size: TypeAlias = Literal["small", "medium", "large"]
 SpatialRelation: TypeAlias = Literal["left of", "right of", "above", "below", "next to", "inside", "on"]
 SizeRelation: TypeAlias = Literal["larger than", "smaller than"]
 Side: TypeAlias = Literal["left of", "right of", "above", "below"]

@@ -7,6 +7,7 @@ kept, so that ambiguity never multiplies: two derivations with one meaning are o
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -21,7 +22,7 @@ Span = tuple[str, int, int]
 
 
 class ParsingTooLong(Exception):  # noqa: N818 - it says what happened
-    """Parsing took longer than it may."""
+    """Parsing took longer, or more steps, than it may."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Chart:
         productions: The grammar.
         deadline: When to give up, by the monotonic clock.
         spans: Every symbol that derives words from a start to an end.
+        steps: How many more spans may be derived and values made; unlike the clock it is the same on every machine.
     """
 
     words: dict[Span, list[Word]]
@@ -71,6 +73,7 @@ class Chart:
     productions: Sequence[Production]
     deadline: float
     spans: set[Span] = field(default_factory=set)
+    steps: float = math.inf
     _values: dict[Span, dict[Hashable, float]] = field(default_factory=dict)
     _open: set[Span] = field(default_factory=set)
 
@@ -83,6 +86,7 @@ class Chart:
             return {}
         if time.monotonic() > self.deadline:
             raise ParsingTooLong
+        self.spend()
         self._open.add(span)
         best: dict[Hashable, float] = {}
         for word in self.words.get(span, ()):
@@ -90,6 +94,7 @@ class Chart:
         for number in self.derivations.get(span, ()):
             production = self.productions[number]
             for items, cost in self._items(number, len(production.items), start, end):
+                self.spend()
                 value = production.action(items)
                 if value is not None:
                     _keep(best, value, cost + production.cost)
@@ -97,6 +102,16 @@ class Chart:
         ranked = sorted(best.items(), key=lambda pair: pair[1])[:_VALUES]
         self._values[span] = dict(ranked)
         return self._values[span]
+
+    def spend(self) -> None:
+        """Count a step.
+
+        Raises:
+            ParsingTooLong: It is one too many.
+        """
+        self.steps -= 1
+        if self.steps < 0:
+            raise ParsingTooLong
 
     def _items(self, number: int, dot: int, start: int, end: int) -> list[tuple[tuple[Hashable, ...], float]]:
         """Return the values of the first items of a production over these words."""
@@ -130,13 +145,18 @@ class ChartParser:
         for number, production in enumerate(productions):
             self._beginning[production.items[0]].append(number)
 
-    def parse(self, words: Iterable[Word], *, seconds: float) -> Chart:
+    def parse(self, words: Iterable[Word], *, seconds: float, steps: float = math.inf) -> Chart:
         """Derive whatever the words are part of.
 
+        Args:
+            words: The terminals.
+            seconds: For the derivations and their values.
+            steps: The number of spans and values.
+
         Raises:
-            ParsingTooLong: It took longer than so many seconds.
+            ParsingTooLong: It took more of either.
         """
-        chart = Chart({}, {}, {}, self._productions, time.monotonic() + seconds)
+        chart = Chart({}, {}, {}, self._productions, time.monotonic() + seconds, steps=steps)
         agenda: list[Span] = []
         for word in words:
             span = (word.symbol, word.start, word.end)
@@ -151,6 +171,7 @@ class ChartParser:
         state = _Derivation(chart, self._productions, agenda)
         steps = 0
         while agenda:
+            chart.spend()
             steps += 1
             if steps % 256 == 0 and time.monotonic() > chart.deadline:
                 raise ParsingTooLong

@@ -29,11 +29,13 @@ class LexicalNoun:
         names: The concepts or groups that it names, in the singular; none where it is a thing of any kind.
         number: Its grammatical number.
         fact: The fact that holds of what it names, such as "are kept as pets".
+        is_open: Whether nobody knows the word, and it is a noun by its place alone.
     """
 
     names: tuple[str, ...]
     number: GrammaticalNumber = "any"
     fact: str = ""
+    is_open: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,396 @@
+"""The reader of free answers: from text and its question to statements, their tuples, and the words that were not read.
+
+A sentence is covered by parts that captions.grammar derives, as many of its words as can be, at the least cost. Only an
+aside of unknown words between punctuation marks may be left over. Any other word that no part covers could turn the
+sense of the rest ("hardly any trees are visible"): then nothing of the sentence is read. What is not read is named, and
+is never taken for false.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final, cast
+
+from snellen.reasoning.language.inflection import singular
+from snellen.reasoning.reading.actions import ACTIONS as INSTRUCTION_ACTIONS
+from snellen.reasoning.reading.answer_parts import AnswerPart, ReadQuestion, RefusedAnswer, Statement
+from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word
+from snellen.reasoning.reading.completion import AnswerCompletion, about_what, premise
+from snellen.reasoning.reading.descriptions import ACTIONS
+from snellen.reasoning.reading.grammar_file import read_grammar
+from snellen.reasoning.reading.lexical_entries import Entry, GrammaticalNumber, LexicalNoun, entries, real_words
+from snellen.reasoning.reading.reader import GRAMMAR
+from snellen.reasoning.reading.tuples import TupleWriter
+from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
+from snellen.scoring.scene_graph import Fact
+
+CAPTIONS: Final = Path(__file__).parent / "captions.grammar"
+MAX_TEXT: Final = 4_000
+"""Characters of a text that are read."""
+MAX_SENTENCES: Final = 60
+MAX_WORDS: Final = 60
+"""Words of a sentence that is read."""
+STEPS: Final = 6_000
+"""Of the parser for one sentence; they follow from the words alone, so that all machines score an answer alike."""
+TEXT_STEPS: Final = 24_000
+"""For one text."""
+_SECONDS: Final = 30.0
+"""For one sentence, where a machine is too slow by far."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+|;")
+_LIST_MARK: Final = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*\u2022])\s+", re.MULTILINE)
+_PART: Final = 0.3
+"""What a further part of a sentence costs."""
+_UNREAD: Final = 2.0
+_JOINT: Final = 0.02
+_CORRECTED: Final = 1.0
+_STRANGE: Final = 0.6
+_NAMED: Final = 0.25
+_LONGEST: Final = 40
+"""Letters of a word that may be a name."""
+_VERBAL: Final = ("ed", "ing", "ly")
+"""Endings of words that are hardly the end of a noun."""
+_ADVERBIAL: Final = "ly"
+"""The ending of words that say how something is so, or that it hardly is."""
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """A text as it was read.
+
+    Attributes:
+        statements: What it says.
+        facts: The same as tuples, as far as tuples can say it.
+        unread: Words that were not read; of a sentence of which nothing was read, all.
+    """
+
+    statements: tuple[Statement, ...]
+    facts: tuple[Fact, ...]
+    unread: tuple[str, ...] = ()
+
+
+class AnswerReader:
+    """Reads what texts say.
+
+    Args:
+        facts_file: The concepts and groups that are known by name; other nouns are read as they are written.
+    """
+
+    unreadable = 0
+    """Tuples that are none: the reader makes none of these."""
+
+    def __init__(self, facts_file: Path | None) -> None:
+        self._facts_file = facts_file
+
+    def read(self, text: str, question: str = "") -> list[Fact]:
+        """Return the tuples that a text says, each once; see `answer`."""
+        return list(self.answer(text, question).facts)
+
+    def answer(self, text: str, question: str = "") -> ReadAnswer:
+        """Read a text.
+
+        Args:
+            text: A caption, or an answer; of a long one only the beginning is read.
+            question: The question that it answers.
+        """
+        return _answer(self._facts_file, text, question)
+
+    def unread(self, text: str, question: str = "") -> Sequence[str]:
+        """Return the words of a text that were not read."""
+        return self.answer(text, question).unread
+
+    async def read_all(self, texts: Sequence[tuple[str, str]]) -> list[list[Fact]]:
+        """Read each text with the question beside it; see `snellen.datasets.prove.building.Reader`."""
+        return [self.read(text, question) for text, question in texts]
+
+    async def premises(self, questions: Sequence[str]) -> list[list[Fact]]:
+        """Return what each question takes for granted."""
+        return [self.premise(question) for question in questions]
+
+    def premise(self, question: str) -> list[Fact]:
+        """Return the tuples that a question takes for granted: who repeats them says nothing new."""
+        return _grammar(self._facts_file).writer.facts(premise(self.question(question)))
+
+    def question(self, question: str) -> ReadQuestion:
+        """Read a question; of one that is not read nothing is known."""
+        return _question(self._facts_file, question[:MAX_TEXT])
+
+
+@cache
+def _grammar(facts_file: Path | None) -> _CaptionGrammar:
+    return _CaptionGrammar(facts_file)
+
+
+@lru_cache(maxsize=2_048)
+def _answer(facts_file: Path | None, text: str, question: str) -> ReadAnswer:
+    grammar = _grammar(facts_file)
+    asked = _question(facts_file, question[:MAX_TEXT]) if question else ReadQuestion()
+    completion = AnswerCompletion(asked, grammar.groups)
+    names = frozenset(fact.entity for fact in grammar.writer.facts(about_what(asked)))
+    unread, steps = list[str](), TEXT_STEPS
+    sentences = [each for each in _SENTENCE.split(_LIST_MARK.sub("", text[:MAX_TEXT])) if each and not each.isspace()]
+    for text_of_one in sentences[:MAX_SENTENCES]:
+        try:
+            sentence = grammar.sentence(text_of_one, names, min(steps, STEPS), is_open=asked.is_open)
+            parts, words = sentence.parts()
+            repeated = sentence.whole("question") if words and not parts else None
+        except ParsingTooLong:
+            steps -= min(steps, STEPS)
+            unread += text_of_one.split()[:MAX_WORDS]
+            continue
+        steps -= min(steps, STEPS) - int(sentence.chart.steps)
+        if isinstance(repeated, ReadQuestion):
+            completion.ask(repeated)
+            continue
+        if not completion.take(parts):
+            words = sentence.words()
+        unread += words
+    unread += ["…"] if len(text) > MAX_TEXT or len(sentences) > MAX_SENTENCES else []
+    facts = grammar.writer.facts([*completion.statements, *completion.abridged])
+    return ReadAnswer(
+        tuple(dict.fromkeys([*completion.statements, *completion.completed])), tuple(facts), tuple(unread)
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _question(facts_file: Path | None, question: str) -> ReadQuestion:
+    try:
+        value = _grammar(facts_file).sentence(question).whole("question")
+    except ParsingTooLong:
+        return ReadQuestion()
+    return value if isinstance(value, ReadQuestion) else ReadQuestion()
+
+
+def _groups(facts_file: Path | None) -> frozenset[str]:
+    """Return the names of the groups of a facts file, in the singular."""
+    if facts_file is None:
+        return frozenset()
+    table = json.loads(facts_file.read_text(encoding="utf-8"))
+    return frozenset(row["singular"] for row in table["groups"].values())
+
+
+def _as_written(entry: Entry) -> LexicalNoun:
+    """Return a noun of the lexicon under its own name: a "kitty" in a caption is looked for among names as they are."""
+    noun = cast("LexicalNoun", entry.value)
+    return replace(noun, names=(singular(entry.phrase),), fact="") if entry.cost else noun
+
+
+class _CaptionGrammar:
+    """The grammar of captions, with the word classes of the grammar of instructions and the nouns of a facts file."""
+
+    def __init__(self, facts_file: Path | None) -> None:
+        shared, own = read_grammar(GRAMMAR, INSTRUCTION_ACTIONS), read_grammar(CAPTIONS, ACTIONS)
+        self.spellings = {**shared.spellings, **own.spellings}
+        self.parser = ChartParser(own.productions)
+        used = {item for production in own.productions for item in production.items}
+        phrases = [each for each in shared.phrases if each[1].isupper() and each[1] in used]
+        phrases += own.phrases
+        nouns = [each for each in entries(facts_file) if each.symbol == "NOUN" and isinstance(each.value, LexicalNoun)]
+        self.groups = _groups(facts_file)
+        self.writer = TupleWriter(self.groups)
+        closed: list[tuple[str, tuple[str, Any, float]]] = [
+            (text, (symbol, value, 0.0)) for text, symbol, value in phrases
+        ]
+        named = [(each.phrase, ("NOUN", _as_written(each), each.cost)) for each in nouns]
+        self.phrases = PhraseTable((self.words_of(text), value) for text, value in [*closed, *named])
+        spoken_of = {each.phrase for each in nouns}
+        fillers = [each for each in (*shared.fillers, *own.fillers) if each not in spoken_of]
+        self.fillers = PhraseTable((self.words_of(text), None) for text in fillers)
+        self.joints = PhraseTable((self.words_of(text), None) for text, symbol, _ in own.phrases if symbol == "JOINT")
+        self.closed = frozenset(word for text, _ in closed for word in self.words_of(text)) | frozenset(self.spellings)
+        self.closed |= frozenset(word for text in fillers for word in self.words_of(text))
+        self.structural = self.closed | {word for text, _, _ in shared.phrases for word in self.words_of(text)}
+        known = self.closed | {word for text, _ in named for word in self.words_of(text)}
+        self.vocabulary = KnownWords(frozenset(known), real_words())
+
+    def words_of(self, phrase: str) -> tuple[str, ...]:
+        """Cut a phrase into words."""
+        return tuple(each.text for each in tokens(phrase, self.spellings))
+
+    def sentence(
+        self, text: str, names: Collection[str] = (), steps: int = STEPS, *, is_open: bool = False
+    ) -> _Sentence:
+        """Parse a sentence.
+
+        Args:
+            text: The sentence.
+            names: Nouns that are known besides those of the lexicon.
+            steps: Of the parser.
+            is_open: Whether a word that nobody knows is an answer by itself.
+
+        Raises:
+            ParsingTooLong: It has too many words, or takes too many steps.
+        """
+        cut = tokens(text, self.spellings)
+        if len(cut) > MAX_WORDS:
+            raise ParsingTooLong
+        options = tuple(self._options(each) for each in cut)
+        ends = self._skips(cut, options)
+        chart = self.parser.parse(
+            self._words(cut, options, ends, names, is_open=is_open), seconds=_SECONDS, steps=steps
+        )
+        joints = {start: [end for end, _ in self.joints.at(options, start)] for start in range(len(cut))}
+        return _Sentence(cut, chart, ends, joints, self.structural)
+
+    def _options(self, token: WordToken) -> tuple[str, ...]:
+        if token.text in self.vocabulary.known or token.text in PUNCTUATION:
+            return (token.text,)
+        return self.vocabulary.corrections(token.text)
+
+    def _skips(self, cut: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> dict[int, list[int]]:
+        return {
+            start: [
+                *(end for end, _ in self.fillers.at(options, start)),
+                *([start + 1] if cut[start].text in PUNCTUATION else []),
+            ]
+            for start in range(len(cut))
+        }
+
+    def _words(
+        self,
+        cut: Sequence[WordToken],
+        options: tuple[tuple[str, ...], ...],
+        ends: dict[int, list[int]],
+        names: Collection[str],
+        *,
+        is_open: bool,
+    ) -> Iterator[Word]:
+        for start in range(len(cut)):
+            for end, (symbol, value, cost) in (
+                *self.phrases.at(options, start),
+                *self._names(cut, start, names, is_open=is_open),
+            ):
+                wrong = sum(
+                    bool(options[place]) and cut[place].text not in options[place] for place in range(start, end)
+                )
+                extra = 0 if symbol in {"OPEN", "STRANGE"} else _CORRECTED * wrong
+                for reached in reached_from(end, ends):
+                    yield Word(symbol, start, reached, value, cost + extra + _JOINT * (reached - end))
+
+    def _names(
+        self, cut: Sequence[WordToken], start: int, names: Collection[str], *, is_open: bool
+    ) -> Iterator[tuple[int, tuple[str, Any, float]]]:
+        """Yield names as they are written, of one to three words, and words for properties that nobody knows."""
+        cost, words = 0.0, []
+        for end in range(start + 1, min(start + 3, len(cut)) + 1):
+            word = cut[end - 1].text
+            if not word[0].isalpha() or len(word) > _LONGEST or word in self.closed:
+                break
+            words.append(word)
+            cost += _NAMED if word in self.vocabulary.known else _STRANGE
+            if word.endswith(_VERBAL):
+                continue
+            name = singular(" ".join(words))
+            number: GrammaticalNumber = "one" if name == " ".join(words) else "many"
+            if name in names:
+                yield end, ("NOUN", LexicalNoun((name,), number), 0.0)
+            yield end, ("OPEN", LexicalNoun((name,), number, is_open=True), cost)
+        word = cut[start].text
+        if word[0].isalpha() and len(word) <= _LONGEST and word not in self.closed and not word.endswith(_ADVERBIAL):
+            cost = _STRANGE + (_NAMED if word in self.vocabulary.known else 0)
+            yield start + 1, ("STRANGE", word, cost)
+            if is_open:
+                yield start + 1, ("ANSWER", word, cost)
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence with all that the grammar derives of it.
+
+    Attributes:
+        text: Its words.
+        chart: What they are derived to.
+        ends: Where what means nothing ends, by where it begins.
+        joints: The same of what joins parts.
+        structural: Words that no aside has.
+    """
+
+    text: tuple[WordToken, ...]
+    chart: Chart
+    ends: dict[int, list[int]]
+    joints: dict[int, list[int]]
+    structural: Collection[str]
+
+    def whole(self, symbol: str) -> object | None:
+        """Return the cheapest value of a symbol over all words."""
+        best: tuple[float, object | None] = (math.inf, None)
+        for start in reached_from(0, self.ends):
+            if (symbol, start, len(self.text)) in self.chart.spans:
+                values = self._values(symbol, start, len(self.text))
+                for value, cost in values.items():
+                    best = min(best, (cost + _JOINT * start, value), key=lambda pair: pair[0])
+        return best[1]
+
+    def parts(self) -> tuple[list[AnswerPart], list[str]]:
+        """Return the parts that cover the sentence at the least cost, and the words that none covers.
+
+        Raises:
+            ParsingTooLong: It takes too many steps.
+        """
+        parts, unread = self._cover()
+        if not all(map(self._is_in_aside, unread)):
+            return [], self.words()
+        if any(isinstance(part, RefusedAnswer) for part in parts):
+            is_whole = not unread and all(isinstance(part, RefusedAnswer) for part in parts)
+            return [], [] if is_whole else self.words()
+        return parts, [self.text[place].written for place in unread]
+
+    def words(self) -> list[str]:
+        """Return its words as they were written."""
+        return [token.written for token in self.text if token.text not in PUNCTUATION]
+
+    def _is_in_aside(self, place: int) -> bool:
+        """Return whether a word is between punctuation marks with others that the grammar does not know."""
+        start, end = place, place
+        while start and self.text[start - 1].text not in PUNCTUATION:
+            start -= 1
+        while end < len(self.text) and self.text[end].text not in PUNCTUATION:
+            end += 1
+        return not any(token.text in self.structural for token in self.text[start:end])
+
+    def _cover(self) -> tuple[list[AnswerPart], list[int]]:
+        """Return parts, and the places of words that are in none of them, from the first to the last."""
+        spans: dict[int, list[int]] = {}
+        for symbol, start, end in sorted(self.chart.spans):
+            if symbol == "part":
+                spans.setdefault(start, []).append(end)
+        best: list[tuple[float, int, AnswerPart | None, bool]] = [(math.inf, 0, None, False)] * (len(self.text) + 1)
+        best[0] = (0.0, 0, None, False)
+        for start in range(len(self.text)):
+            for end, cost, part, is_read in self._steps(start, spans.get(start, ())):
+                if best[start][0] + cost < best[end][0]:
+                    best[end] = (best[start][0] + cost, start, part, is_read)
+        parts, unread = list[AnswerPart](), list[int]()
+        place = len(self.text)
+        while place:
+            _, place, part, is_read = best[place]
+            parts += [] if part is None else [part]
+            unread += [] if is_read else [place]
+        return parts[::-1], unread[::-1]
+
+    def _steps(self, start: int, ends: Sequence[int]) -> Iterator[tuple[int, float, Any, bool]]:
+        """Yield how one may go on from a place: where to, at what cost, by what, and whether it is read."""
+        for end in ends:
+            values = self._values("part", start, end)
+            if values:
+                value, cost = next(iter(values.items()))
+                yield end, cost + _PART, value, True
+        for end in (*self.ends[start], *self.joints[start]):
+            yield end, _JOINT, None, True
+        yield start + 1, _UNREAD, None, False
+
+    def _values(self, symbol: str, start: int, end: int) -> dict[Any, float]:
+        return self.chart.values(symbol, start, end)
+
+
+def reached_from(place: int, ends: dict[int, list[int]]) -> list[int]:
+    """Return all places that can be reached from one by leaving out what means nothing, itself first."""
+    reached = [place]
+    for each in reached:
+        reached += [end for end in ends.get(each, ()) if end not in reached]
+    return reached
