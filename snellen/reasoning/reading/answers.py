@@ -9,7 +9,6 @@ is never taken for false.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +18,10 @@ from typing import Any, Final, cast
 
 from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.reading.actions import ACTIONS as INSTRUCTION_ACTIONS
-from snellen.reasoning.reading.answer_parts import AnswerPart, ReadQuestion, RefusedAnswer, Statement
-from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word
+from snellen.reasoning.reading.answer_parts import ReadQuestion, Statement
+from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.completion import AnswerCompletion, about_what, premise
+from snellen.reasoning.reading.covered_sentences import LEFT_OUT, CoveredSentence, reached_from
 from snellen.reasoning.reading.descriptions import ACTIONS
 from snellen.reasoning.reading.grammar_file import read_grammar
 from snellen.reasoning.reading.lexical_entries import Entry, GrammaticalNumber, LexicalNoun, entries, real_words
@@ -44,16 +44,12 @@ _SECONDS: Final = 30.0
 """For one sentence, where a machine is too slow by far."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+|;")
 _LIST_MARK: Final = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*\u2022])\s+", re.MULTILINE)
-_PART: Final = 0.3
-"""What a further part of a sentence costs."""
-_UNREAD: Final = 2.0
-_JOINT: Final = 0.02
 _CORRECTED: Final = 1.0
 _STRANGE: Final = 0.6
 _NAMED: Final = 0.25
 _LONGEST: Final = 40
 """Letters of a word that may be a name."""
-_VERBAL: Final = ("ed", "ing", "ly")
+_VERBAL: Final = ("ed", "ing")
 """Endings of words that are hardly the end of a noun."""
 _ADVERBIAL: Final = "ly"
 """The ending of words that say how something is so, or that it hardly is."""
@@ -134,14 +130,14 @@ def _answer(facts_file: Path | None, text: str, question: str) -> ReadAnswer:
     names = frozenset(fact.entity for fact in grammar.writer.facts(about_what(asked)))
     unread, steps = list[str](), TEXT_STEPS
     sentences = [each for each in _SENTENCE.split(_LIST_MARK.sub("", text[:MAX_TEXT])) if each and not each.isspace()]
-    for text_of_one in sentences[:MAX_SENTENCES]:
+    for written in sentences[:MAX_SENTENCES]:
         try:
-            sentence = grammar.sentence(text_of_one, names, min(steps, STEPS), is_open=asked.is_open)
+            sentence = grammar.sentence(written, names, min(steps, STEPS), is_open=asked.is_open)
             parts, words = sentence.parts()
             repeated = sentence.whole("question") if words and not parts else None
         except ParsingTooLong:
             steps -= min(steps, STEPS)
-            unread += text_of_one.split()[:MAX_WORDS]
+            unread += written.split()[:MAX_WORDS]
             continue
         steps -= min(steps, STEPS) - int(sentence.chart.steps)
         if isinstance(repeated, ReadQuestion):
@@ -198,8 +194,8 @@ class _CaptionGrammar:
         ]
         named = [(each.phrase, ("NOUN", _as_written(each), each.cost)) for each in nouns]
         self.phrases = PhraseTable((self.words_of(text), value) for text, value in [*closed, *named])
-        spoken_of = {each.phrase for each in nouns}
-        fillers = [each for each in (*shared.fillers, *own.fillers) if each not in spoken_of]
+        self.nouns = frozenset(each.phrase for each in nouns)
+        fillers = [each for each in (*shared.fillers, *own.fillers) if each not in self.nouns]
         self.fillers = PhraseTable((self.words_of(text), None) for text in fillers)
         self.joints = PhraseTable((self.words_of(text), None) for text, symbol, _ in own.phrases if symbol == "JOINT")
         self.closed = frozenset(word for text, _ in closed for word in self.words_of(text)) | frozenset(self.spellings)
@@ -214,7 +210,7 @@ class _CaptionGrammar:
 
     def sentence(
         self, text: str, names: Collection[str] = (), steps: int = STEPS, *, is_open: bool = False
-    ) -> _Sentence:
+    ) -> CoveredSentence:
         """Parse a sentence.
 
         Args:
@@ -235,7 +231,7 @@ class _CaptionGrammar:
             self._words(cut, options, ends, names, is_open=is_open), seconds=_SECONDS, steps=steps
         )
         joints = {start: [end for end, _ in self.joints.at(options, start)] for start in range(len(cut))}
-        return _Sentence(cut, chart, ends, joints, self.structural)
+        return CoveredSentence(cut, chart, ends, joints, self.structural)
 
     def _options(self, token: WordToken) -> tuple[str, ...]:
         if token.text in self.vocabulary.known or token.text in PUNCTUATION:
@@ -270,7 +266,7 @@ class _CaptionGrammar:
                 )
                 extra = 0 if symbol in {"OPEN", "STRANGE"} else _CORRECTED * wrong
                 for reached in reached_from(end, ends):
-                    yield Word(symbol, start, reached, value, cost + extra + _JOINT * (reached - end))
+                    yield Word(symbol, start, reached, value, cost + extra + LEFT_OUT * (reached - end))
 
     def _names(
         self, cut: Sequence[WordToken], start: int, names: Collection[str], *, is_open: bool
@@ -283,7 +279,7 @@ class _CaptionGrammar:
                 break
             words.append(word)
             cost += _NAMED if word in self.vocabulary.known else _STRANGE
-            if word.endswith(_VERBAL):
+            if word.endswith(_VERBAL) or words[0].endswith(_ADVERBIAL):
                 continue
             name = singular(" ".join(words))
             number: GrammaticalNumber = "one" if name == " ".join(words) else "many"
@@ -291,106 +287,10 @@ class _CaptionGrammar:
                 yield end, ("NOUN", LexicalNoun((name,), number), 0.0)
             yield end, ("OPEN", LexicalNoun((name,), number, is_open=True), cost)
         word = cut[start].text
-        if word[0].isalpha() and len(word) <= _LONGEST and word not in self.closed and not word.endswith(_ADVERBIAL):
+        if not word[0].isalpha() or len(word) > _LONGEST or word in self.closed:
+            return
+        if word not in self.nouns and not word.endswith(_ADVERBIAL):
             cost = _STRANGE + (_NAMED if word in self.vocabulary.known else 0)
             yield start + 1, ("STRANGE", word, cost)
             if is_open:
                 yield start + 1, ("ANSWER", word, cost)
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """A sentence with all that the grammar derives of it.
-
-    Attributes:
-        text: Its words.
-        chart: What they are derived to.
-        ends: Where what means nothing ends, by where it begins.
-        joints: The same of what joins parts.
-        structural: Words that no aside has.
-    """
-
-    text: tuple[WordToken, ...]
-    chart: Chart
-    ends: dict[int, list[int]]
-    joints: dict[int, list[int]]
-    structural: Collection[str]
-
-    def whole(self, symbol: str) -> object | None:
-        """Return the cheapest value of a symbol over all words."""
-        best: tuple[float, object | None] = (math.inf, None)
-        for start in reached_from(0, self.ends):
-            if (symbol, start, len(self.text)) in self.chart.spans:
-                values = self._values(symbol, start, len(self.text))
-                for value, cost in values.items():
-                    best = min(best, (cost + _JOINT * start, value), key=lambda pair: pair[0])
-        return best[1]
-
-    def parts(self) -> tuple[list[AnswerPart], list[str]]:
-        """Return the parts that cover the sentence at the least cost, and the words that none covers.
-
-        Raises:
-            ParsingTooLong: It takes too many steps.
-        """
-        parts, unread = self._cover()
-        if not all(map(self._is_in_aside, unread)):
-            return [], self.words()
-        if any(isinstance(part, RefusedAnswer) for part in parts):
-            is_whole = not unread and all(isinstance(part, RefusedAnswer) for part in parts)
-            return [], [] if is_whole else self.words()
-        return parts, [self.text[place].written for place in unread]
-
-    def words(self) -> list[str]:
-        """Return its words as they were written."""
-        return [token.written for token in self.text if token.text not in PUNCTUATION]
-
-    def _is_in_aside(self, place: int) -> bool:
-        """Return whether a word is between punctuation marks with others that the grammar does not know."""
-        start, end = place, place
-        while start and self.text[start - 1].text not in PUNCTUATION:
-            start -= 1
-        while end < len(self.text) and self.text[end].text not in PUNCTUATION:
-            end += 1
-        return not any(token.text in self.structural for token in self.text[start:end])
-
-    def _cover(self) -> tuple[list[AnswerPart], list[int]]:
-        """Return parts, and the places of words that are in none of them, from the first to the last."""
-        spans: dict[int, list[int]] = {}
-        for symbol, start, end in sorted(self.chart.spans):
-            if symbol == "part":
-                spans.setdefault(start, []).append(end)
-        best: list[tuple[float, int, AnswerPart | None, bool]] = [(math.inf, 0, None, False)] * (len(self.text) + 1)
-        best[0] = (0.0, 0, None, False)
-        for start in range(len(self.text)):
-            for end, cost, part, is_read in self._steps(start, spans.get(start, ())):
-                if best[start][0] + cost < best[end][0]:
-                    best[end] = (best[start][0] + cost, start, part, is_read)
-        parts, unread = list[AnswerPart](), list[int]()
-        place = len(self.text)
-        while place:
-            _, place, part, is_read = best[place]
-            parts += [] if part is None else [part]
-            unread += [] if is_read else [place]
-        return parts[::-1], unread[::-1]
-
-    def _steps(self, start: int, ends: Sequence[int]) -> Iterator[tuple[int, float, Any, bool]]:
-        """Yield how one may go on from a place: where to, at what cost, by what, and whether it is read."""
-        for end in ends:
-            values = self._values("part", start, end)
-            if values:
-                value, cost = next(iter(values.items()))
-                yield end, cost + _PART, value, True
-        for end in (*self.ends[start], *self.joints[start]):
-            yield end, _JOINT, None, True
-        yield start + 1, _UNREAD, None, False
-
-    def _values(self, symbol: str, start: int, end: int) -> dict[Any, float]:
-        return self.chart.values(symbol, start, end)
-
-
-def reached_from(place: int, ends: dict[int, list[int]]) -> list[int]:
-    """Return all places that can be reached from one by leaving out what means nothing, itself first."""
-    reached = [place]
-    for each in reached:
-        reached += [end for end in ends.get(each, ()) if end not in reached]
-    return reached

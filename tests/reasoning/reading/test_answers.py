@@ -94,6 +94,7 @@ def test_questions_take_something_for_granted(question: str, premise: set[str]) 
             set(),
         ),
         ("The dog is hardly red.", ("the", "dog", "is", "hardly", "red"), set()),
+        ("A cat, hardly dogs.", ("a", "cat", "hardly", "dogs"), set()),
         ("A dog or a cat.", ("a", "dog", "or", "a", "cat"), set()),
         ("red", ("red",), set()),
     ],
