@@ -1,9 +1,10 @@
 """Ask: a visual task is answered; a wrong answer is looked into, corrected, and tried again (CLOVA, figure 2).
 
-    recall → plan → write → run → judge ─┬─ right, or nobody objects → remember
-               ↑      ↑      ↑           └─ wrong → describe → reflect_globally → correct → learn ─┐
-               └──────┴──────┴───────────── again ←──── still wrong: reflect_locally → correct ←───┘
+    read → recall → plan → write → run → judge ─┬─ right, or nobody objects → remember
+                      ↑      ↑      ↑           └─ wrong → describe → reflect_globally → correct → learn ─┐
+                      └──────┴──────┴───────────── again ←──── still wrong: reflect_locally → correct ←───┘
 
+``read`` looks for the meaning of the instruction; where there are several, it may wait for a person to choose.
 A run in trouble (a step failed, found nothing that a later one rests on, or contradicts another) goes from ``run`` to
 ``revise`` and back, at most twice before its answer is judged.
 
@@ -24,14 +25,15 @@ from snellen.graphs.wiring import Wiring
 from snellen.nodes.ask.correction import Again, after_learning, correct
 from snellen.nodes.ask.inference import plan, recall, run, write
 from snellen.nodes.ask.judgement import judge
+from snellen.nodes.ask.reading import read
 from snellen.nodes.ask.reflection import describe, reflect_globally, reflect_locally
 from snellen.nodes.ask.remembering import remember
 from snellen.nodes.ask.revision import revise
 from snellen.runtime.settings import RunSettings
 from snellen.runtime.task_state import feedback_of, is_plan_followed, is_program_edited
 
-RECURSION_LIMIT: Final = 84
-"""Eleven steps for an answer, and twelve for each of three reflections at most, four of them for two revisions and one
+RECURSION_LIMIT: Final = 86
+"""Twelve steps for an answer, and twelve for each of three reflections at most, four of them for two revisions and one
 for a third that comes to nothing; half as many again as a margin."""
 
 
@@ -50,14 +52,15 @@ def where_run(state: AskState) -> Literal["revise", "judge"]:
     return "revise" if state.trouble else "judge"
 
 
-def where_to_begin(state: AskState) -> Literal["recall", "judge"]:
+def where_to_begin(state: AskState) -> Literal["read", "judge"]:
     """Look into an answer that is there already, and that somebody says is wrong; else begin at the beginning."""
     answered = bool(state.steps) or state.error is not None
-    return "judge" if answered and feedback_of(state) else "recall"
+    return "judge" if answered and feedback_of(state) else "read"
 
 
 builder = Wiring(AskState, takes=AskInput, gives=AskOutput, settings=RunSettings)
 
+builder.add_node("read", read)
 builder.add_node("recall", recall)
 builder.add_node("plan", plan)
 builder.add_node("write", write)
@@ -72,6 +75,7 @@ builder.add_node("learn", learn)
 builder.add_node("remember", remember)
 
 builder.add_conditional_edges(START, where_to_begin)
+builder.add_edge("read", "recall")
 builder.add_edge("recall", "plan")
 builder.add_edge("plan", "write")
 builder.add_conditional_edges("write", where_written, ["write", "run"])

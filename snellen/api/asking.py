@@ -161,6 +161,11 @@ class AskResult(Displayed):
         return StoredPictures(tuple(ids), self.store)
 
     @property
+    def understood(self) -> str:
+        """The meaning of the instruction in a sentence; empty where nothing is known of it."""
+        return AskRun(self.thread, self.state).understood
+
+    @property
     def plan(self) -> list[str]:
         """The steps of the plan, in words."""
         return self.state.plan
@@ -215,7 +220,15 @@ class AskResult(Displayed):
         judged = [] if self.state.verdict == "unjudged" else [f"Judged {verdict_in_words(self.state)}.", ""]
         caveat = [f"*{first}*", ""] if (first := caveat_in_words(self.state.caveat)) else []
         answer = f"**{self.text if self.error else answer_with_confidence(self.text, self.state)}**"
-        lines = [*caveat, answer, "", *judged, *(f"- `{one.source}` → {outcome(one.record)}" for one in self.steps)]
+        understood = [f"*Understood: {self.understood}*", ""] if self.understood else []
+        lines = [
+            *caveat,
+            answer,
+            "",
+            *understood,
+            *judged,
+            *(f"- `{one.source}` → {outcome(one.record)}" for one in self.steps),
+        ]
         return "\n".join([*lines, *(f"\n*{one}*" for one in notices_of(self.state))])
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@ from snellen.graphs.states import Json
 from snellen.memory.artifacts import ArtifactStore
 from snellen.memory.background_loop import blocking, submit
 from snellen.threads.events import Decide, Finished, Started, State, Waits
+from snellen.threads.meaning_choices import choosing, is_choice
 from snellen.threads.progress import ProgressLine
 from snellen.threads.thread_type import ThreadType
 
@@ -133,6 +134,9 @@ def deciding(confirm: Confirm | None) -> Decide | None:
 
     def decide(request: Json) -> Sequence[Json]:
         actions = request["action_requests"]
+        if is_choice(request):
+            number = next((n for n, one in enumerate(actions, 1) if confirm(str(one["description"]))), None)
+            return choosing(request, number) if number else [{"type": "reject"} for _ in actions]
         questions = [f"{'Learn ' * (one['name'] == 'learn')}{one['description'].rstrip('.')}?" for one in actions]
         return [{"type": "approve" if confirm(one) else "reject"} for one in questions]
 

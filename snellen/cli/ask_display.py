@@ -13,6 +13,7 @@ from snellen.cli.following import ThreadDisplay
 from snellen.learning.records import LearningOutcome
 from snellen.memory.home import home
 from snellen.reasoning.critique import Critique
+from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.reports.run_page import render
 from snellen.reports.runs import ANSWER_FILE, AskRun, write_run, write_text
 from snellen.runtime.resources import open_pictures
@@ -27,6 +28,7 @@ from snellen.summaries.runs import (
     outcome,
     remedy_in_words,
     steps_of,
+    understood_in_words,
     verdict_in_words,
     way_in_words,
 )
@@ -51,6 +53,8 @@ def _steps_come_first(state: AskState) -> bool:
 class AskDisplay(ThreadDisplay["AskState"]):
     """Shows a run while it happens."""
 
+    _thread: str = ""
+    """The thread's name, until it is shown: after what was understood."""
     _steps: int = 0
     _shown: bool = False
     _program: str = ""
@@ -97,6 +101,26 @@ class AskDisplay(ThreadDisplay["AskState"]):
         ):
             self.line("picture ", str(open_pictures(home()).path(result.answer.id)), "dim")
         return written
+
+    def show(self, event: SessionEvent) -> None:
+        """Show what has just happened; of a new run first how its instruction is understood."""
+        if isinstance(event, Started) and not event.resumed:
+            self._thread = event.thread
+            self.show_event(event)
+            return
+        if isinstance(event, Started):
+            self._show_reading(event.state.reading)
+        if isinstance(event, NodeFinished) and event.node == "read":
+            self._show_reading(event.update["reading"])
+        if self._thread:
+            self.line("thread  ", self._thread, "dim")
+            self._thread = ""
+        super().show(event)
+
+    def _show_reading(self, reading: Json) -> None:
+        understood = understood_in_words(ReadingRecord.from_json(reading))
+        if understood:
+            self.line("understood  ", understood)
 
     def show_event(self, event: SessionEvent) -> None:
         """Show an event of a run."""

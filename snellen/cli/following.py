@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from snellen.cli.display import agrees, clean, console, print_hint, print_json, print_line
 from snellen.cli.outputs import print_written
-from snellen.errors import SnellenError
+from snellen.errors import BadInput, SnellenError
 from snellen.runtime.running import BEGINNING, SignOfLife, resumable, run
 from snellen.summaries.investigations import doing
 from snellen.summaries.learning import Line, phase_in_words
 from snellen.threads.events import Decide, Finished, InvestigationProgress, LearningProgress, Started, State, Waits
+from snellen.threads.meaning_choices import choosing, how_to_choose, is_choice
 from snellen.threads.thread_type import ThreadType
 
 if TYPE_CHECKING:
@@ -131,6 +132,8 @@ class _Follower(Generic[State]):
     """True where only the JSON at the end is wanted."""
     decision: str = ""
     """A decision about all actions that was given beforehand: ``approve`` or ``reject``."""
+    meaning: int | None = None
+    """The number of the meaning to take, where an instruction has several."""
     thread: str = ""
     finished: Finished[State] | None = None
     """The end of the thread; None while it waits."""
@@ -140,12 +143,30 @@ class _Follower(Generic[State]):
     def decide(self, request: Json) -> Sequence[Json] | None:
         """Decide about each action of a request; None where nobody is there to be asked."""
         actions = request["action_requests"]
+        if is_choice(request) and self.decision != "reject":
+            return self._choose(request)
         if self.decision:
             return [{"type": self.decision} for _ in actions]
         if self.quiet or not sys.stdin.isatty():
             return None
         with self.display.silent():
             return [{"type": "approve" if agrees(_question(one)) else "reject"} for one in actions]
+
+    def _choose(self, request: Json) -> Sequence[Json] | None:
+        """Choose the meaning that was given, or ask about one after the other.
+
+        Raises:
+            BadInput: There is no meaning of this number.
+        """
+        if self.meaning is not None:
+            return choosing(request, self.meaning)
+        if self.quiet or self.decision or not sys.stdin.isatty():
+            return None
+        with self.display.silent():
+            actions = request["action_requests"]
+            numbers = (number for number, one in enumerate(actions, 1) if agrees(str(one["description"])))
+            number = next(numbers, None)
+        return choosing(request, number) if number else [{"type": "reject"} for _ in actions]
 
     async def follow(self, events: AsyncGenerator[Any]) -> None:
         """Follow the events to their end."""
@@ -181,9 +202,10 @@ def follow(
         decision: A decision that was given beforehand, ``approve`` or ``reject``.
 
     Raises:
+        BadInput: The thread waits for a choice among the meanings of its instruction.
         SnellenError: The thread has failed.
     """
-    follower = _Follower(display, options.json, decision)
+    follower = _Follower(display, options.json, decision, getattr(options, "meaning", None))
     with resumable(lambda: follower.thread):
         run(follower.follow(begin(follower.decide)))
     ended = follower.finished
@@ -193,6 +215,8 @@ def follow(
         print_json(display.to_json(follower.thread, state, follower.request))
     else:
         print_written(written)
+    if ended is None and is_choice(follower.request):
+        raise BadInput(how_to_choose(follower.thread, follower.request or {}))
     if ended is None:
         print_hint(f"snellen: Waiting for your decision: `snellen resume {follower.thread} --approve` or `--reject`.")
         return 0

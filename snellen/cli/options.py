@@ -216,6 +216,9 @@ ANSWER: Final = option(
     metavar="EXPECTED",
     help="the right answer; a wrong one is explained and learned from, and the task retried",
 )
+MEANING: Final = option(
+    "--meaning", type=int, metavar="N", help="of an instruction that can be meant in several ways, take meaning N"
+)
 HOST: Final = option(
     "--host",
     default="127.0.0.1",

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from snellen.cli.options import OTHER_PROFILE, OUTPUTS, command, option
+from snellen.cli.options import MEANING, OTHER_PROFILE, OUTPUTS, command, option
 from snellen.errors import BadInput
 from snellen.threads.thread import graph_of, waiting
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     option("thread", metavar="THREAD", help="a run of `snellen threads`"),
     option("--approve", action="store_true", exclusive=True, help="allow what the run waits to do"),
     option("--reject", action="store_true", exclusive=True, help="refuse it"),
+    MEANING,
     OTHER_PROFILE,
     *OUTPUTS,
     examples="""
         snellen threads
         snellen resume THREAD --html run.html
         snellen resume THREAD --approve    # a run that waits for your decision
+        snellen resume THREAD --meaning 2  # an instruction that can be meant in several ways
     """,
 )
 def resume(options: argparse.Namespace) -> int:
@@ -36,8 +38,8 @@ def resume(options: argparse.Namespace) -> int:
         msg = f"{options.thread!r} is a conversation: `snellen report {options.thread}` writes its investigation."
         raise BadInput(msg)
     decision = "approve" if options.approve else "reject" if options.reject else ""
-    if decision and asyncio.run(waiting(options.thread)) is None:
-        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision}."
+    if (decision or options.meaning) and asyncio.run(waiting(options.thread)) is None:
+        msg = f"The thread {options.thread!r} waits for no decision: leave out --{decision or 'meaning'}."
         raise BadInput(msg)
     display = _display(graph)
     return follow(

@@ -14,6 +14,7 @@ from snellen.page.context import PRIVATE, Json, PageContext, ThreadView, Updates
 from snellen.reports.templating import rendered
 from snellen.serving.jobs import decisions
 from snellen.threads import directory
+from snellen.threads.meaning_choices import is_choice
 from snellen.threads.thread import WAITING
 
 _MOST_TEXT: Final = 64_000
@@ -52,6 +53,8 @@ class ApprovalPanel:
         editable = any("edit" in one["allowed_decisions"] for one in request["review_configs"])
         descriptions = [str(one["description"]) for one in actions]
         several = len(actions) > 1
+        # Of several meanings one is meant: the first is offered.
+        offered = [0] if is_choice(request) else list(range(len(actions)))
         question = rendered(
             "page/approval", requests=[] if several else descriptions, learning=actions[0]["name"] == LEARN,
             trouble=str(request.get("error", "")),
@@ -60,7 +63,7 @@ class ApprovalPanel:
         return {
             self.group: gr.update(visible=True),
             self.question: question,
-            self.chosen: gr.update(choices=choices, value=list(range(len(actions))), visible=several),
+            self.chosen: gr.update(choices=choices, value=offered, visible=several),
             self.reason: gr.update(value=""),
             self.editor: gr.update(visible=editable, open=False),
             self.design: json.dumps(actions[0]["args"], indent=2, ensure_ascii=False) if editable else "",

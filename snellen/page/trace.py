@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.summaries.investigations import doing as examining_in_words
 from snellen.summaries.learning import phase_in_words
-from snellen.summaries.runs import answer_with_confidence, attempt_in_words, caveat_in_words, in_words
+from snellen.summaries.runs import (
+    answer_with_confidence,
+    attempt_in_words,
+    caveat_in_words,
+    in_words,
+    understood_in_words,
+)
 from snellen.threads.events import (
     InvestigationProgress,
     LearningProgress,
@@ -58,6 +65,7 @@ class ThreadTrace:
         activity: The present activity in words; empty when there is none.
         share: The share of it that is done, from 0 to 1; None where it is not known.
         pictures: Its pictures (``Picture`` in JSON form).
+        understood: How the instruction was understood.
         plan: The plan's steps in words.
         program: The program's text.
         steps: The executed steps (``StepRecord`` in JSON form).
@@ -77,6 +85,7 @@ class ThreadTrace:
     activity: str = ""
     share: float | None = None
     pictures: tuple[Json, ...] = ()
+    understood: str = ""
     plan: tuple[str, ...] = ()
     program: str = ""
     steps: tuple[Json, ...] = ()
@@ -127,6 +136,8 @@ class ThreadTrace:
             if any(one["helped"] is False for one in changed["revisions"][-1:]):
                 # The run before is brought back.
                 changed["steps"] = tuple(update["steps"])[-MAX_STEPS:]
+        if node == "read":
+            changed["understood"] = _understood(update)
         for name in _FIELDS_OF_NODES.get(node, ()):
             if value := update.get(name):
                 changed[name] = tuple(value) if isinstance(value, list | tuple) else value
@@ -187,8 +198,13 @@ def trace_of(state: Any) -> ThreadTrace:  # noqa: ANN401 - the state of any grap
             return ThreadTrace()
 
 
+def _understood(state: Json) -> str:
+    return understood_in_words(ReadingRecord.from_json(state.get("reading") or {}))
+
+
 def _of_task(state: Json) -> ThreadTrace:
     return ThreadTrace(
+        understood=_understood(state),
         pictures=tuple(state.get("pictures", ())),
         plan=tuple(state.get("plan", ())),
         program=str(state.get("program", "")),

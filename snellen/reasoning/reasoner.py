@@ -64,6 +64,11 @@ class Reasoner(Protocol):
         ...
 
     @property
+    def needs_one_meaning(self) -> bool:
+        """True where it works from the meaning of an instruction: a person is asked where there are several."""
+        ...
+
+    @property
     def usage(self) -> ReasonerUsage:
         """Consumption so far; all zero for a reasoner that calls nobody."""
         ...

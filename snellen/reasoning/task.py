@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from snellen.memory.demonstrations import Demonstration
+    from snellen.reasoning.reading.reading_record import ReadingRecord
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Task:
     """Name of each input variable of the program and its type in the catalogue: {"IMAGE": "Picture"}."""
     family: str | None = None
     """A task family ("vqa", "statement", "edit", "tag") where the caller knows it; a hint, never required."""
+    reading: ReadingRecord | None = None
+    """How the instruction was read; None where nobody has read it yet."""
 
 
 @dataclass(frozen=True)

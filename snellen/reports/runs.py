@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import SnellenError
 from snellen.graphs.states import AskState, Json
-from snellen.summaries.runs import drawn, in_words, steps_of
+from snellen.reasoning.reading.reading_record import ReadingRecord
+from snellen.summaries.runs import drawn, in_words, steps_of, understood_in_words
 from snellen.tools.program.check import RESULT
 from snellen.values import Picture, from_json
 
@@ -30,6 +31,11 @@ class AskRun:
     state: AskState
 
     @property
+    def understood(self) -> str:
+        """The meaning of the instruction in a sentence; empty where nothing is known of it."""
+        return understood_in_words(ReadingRecord.from_json(self.state.reading))
+
+    @property
     def answer(self) -> Any:  # noqa: ANN401 - whichever value the program gave
         """The program's result; None where there is none."""
         return from_json(self.state.answer)
@@ -40,8 +46,9 @@ class AskRun:
         return in_words(self.answer)
 
     def to_json(self) -> Json:
-        """Return everything about the run as plain JSON: the state's fields, the thread, the answer in words."""
-        return {"thread": self.thread, "answer_text": self.answer_text, **dataclasses.asdict(self.state)}
+        """Return everything about the run as plain JSON: the state's fields, the thread, and some of it in words."""
+        words = {"understood": self.understood, "answer_text": self.answer_text}
+        return {"thread": self.thread, **words, **dataclasses.asdict(self.state)}
 
 
 def write_run(run: AskRun, folder: Path, store: ArtifactStore) -> list[Path]:

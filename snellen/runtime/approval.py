@@ -59,6 +59,20 @@ def ask_for_approval(request: Json) -> list[str | None]:
             request = {**request, "error": str(error)}
 
 
+def ask_for_choice(request: Json) -> int | None:
+    """Interrupt until one of the proposed actions is approved, or all are rejected.
+
+    Returns:
+        The place of the approved one; None where all were rejected.
+    """
+    while True:
+        answers = ask_for_approval(request)
+        approved = [place for place, rejection in enumerate(answers) if rejection is None]
+        if len(approved) <= 1:
+            return approved[0] if approved else None
+        request = {**request, "error": f"{len(approved)} were approved; only one of them can be meant."}
+
+
 def rejections(answer: Any, count: int) -> list[str | None]:  # noqa: ANN401 - whatever somebody resumed with
     """Read the decisions: None for an approved action, the trouble in a sentence for a rejected one.
 

@@ -15,6 +15,7 @@ from snellen.learning.feedback import EDITING, MARKING, Agreement, agreement
 from snellen.memory.demonstrations import Demonstration, Kind
 from snellen.memory.shortening import fitted_answer, fitted_steps
 from snellen.reasoning.critique import Feedback, region_from_json
+from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.reasoning.reasoner import MAX_EXAMPLES
 from snellen.reasoning.task import Examples, Task
 from snellen.tools import program as programs
@@ -39,7 +40,12 @@ def inputs_of(state: AskState) -> dict[str, Picture]:
 
 def task_of(state: AskState) -> Task:
     """Return what the Reasoner is told of a task."""
-    return Task(instruction=state.instruction, inputs=programs.inputs_for(len(state.pictures)), family=state.family)
+    return Task(
+        instruction=state.instruction,
+        inputs=programs.inputs_for(len(state.pictures)),
+        family=state.family,
+        reading=ReadingRecord.from_json(state.reading),
+    )
 
 
 def recalled(state: AskState, context: Context, *, failure: Failure = "") -> list[str]:

@@ -14,10 +14,19 @@ from snellen.experiments.report import VERDICTS
 from snellen.experiments.report import Answer as AnswerToQuery
 from snellen.profiles.user_paths import user_path
 from snellen.reasoning.language.inflection import counted, singular
+from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import resources
 from snellen.summaries.investigations import figures
-from snellen.summaries.runs import drawn, in_words, notices_of, outcome, revision_in_words, steps_of
+from snellen.summaries.runs import (
+    drawn,
+    in_words,
+    notices_of,
+    outcome,
+    revision_in_words,
+    steps_of,
+    understood_in_words,
+)
 from snellen.threads import learn
 from snellen.threads.thread import FAILED
 from snellen.values import Picture, from_json
@@ -46,6 +55,8 @@ class TaskAnswer(BaseModel):
     thread: str
     status: str
     """``finished``, or ``failed``: then the answer says why there is none."""
+    understood: str
+    """How the instruction was understood, in a sentence."""
     caveat: str | None
     """What no tool was taught and the answer depends on; read it first."""
     answer: str
@@ -124,6 +135,7 @@ def answer_of(thread: str, state: AskState, store: ArtifactStore) -> TaskAnswer:
     return TaskAnswer(
         thread=thread,
         status=FAILED if state.error else "finished",
+        understood=understood_in_words(ReadingRecord.from_json(state.reading)),
         caveat=state.caveat,
         answer=state.error or in_words(answer),
         confidence=state.confidence,

@@ -64,6 +64,7 @@ from snellen.threads import ask as sessions
 from snellen.threads import directory
 from snellen.threads import investigate as investigations
 from snellen.threads import learn as learning
+from snellen.threads.meaning_choices import how_to_choose, is_choice
 from snellen.threads.progress import ProgressLine
 from snellen.values import Picture
 from snellen.version import installed_version
@@ -290,6 +291,8 @@ class _Tools:
                 await retention.end_transient(job.thread, seconds)
         if job.status == "finished":
             return job
+        if job.request is not None and is_choice(job.request):
+            raise BadInput(how_to_choose(job.thread, job.request))
         decide = f"This waits for a decision: `snellen resume {job.thread} --approve` or --reject. {job.asks}".rstrip()
         raise job.refused or SnellenError(job.error or decide)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from snellen.graphs.states import AskState, Json
     from snellen.memory.artifacts import ArtifactStore
     from snellen.reasoning.critique import Critique, Fault
+    from snellen.reasoning.reading.reading_record import ReadingRecord
 
 _SHOWN_REGIONS: Final = 4
 SURE_AT_ALL: Final = 0.005
@@ -41,6 +42,17 @@ def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
     if isinstance(value, list) and all(isinstance(item, list) for item in value):
         return "; ".join(in_words(group) for group in value[:_SHOWN_REGIONS])
     return as_text(value)
+
+
+def understood_in_words(record: ReadingRecord | None) -> str:
+    """Say how an instruction was understood, and what of it was left aside; empty where there is nothing to say."""
+    if record is None:
+        return ""
+    if record.status == "as it stands":
+        return "asked as it stands"
+    beside = [f"“{one}” read as “{other}”" for one, other in record.corrected]
+    beside += [f"left aside: “{one}”" for one in record.asides]
+    return f"{record.understood} ({'; '.join(beside)})" if record.understood and beside else record.understood
 
 
 def caveat_in_words(caveat: str | None) -> str:

@@ -36,6 +36,7 @@ class _Scripted(Uncritical):
 
     usage = ReasonerUsage()
     examples_wanted = 4
+    needs_one_meaning = False
 
     def __init__(self, program: str, stop: SnellenError | signal.Signals | None, revised: str = "") -> None:
         self._program, self._stop, self._revised = program, stop, revised

@@ -25,6 +25,7 @@ _WORDS = ("evaluate", "tasks", "--family", "statement", "-n", "12", "--seed", "5
 class _YesSayer(Uncritical):
     usage = ReasonerUsage()
     examples_wanted = 4
+    needs_one_meaning = False
 
     async def plan(self, task: Task, examples: Examples) -> Plan:
         return Plan(steps=["say yes"])

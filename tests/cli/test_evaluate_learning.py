@@ -34,6 +34,7 @@ class Learner(Uncritical):
 
     usage = ReasonerUsage()
     examples_wanted = 4
+    needs_one_meaning = False
     asked = 0
 
     async def plan(self, task: Task, examples: Examples) -> Plan:

@@ -33,6 +33,7 @@ from typing import Any, cast
 import snellen.nodes.ask.correction
 import snellen.nodes.ask.inference
 import snellen.nodes.ask.judgement
+import snellen.nodes.ask.reading
 import snellen.nodes.ask.reflection
 import snellen.nodes.ask.remembering
 import snellen.nodes.ask.revision
@@ -65,7 +66,7 @@ FAILING = PROGRAM.replace("> 1", "> 1 / 0")
 CORRECTED = PROGRAM.replace("> 1", "> 0")
 
 FLOW = (
-    *("recall", "plan", "write", "run", "revise", "run", "judge", "describe", "reflect_globally", "correct"),
+    *("read", "recall", "plan", "write", "run", "revise", "run", "judge", "describe", "reflect_globally", "correct"),
     *("collect", "approve", "tune", "validate", "store", "run", "judge", "describe", "reflect_locally", "correct"),
     *("write", "run", "judge", "remember"),
 )
@@ -75,6 +76,7 @@ answer is still wrong until the program, which counts one dog too many, is writt
 LEARNING = ("collect", "approve", "tune", "validate", "store")
 
 _MODULES = {
+    snellen.nodes.ask.reading: ("read",),
     snellen.nodes.ask.inference: ("recall", "plan", "write", "run"),
     snellen.nodes.ask.revision: ("revise",),
     snellen.nodes.ask.judgement: ("judge",),

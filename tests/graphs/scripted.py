@@ -62,6 +62,7 @@ class ScriptedReasoner(Uncritical):
     steps: Sequence[str] = ("Add one and two", "Give the sum")
     before: Callable[[str], None] = lambda _: None
     examples_wanted: int = 4
+    needs_one_meaning: bool = False
     usage: ReasonerUsage = field(default_factory=ReasonerUsage)
     examples: list[Examples] = field(default_factory=list)
 

@@ -34,7 +34,7 @@ from tests.graphs.scripted import PROGRAM, ScriptedReasoner, make_context
 from tests.learning.colours import ColourModels, drawn
 
 ROOT = Path(__file__).parents[2]
-NODES = ["recall", "plan", "write", "run", "judge", "remember"]
+NODES = ["read", "recall", "plan", "write", "run", "judge", "remember"]
 CONFIG: Any = {"configurable": {"thread_id": "thread"}, "recursion_limit": RECURSION_LIMIT}
 WHOLE = graph.stream_channels_list
 LIMIT = 64_000
@@ -89,7 +89,7 @@ async def test_steps_are_streamed_while_the_program_runs(tmp_path: Path) -> None
         assert isinstance(chunk, dict)
         seen.append(chunk["step"]["tool"] if mode == "custom" else next(iter(chunk)))
 
-    assert seen == ["recall", "plan", "write", "CROP", "EVAL", "RESULT", "run", "judge", "remember"]
+    assert seen == ["read", "recall", "plan", "write", "CROP", "EVAL", "RESULT", "run", "judge", "remember"]
 
 
 async def test_a_right_answer_is_remembered_and_recalled(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def test_a_task_is_run_looked_back_into_and_changed_without_await(saving: Saving
     assert {mode for mode, _ in told} == {"custom", "updates"}
     assert next(chunk["step"]["tool"] for mode, chunk in told if mode == "custom") == "LOC"
     assert [next(iter(chunk)) for mode, chunk in told if mode == "updates"] == [
-        "recall", "plan", "write", "run", "judge", "remember",
+        "read", "recall", "plan", "write", "run", "judge", "remember",
     ]  # fmt: skip
     assert again["answer"] == 42
 

@@ -104,7 +104,7 @@ async def test_it_is_a_node_of_the_graph(tmp_path: Path) -> None:
         ("revise", "judge", True),
     } <= edges
     assert await nodes_of(context_with(tmp_path, Reviser())) == [
-        *("recall", "plan", "write", "run", "revise", "run", "judge", "remember"),
+        *("read", "recall", "plan", "write", "run", "revise", "run", "judge", "remember"),
     ]
 
 

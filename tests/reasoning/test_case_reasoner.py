@@ -138,13 +138,10 @@ def test_statements_about_two_pictures(reasoner: CaseReasoner, statement: str, e
     assert answer(reasoner, statement, PARK, STREET) == expected
 
 
-def test_unknown_nouns_are_slots_by_their_place(reasoner: CaseReasoner) -> None:
-    assert "object='flamingo'" in write(reasoner, "How many flamingos are there?")
-    hidden = write(reasoner, "Hide the face of Nicole Kidman with face_with_tongue.")
-    assert "FACEDET" in hidden
-    assert "query='Nicole Kidman'" in hidden
-    assert "emoji='face_with_tongue'" in hidden
-    assert "prompt='a golden retriever'" in write(reasoner, "Turn the dog into a golden retriever.")
+def test_what_is_not_known_is_named_and_the_paper_s_operations_are_adapted(reasoner: CaseReasoner) -> None:
+    with pytest.raises(TaskRefused, match=r"“flamingos” is not known\. .* `snellen learn flamingo`"):
+        write(reasoner, "How many flamingos are there?")
+    assert "FACEDET" in write(reasoner, "Cover the face of Albert Einstein with a smiling_face emoji.")
 
 
 def test_edits_follow_each_other_on_the_picture_made_before(reasoner: CaseReasoner) -> None:
@@ -162,17 +159,10 @@ def test_without_a_picture_that_is_said(reasoner: CaseReasoner) -> None:
         write(reasoner, "How many dogs are there?", pictures=0)
 
 
-def test_facts_are_listed_and_classified(reasoner: CaseReasoner) -> None:
-    program = write(reasoner, "Please label the wild animals that live on land.")
-    assert "LIST(query='wild animals that live on land'" in program
-    assert "object='animal'" in program
-
-
 @pytest.mark.parametrize(
     "instruction",
     [
-        "Write me a poem about cats.", "What is the capital of France?", "What time is it?", "Remove the dog.",
-        "Name every fruit from left to right.", "Blur the dog.", "   ", "cat " * 5000,
+        "Write me a poem about cats.", "What is the capital of France?", "What time is it?", "   ", "cat " * 5000,
     ],
 )  # fmt: skip
 def test_what_it_cannot_do_is_refused_in_a_sentence(reasoner: CaseReasoner, instruction: str) -> None:
@@ -194,23 +184,37 @@ def test_it_learns_a_new_wording_from_one_demonstration(reasoner: CaseReasoner) 
     assert "COUNT(" in program
 
 
-def test_it_learns_a_new_program_shape_from_one_demonstration(reasoner: CaseReasoner) -> None:
+def test_a_program_that_was_wrong_is_replaced_by_one_that_was_right_for_other_things(reasoner: CaseReasoner) -> None:
     instruction, taught = "What color is the rabbit?", "What color is the dog?"
     shape = "A0=VQA(image=IMAGE,question='what color is the dog?')\nF=RESULT(var=A0)\n"
-    crops = write(reasoner, taught)
-    wrong = demonstration("program", taught, plan=[], correct=False, critique="It crops.", program=crops)
-    examples = Examples(programs_correct=[right(taught, shape)], programs_incorrect=[wrong])
-    assert write(reasoner, instruction, examples=examples).count("LOC(") == 0
-
-
-def test_a_program_that_equals_a_known_mistake_is_passed_over(reasoner: CaseReasoner) -> None:
-    program = write(reasoner, "How many boats are there?")
     mistake = demonstration(
-        "program", "How many goats are there?", plan=[], correct=False, critique="no",
-        program=program.replace("boat", "goat"),
-    )  # fmt: skip
-    with pytest.raises(ReasoningFailed):
-        write(reasoner, "How many boats are there?", examples=Examples(programs_incorrect=[mistake]))
+        "program", taught, plan=[], correct=False, critique="It crops.", program=write(reasoner, taught)
+    )
+    examples = Examples(programs_correct=[right(taught, shape)], programs_incorrect=[mistake])
+    assert write(reasoner, instruction, examples=examples) == shape.replace("dog", "rabbit")
+
+
+def test_what_somebody_showed_for_this_wording_is_done(reasoner: CaseReasoner) -> None:
+    taught = "What color is the dog?"
+    shape = "A0=VQA(image=IMAGE,question='what color is the dog?')\nF=RESULT(var=A0)\n"
+    assert write(reasoner, taught, examples=Examples(programs_correct=[right(taught, shape)])) == shape
+
+
+def test_programs_that_equal_known_mistakes_are_passed_over_until_none_is_left(reasoner: CaseReasoner) -> None:
+    def mistake(program: str) -> Demonstration:
+        shown = program.replace("dog", "goat")
+        wrong = "How many goats are there?"
+        return demonstration("program", wrong, plan=[], correct=False, critique="no", program=shown)
+
+    question, mistakes = "How many dogs are there?", list[Demonstration]()
+
+    def solve_again_and_again() -> None:
+        while len(mistakes) < 20:
+            mistakes.append(mistake(write(reasoner, question, examples=Examples(programs_incorrect=mistakes))))
+
+    with pytest.raises(TaskRefused, match="was wrong before"):
+        solve_again_and_again()
+    assert mistakes
 
 
 def test_the_plan_says_what_the_program_does(reasoner: CaseReasoner) -> None:
@@ -234,27 +238,7 @@ def test_seeds_are_a_file_of_the_package() -> None:
     assert SEEDS.is_file()
 
 
-def test_whether_either_is_there_does_not_teach_which_of_them_it_is(reasoner: CaseReasoner) -> None:
-    either = "Is there an ice cone or a pizza in the image?"
-    remembered = Examples(programs_correct=[right(either, write(reasoner, either))])
-    which = "Is it a burger or a rabbit?"
-    assert write(reasoner, which, examples=remembered) == write(reasoner, which)
-    assert "'burger' if" in write(reasoner, which)
-
-
-def test_what_stays_is_not_taken_apart(reasoner: CaseReasoner) -> None:
-    shown = "Hide the face with an angry face emoji."
-    remembered = Examples(programs_correct=[right(shown, write(reasoner, shown))])
-    program = write(reasoner, "Hide the umbrella with an angry face emoji.", examples=remembered)
+def test_the_emoji_is_not_taken_for_the_thing(reasoner: CaseReasoner) -> None:
+    program = write(reasoner, "Hide the umbrella with an angry face emoji.")
     assert "object='umbrella'" in program
     assert "emoji='angry face'" in program
-
-
-def test_where_one_word_must_become_two_a_demonstration_does_not_fit(reasoner: CaseReasoner) -> None:
-    """Of "the fruit" it locates fruit and lists fruit; of the sharp tools it locates tools and lists sharp ones."""
-    shown = "Tag the fruit in the image."
-    remembered = Examples(programs_correct=[right(shown, write(reasoner, shown))])
-    assert write(reasoner, shown).count("'fruit'") == 2
-    for instruction in ("Tag the tools that are sharp in the image.", "Tag everything that is sharp in the image."):
-        assert write(reasoner, instruction, examples=remembered) == write(reasoner, instruction)
-    assert "object='drink'" in write(reasoner, "Tag the drinks in the image.", examples=remembered)

@@ -24,7 +24,7 @@ from snellen.threads.ask import SessionEvent
 from snellen.threads.events import Finished, NodeFinished, Started, StepFinished
 from tests.graphs.scripted import ScriptedReasoner, make_context
 
-NODES = ["recall", "plan", "write", "run", "judge", "remember"]
+NODES = ["read", "recall", "plan", "write", "run", "judge", "remember"]
 
 
 class Trouble:
@@ -97,7 +97,7 @@ async def test_a_failed_thread_is_listed_and_resumed(picture: Path, trouble: Tro
     assert isinstance(events[0], Started)
     assert events[0].resumed
     assert events[0].state.plan == ["Add one and two", "Give the sum"]
-    assert [event.node for event in events if isinstance(event, NodeFinished)] == NODES[2:]
+    assert [event.node for event in events if isinstance(event, NodeFinished)] == NODES[3:]
     (finished,) = await directory.list_threads()
     assert (finished.status, finished.answer, finished.reason) == ("finished", 3, "")
     assert (await ask.ASK.read("mine")).answer == 3

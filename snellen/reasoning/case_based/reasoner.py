@@ -1,8 +1,8 @@
-"""The Reasoner without a chat model: it reasons from demonstrations (docs/reasoners.md).
+"""The Reasoner without a chat model: it compiles meanings, and reasons from demonstrations (docs/reasoners.md).
 
-An instruction is read into slots and cues (`slots`), the nearest fitting demonstration is adapted to it (`adaptation`),
-and where none fits as a whole it is taken apart (`clauses`) and solved part by part (`composition`). More
-demonstrations, better programs; what none of them covers is refused in a sentence.
+The program of an instruction is that of its meaning, unless somebody showed another for this wording. What has no
+meaning is done as a demonstration did it that has the same wording up to the things that are named; what neither covers
+is refused in a sentence.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.memory.demonstrations import read_seeds
 from snellen.models.vision.name_expansion import Expansion
-from snellen.reasoning.case_based.composition import Composer, OutOfDepth, knowledge
 from snellen.reasoning.case_based.fault_localisation import check, explain, right_output
-from snellen.reasoning.case_based.program_blocks import ProgramBlock, written
+from snellen.reasoning.case_based.instruction_programs import InstructionPrograms, PlannedProgram
 from snellen.reasoning.case_based.revisions.choice import first_revision
 from snellen.reasoning.case_based.revisions.failed_run import FailedRun
-from snellen.reasoning.language.lexicon import lexicon_of, plain_words
-from snellen.reasoning.language.similarity import WordingSimilarity
+from snellen.reasoning.case_based.substitution import Substitution, wording
+from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.llm.endpoint_errors import quoted
+from snellen.reasoning.reading.recording import read_instruction
 from snellen.reasoning.reasoner import (
     MAX_PLAN_STEPS,
-    MAX_STEP_LENGTH,
     ReasonerUsage,
     ReasoningFailed,
     Route,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from snellen.memory.demonstrations import Demonstration
     from snellen.profiles import Profile
     from snellen.reasoning.critique import Critique, FailedCase, Replay, StepCheck
+    from snellen.reasoning.reading.reading_record import ReadingRecord, UnknownWord
     from snellen.reasoning.trouble import Trouble
     from snellen.tools.program import StepRecord
 
@@ -47,7 +47,6 @@ SEEDS: Final = Path(__file__).parent / "seeds" / "demonstrations.json"
 """What the pool of demonstrations begins with."""
 MAX_INSTRUCTION: Final = 1000
 """Characters that the reasoner reads; longer ones are refused."""
-_MOST_PICTURES: Final = 2
 ABILITIES: Final = (
     "Ask what there is, how many, where, of which color or size, or about background, weather and style; say something "
     "of two pictures; “blur all but the cat”, “color-pop the dog”, “replace the dog with a cat”, “hide the cats behind "
@@ -56,22 +55,22 @@ ABILITIES: Final = (
 
 
 class CaseReasoner:
-    """Plans and writes programs by analogy with demonstrations; needs no key and no network."""
+    """Plans and writes programs by meanings and demonstrations; needs no key and no network."""
 
     examples_wanted: int = 16
-    """How many demonstrations of each part the recall node should hand over: clauses are solved one by one."""
+    """How many demonstrations of each part the recall node should hand over: each may be of the same wording."""
+    needs_one_meaning: bool = True
     usage = ReasonerUsage()
     """Nothing: no one is called."""
 
     def __init__(self, profile: Profile) -> None:
-        """Read the profile's nouns; the embedding model is loaded when first needed.
+        """Remember the profile.
 
         Args:
-            profile: Its facts name the nouns, its embedding compares wordings, its limits bound programs.
+            profile: Its facts name the nouns, its limits bound programs.
         """
         self._profile = profile
-        self._lexicon = lexicon_of(profile)
-        self._likeness = WordingSimilarity(profile)
+        self._substitution = Substitution(profile.facts_path())
         self._limits = ProgramLimits.of(profile)
 
     async def plan(self, task: Task, examples: Examples) -> Plan:
@@ -80,8 +79,8 @@ class CaseReasoner:
         Raises:
             TaskRefused: The instruction is outside what the demonstrations cover.
         """
-        block = await asyncio.to_thread(self._solved, task, examples)
-        return Plan(_sentences(block))
+        solved = await asyncio.to_thread(self._solved, task, examples)
+        return Plan(list(solved.plan))
 
     async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:
         """Write the program of the instruction, checked against the task's inputs and the profile's limits.
@@ -91,7 +90,7 @@ class CaseReasoner:
                 changed the plan to one that no demonstration follows.
         """
         solve = self._following if plan.edited else self._solved
-        return written(await asyncio.to_thread(solve, task, examples, plan))
+        return (await asyncio.to_thread(solve, task, examples, plan)).program
 
     async def revise(
         self,
@@ -130,8 +129,8 @@ class CaseReasoner:
         latter gives the right answer, the statements that differ are at fault.
         """
         composed = await asyncio.to_thread(self._composed, case)
-        critique = await explain(case, replay, composed=written(composed) if composed else None)
-        if not critique.program or composed is None or not case.plan or list(case.plan) == _sentences(composed):
+        critique = await explain(case, replay, composed=composed.program if composed else None)
+        if not critique.program or composed is None or not case.plan or list(case.plan) == list(composed.plan):
             return critique
         return replace(critique, faults=tuple(replace(fault, place="plan") for fault in critique.faults))
 
@@ -140,7 +139,7 @@ class CaseReasoner:
     ) -> StepCheck:
         """Judge a step by its share of what explains the feedback, the steps found right left out."""
         composed = await asyncio.to_thread(self._composed, case)
-        return await check(case, address, checked, replay, composed=written(composed) if composed else None)
+        return await check(case, address, checked, replay, composed=composed.program if composed else None)
 
     async def infer_answer(self, case: FailedCase, address: str, replay: Replay) -> str:
         """Find the answer of a VQA step with which the whole answer agrees."""
@@ -173,41 +172,45 @@ class CaseReasoner:
             return False
         return True
 
-    def _following(self, task: Task, examples: Examples, plan: Plan) -> ProgramBlock:
+    def _following(self, task: Task, examples: Examples, plan: Plan) -> PlannedProgram:
         """Solve a task as an edited plan says.
 
         Raises:
-            TaskRefused: None of the ways that the demonstrations know has these steps.
+            TaskRefused: No program of it has these steps.
         """
         steps = [_words_of(step) for step in plan.steps]
-        for block in (self._solved(task, examples, plan), self._solved(task, examples)):
-            if [_words_of(step) for step in _sentences(block)] == steps:
-                return block
+        for one in self._programs(task, examples):
+            if [_words_of(step) for step in one.plan] == steps:
+                return one
         msg = (
-            "The plan was changed, and this reasoner cannot follow it: no demonstration does the task in these steps. "
+            "The plan was changed, and this reasoner cannot follow it: it knows no way to do the task in these steps. "
             "Set the plan back, change the instruction or the program instead, or use a profile with a chat model."
         )
         raise TaskRefused(msg)
 
-    def _composed(self, case: FailedCase) -> ProgramBlock | None:
-        """Solve the case's instruction anew; None where it is outside what the demonstrations cover."""
+    def _composed(self, case: FailedCase) -> PlannedProgram | None:
+        """Solve the case's instruction anew; None where it is outside what this reasoner can do."""
         try:
             return self._solved(case.task, case.examples, Plan([]))
         except ReasoningFailed:
             return None
 
-    def _solved(self, task: Task, examples: Examples, plan: Plan | None = None) -> ProgramBlock:
-        """Solve a task; where its plan was wrong before, or is already made, another way is taken if there is one."""
+    def _solved(self, task: Task, examples: Examples, plan: Plan | None = None) -> PlannedProgram:
+        """Solve a task; where its plan was wrong before, another way is taken if there is one."""
         self._check_given(task)
-        same = plain_words(task.instruction).lower()
-        wrong_plans = [one.plan for one in examples.plans_incorrect if plain_words(one.instruction).lower() == same]
-        block = self._solve(task, examples)
-        if plan is not None or _sentences(block) not in wrong_plans:
-            return block
-        # The best way was tried and its plan was wrong: leave out what it came from.
-        without = [one for one in examples.programs_correct if one.instruction not in block.sources]
-        seeds = [one for one in seed_demonstrations() if one.instruction not in block.sources]
-        return self._solve(task, examples, correct=[*without, *seeds])
+        same = wording(task.instruction)
+        wrong = [_words_in(one.plan) for one in examples.plans_incorrect if wording(one.instruction) == same]
+        programs = self._programs(task, examples)
+        first: PlannedProgram | None = None
+        for one in programs:
+            first = first or one
+            steps = _words_in(one.plan)
+            # What is already planned is written so.
+            if steps == _words_in(plan.steps) if plan and plan.steps else steps not in wrong:
+                return one
+        if first is None:
+            raise TaskRefused(_refusal(task, self._reading(task), programs.problem))
+        return first
 
     def _check_given(self, task: Task) -> None:
         if not task.inputs:
@@ -223,46 +226,42 @@ class CaseReasoner:
             )
             raise TaskRefused(msg)
 
-    def _solve(self, task: Task, examples: Examples, *, correct: Sequence[Demonstration] | None = None) -> ProgramBlock:
-        seeds = seed_demonstrations()
-        usable = (
-            correct if correct is not None else [*examples.programs_correct, *(one for one in seeds if one.correct)]
+    def _programs(self, task: Task, examples: Examples) -> InstructionPrograms:
+        return InstructionPrograms(
+            task, self._reading(task), examples, seed_demonstrations(), self._substitution, self._limits
         )
-        wrong = [*examples.programs_incorrect, *(one for one in seeds if not one.correct)]
-        known = knowledge(
-            [one for one in usable if one.correct and one.program],
-            [one for one in wrong if one.program and one.kind == "program"],
-            lexicon=self._lexicon,
-            similarity=self._likeness,
-        )
-        try:
-            block = Composer(known, list(task.inputs)).solve(task.instruction)
-        except OutOfDepth as unsolved:
-            if len(task.inputs) > _MOST_PICTURES:
-                count = len(task.inputs)
-                msg = f"This reasoner answers about one picture, or compares two; {count} were given. {ABILITIES}"
-                raise TaskRefused(msg) from unsolved
-            raise TaskRefused(_out_of_depth(task.instruction, unsolved.part)) from unsolved
-        try:
-            load(written(block), task.inputs, self._limits)
-        except ProgramError as error:
-            msg = f"No valid program was found for this instruction ({error.problems[0]}). {ABILITIES}"
-            raise TaskRefused(msg) from error
-        return block
+
+    def _reading(self, task: Task) -> ReadingRecord:
+        """Return how an instruction was read; it is read now where nobody has."""
+        return task.reading or read_instruction(task.instruction, len(task.inputs), self._profile.facts_path())
 
 
-def _out_of_depth(instruction: str, part: str) -> str:
-    within = (
-        ""
-        if part.strip(" .?!").lower() in instruction.lower()[: len(part) + 2]
-        else f" (of it, “{quoted(part, most=80)}” fits nothing known)"
-    )
-    return f"The instruction “{quoted(instruction, most=80)}” is outside what this reasoner can do{within}. {ABILITIES}"
+def _refusal(task: Task, reading: ReadingRecord, problem: str) -> str:
+    """Say why there is no program for an instruction, and what to do."""
+    instruction = f"“{quoted(task.instruction, most=80)}”"
+    if reading.unknown:
+        return " ".join(map(_about_word, reading.unknown))
+    if problem:
+        return f"No valid program was found for {instruction} ({problem}). {ABILITIES}"
+    if reading.status == "understood":
+        return f"Every program that is known for {instruction} was wrong before. {ABILITIES}"
+    if reading.options:
+        meanings = " ".join(f"({number}) {one.understood}" for number, one in enumerate(reading.options, 1))
+        return f"{instruction} can be meant in several ways: {meanings} Say which."
+    return f"The instruction {instruction} is outside what this reasoner can do. {reading.why} {ABILITIES}"
 
 
-def _sentences(block: ProgramBlock) -> list[str]:
-    steps = [step[:1].upper() + step[1:] for step in block.plan][: MAX_PLAN_STEPS - 1]
-    return [step[:MAX_STEP_LENGTH] for step in [*steps, "Give the result."]]
+def _about_word(unknown: UnknownWord) -> str:
+    """Say that a word is not known, what it may be meant for, and how it is taught."""
+    word = quoted(unknown.word, most=40)
+    meant = f"“{word}” is not known: do you mean {unknown.nearest}?" if unknown.nearest else f"“{word}” is not known."
+    if not unknown.learnable:
+        return meant
+    return f"{meant} If it is a thing, teach it: `snellen learn {singular(word)}`."
+
+
+def _words_in(plan: Sequence[str]) -> list[str]:
+    return [_words_of(step) for step in plan]
 
 
 def _words_of(step: str) -> str:

@@ -143,6 +143,7 @@ def planner_prompt(task: Task, examples: Examples, catalogue: str) -> Prompt:
             "incorrect": plan_cases(examples.plans_incorrect),
             "inputs": listed(task.inputs),
             "instruction": fenced(task.instruction),
+            "understood": fenced(task.reading.understood) if task.reading and task.reading.understood else "",
         },
     )
 

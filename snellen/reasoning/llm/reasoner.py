@@ -92,6 +92,7 @@ class ChatReasoner:
     """
 
     examples_wanted = MAX_EXAMPLES
+    needs_one_meaning = False
     """Four correct and four incorrect (CLOVA, section 4.1); more would cost tokens with every request."""
 
     def __init__(

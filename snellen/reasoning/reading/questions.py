@@ -6,10 +6,12 @@ from typing import Any, Final, cast
 
 from snellen.reasoning.meanings.meanings import (
     Aspect,
+    CheckEach,
     Choose,
     ChooseCount,
     Count,
     Describe,
+    Junction,
     ListEach,
     Meaning,
     Query,
@@ -33,9 +35,17 @@ from snellen.reasoning.meanings.things import (
     Property,
     Union,
 )
-from snellen.reasoning.reading.noun_phrases import ANYTHING, Modifier, Nominal, QuantifiedThings, followed, in_picture
+from snellen.reasoning.reading.noun_phrases import (
+    ANYTHING,
+    BEFORE,
+    Modifier,
+    Nominal,
+    QuantifiedThings,
+    followed,
+    in_picture,
+)
 from snellen.reasoning.reading.properties import by_extreme, choose_nearest, directly
-from snellen.reasoning.reading.truths import exists
+from snellen.reasoning.reading.truths import exists, says
 
 
 def count(of: Nominal) -> Meaning:
@@ -66,6 +76,16 @@ def count_modified(of: Nominal, modifier: Modifier) -> Meaning:
 def count_there(of: Nominal, said: Property | None = None) -> Meaning:
     """Ask for a number, of those at a place if one is named."""
     return count_such(of, said) if said else count(of)
+
+
+def count_more(one: Nominal, other: Nominal) -> Meaning:
+    """Ask how many more there are of one than of another."""
+    return Count(things=one.things(), more_than=other.things())
+
+
+def check_each(of: QuantifiedThings, said: Property) -> Meaning:
+    """Ask of each of a set whether it has a property."""
+    return CheckEach(things=of.things.things if isinstance(of.things, One) else of.things, property=said)
 
 
 def count_in(of: Nominal, picture: str) -> Meaning:
@@ -200,13 +220,18 @@ def nearer_of(of: QuantifiedThings, one: QuantifiedThings, other: QuantifiedThin
 
 
 def choose(of: QuantifiedThings, one: Property, other: Property) -> Meaning:
-    """Ask which of two properties a thing has."""
+    """Ask which of two properties a thing has; whether it is beside one thing or another is a yes or a no."""
+    if isinstance(one, InRelation) and isinstance(other, InRelation) and other.of in {BEFORE, One(things=BEFORE)}:
+        other = other.model_copy(update={"of": one.of})
+    if isinstance(one, InRelation) and isinstance(other, InRelation) and one.of != other.of:
+        return Junction(how="or", parts=(says(of, one), says(of, other)))
     return Choose(things=of.things, properties=(one, other))
 
 
 def choose_any(one: QuantifiedThings, other: QuantifiedThings) -> Meaning | None:
     """Ask of which of two kinds anything is: "is that a cat or a dog"."""
-    kinds = [each.things.property for each in (one, other) if each.quantity == "a" and isinstance(each.things, Filter)]
+    phrases = [each for each in (one, other) if each.quantity in {"a", "bare"}]
+    kinds = [each.things.property for each in phrases if isinstance(each.things, Filter)]
     return Choose(things=Everything(), properties=tuple(kinds)) if len(kinds) > 1 else None
 
 
@@ -276,7 +301,8 @@ def short_phrase(of: QuantifiedThings) -> Meaning | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        count, count_phrase, count_such, count_such_of, count_modified, count_there, count_in, query, query_each,
+        count, count_phrase, count_such, count_such_of, count_modified, count_there, count_more,
+        check_each, count_in, query, query_each,
         list_or_query, which, which_is, what, what_modified, which_modified, which_both, what_beside, what_ordinal,
         which_ordinal, which_of, name_of_phrase, kind_of, query_setting, larger_of, nearer_of, choose,
         choose_any, side_of,

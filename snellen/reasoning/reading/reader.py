@@ -20,7 +20,16 @@ from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, 
 from snellen.reasoning.reading.grammar_file import read_grammar
 from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries, entries_of_names, real_words
 from snellen.reasoning.reading.references import finished
-from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
+from snellen.reasoning.reading.words import (
+    ASKING,
+    PUNCTUATION,
+    SPEAKER,
+    SPEAKER_ALONE,
+    KnownWords,
+    PhraseTable,
+    WordToken,
+    tokens,
+)
 
 GRAMMAR: Final = Path(__file__).parent / "pictures.grammar"
 FOLLOW_UPS: Final = Path(__file__).parent / "follow_ups.grammar"
@@ -29,6 +38,8 @@ MAX_WORDS: Final = 120
 SECONDS: Final = 2.0
 _CLEARLY: Final = 0.12
 """Readings that cost this much more than the cheapest are not meant."""
+_TAKEN_APART: Final = 0.2
+"""What it costs to read a part of a name of several words ("old woman") by itself."""
 _SKIPPED: Final = 0.02
 _COMMA: Final = 0.08
 _CORRECTED: Final = 1.0
@@ -37,6 +48,7 @@ _OPEN: Final = 0.5
 _MOST_WORDS_OF_A_NAME: Final = 2
 _DETERMINERS: Final = frozenset({"a", "an", "the", "any", "no", "each", "every", "this", "that", "many", "all", "two"})
 _VERBAL: Final = ("ing", "ed")
+_NAMES: Final = frozenset({"NOUN", "COLOUR"})
 
 
 @dataclass(frozen=True)
@@ -104,6 +116,11 @@ def read(
 def mentioned(text: str, facts_file: Path | None, *, names: frozenset[str] = frozenset()) -> Things | None:
     """Return the things of the last name in a text that is no instruction; None where it has none."""
     return _reader(facts_file, names, False, False).mentioned(text)  # noqa: FBT003 - cached
+
+
+def reader_of(facts_file: Path | None) -> InstructionReader:
+    """Return the reader for the concepts of a facts file; without one any word may be a name."""
+    return _reader(facts_file, frozenset(), facts_file is None, False)  # noqa: FBT003 - cached
 
 
 @lru_cache(maxsize=8)
@@ -198,6 +215,25 @@ class InstructionReader:
         name, *others = last.value.names
         return Filter(things=Everything(), property=IsA(name=name, or_names=tuple(others)))
 
+    def names_in(self, instruction: str) -> Iterator[tuple[str, str, LexicalNoun | str | None]]:
+        """Yield the nouns and colours of an instruction, the longest first, and the words between them.
+
+        Yields:
+            The words, the terminal of a name (``NOUN`` or ``COLOUR``) and its value; neither for other words.
+        """
+        text = tokens(instruction[:MAX_CHARACTERS], self._spellings)
+        options = tuple(self._options(each) for each in text)
+        place = 0
+        while place < len(text):
+            names = [
+                (end, -cost, symbol, value)
+                for end, (symbol, value, cost) in self._terminals(text, options, place)
+                if symbol in _NAMES
+            ]
+            end, _, symbol, value = max(names, key=lambda name: name[:2], default=(place + 1, 0.0, "", None))
+            yield " ".join(token.text for token in text[place:end]), symbol, value
+            place = end
+
     def _read(
         self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], pictures: int, before: Meaning | None
     ) -> Reading:
@@ -261,11 +297,20 @@ class InstructionReader:
     def _words(
         self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], ends: dict[int, list[int]]
     ) -> Iterator[Word]:
-        for start in range(len(text)):
-            for end, (symbol, value, cost) in self._terminals(text, options, start):
-                extra = cost + _CORRECTED * sum(text[place].text not in options[place] for place in range(start, end))
-                for reached in _reach(end, ends):
-                    yield Word(symbol, start, reached, value, extra + _skipping(text[end:reached]))
+        terminals = [(start, *each) for start in range(len(text)) for each in self._terminals(text, options, start)]
+        names = {
+            (start, end)
+            for start, end, (symbol, _, cost) in terminals
+            if symbol == "NOUN" and not cost and end > start + 1
+        }
+        for start, end, (symbol, value, cost) in terminals:
+            extra = cost + _CORRECTED * sum(text[place].text not in options[place] for place in range(start, end))
+            if any(first <= start and end <= last and (first, last) != (start, end) for first, last in names):
+                extra += _TAKEN_APART
+            for reached in _reach(end, ends):
+                # A comma that is left out may have been an "and".
+                skipped = sum(_COMMA if token.text == "," else _SKIPPED for token in text[end:reached])
+                yield Word(symbol, start, reached, value, extra + skipped)
 
     def _terminals(
         self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], start: int
@@ -326,7 +371,7 @@ class InstructionReader:
             if token.text in {",", ".", "!", "?", ":", ";", "-", "and", "but", "so"}
         ]
         for place in range(1, len(text)):
-            if self._markers.at(options, place) and _SPEAKER_ALONE & {token.text for token in text[:place]}:
+            if self._markers.at(options, place) and SPEAKER_ALONE & {token.text for token in text[:place]}:
                 yield _Aside(0, place)
         for place in boundaries:
             if self._is_aside(text[:place]):
@@ -336,9 +381,9 @@ class InstructionReader:
 
     def _is_aside(self, clause: Sequence[WordToken]) -> bool:
         words = [token.text for token in clause]
-        speaks = bool(set(words) & _SPEAKER)
+        speaks = bool(set(words) & SPEAKER)
         names = any(word in self._content for word in words)
-        return speaks and not names and not set(words) & _CONTENT
+        return speaks and not names and not set(words) & ASKING
 
     def _unread(self, text: Sequence[WordToken], unknown: Sequence[int], asides: Sequence[_Aside]) -> Unread:
         outside = [place for place in unknown if not any(each.start <= place < each.end for each in asides)]
@@ -352,22 +397,6 @@ class InstructionReader:
             )
             return Unread(words, nearest, f"Not known: {listed}.")
         return Unread((), (), "The words are known, but not said in this way.")
-
-
-_SPEAKER: Final = frozenset(
-    {"i", "my", "me", "we", "our", "us", "mine", "your", "you", "he", "she", "hope", "thanks", "sorry", "friend", "it"}
-)
-"""Words one of which a clause about the speaker has."""
-_SPEAKER_ALONE: Final = frozenset({"i", "my", "we", "our"})
-_CONTENT: Final = frozenset(
-    {"except", "without", "ignore", "ignoring", "above", "below", "if", "unless", "otherwise", "every", "how", "many"}
-)
-"""Words that no such clause has: they would change what is asked."""
-
-
-def _skipping(skipped: Sequence[WordToken]) -> float:
-    """Return what it costs to leave words out: a comma may have been an "and"."""
-    return sum(_COMMA if token.text == "," else _SKIPPED for token in skipped)
 
 
 def _reach(place: int, ends: dict[int, list[int]]) -> list[int]:

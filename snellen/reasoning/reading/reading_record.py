@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -115,18 +115,3 @@ class ReadingRecord:
 def option_of(meaning: Meaning, sentence: str) -> MeaningOption:
     """Return a meaning with its sentence as an option."""
     return MeaningOption(sentence[:_MAX_SENTENCE], json.loads(write_meaning(meaning)))
-
-
-def in_words(record: ReadingRecord | None) -> str:
-    """Say in a line how an instruction was understood; empty where there is nothing to say."""
-    if record is None:
-        return ""
-    if record.status == "as it stands":
-        return "asked as it stands"
-    beside = [f"“{one}” read as “{other}”" for one, other in record.corrected]
-    beside += [f"left aside: “{one}”" for one in record.asides]
-    return f"{record.understood}{f' ({_listed(beside)})' if beside else ''}" if record.understood else ""
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return "; ".join(parts)

@@ -77,6 +77,11 @@ def blur_others(of: QuantifiedThings) -> Meaning:
     return EditPicture(actions=(EditAction(operation="blur the rest", things=rest),))
 
 
+def words(one: str, other: str) -> str:
+    """Join two words."""
+    return f"{one} {other}"
+
+
 def _name(nominal: Nominal) -> str | None:
     colours = [each.property.colour for each in nominal.modifiers if isinstance(each.property, HasColour)]
     if len(nominal.noun.names) != 1 or len(colours) != len(nominal.modifiers):
@@ -134,6 +139,6 @@ def substituted(value: Any, things: Things) -> Any:  # noqa: ANN401 - of any par
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        if_then, unless, several, say, edit, edit_with, blur_others, excluding, with_topic,
+        if_then, unless, several, say, words, edit, edit_with, blur_others, excluding, with_topic,
     )
 }  # fmt: skip

@@ -13,6 +13,7 @@ from snellen.reasoning.meanings.meanings import (
     Negation,
     SettingAspect,
     SettingIs,
+    SettingsAlike,
     Truth,
 )
 from snellen.reasoning.meanings.things import (
@@ -41,6 +42,8 @@ def says(subject: QuantifiedThings, said: Property) -> Truth:
     """Say something of what a noun phrase means, as much of it as its quantity says."""
     match subject.quantity:
         case "a":
+            return Exist(things=Filter(things=subject.things, property=said))
+        case "bare" if isinstance(said, _PLACES):
             return Exist(things=Filter(things=subject.things, property=said))
         case "exactly" | "at least" | "at most":
             return Exist(
@@ -199,8 +202,42 @@ def setting_is(aspect: str, value: str, picture: str | None = None) -> Truth:
     return SettingIs(aspect=cast("SettingAspect", aspect), value=value, picture=picture or "picture")
 
 
-def within(picture: str, truth: Truth) -> Truth | None:
-    """Say something of one of two pictures, or of both."""
+def settings_alike(aspect: str) -> Truth:
+    """Say that both pictures have the same background, weather or style."""
+    return SettingsAlike(aspect=cast("SettingAspect", aspect))
+
+
+def other_picture(picture: str) -> str | None:
+    """Return the other of two pictures."""
+    return {"left": "right", "right": "left"}.get(picture)
+
+
+def more_here(how: str, noun: Nominal, picture: str) -> Truth | None:
+    """Compare the numbers of things in two pictures, of which one is named."""
+    return compare_pictures(how, noun, picture, other_picture(picture) or picture)
+
+
+def such(of: QuantifiedThings) -> QuantifiedThings:
+    """Return any of what a noun phrase counts: of "exactly two hammers" the hammers."""
+    return QuantifiedThings(of.things, "a")
+
+
+def one_and_other_picture(one: Truth, other: Truth) -> Truth:
+    """Say one thing of one of two pictures, and another thing of the other."""
+    ways = (
+        Junction(how="and", parts=(in_picture(first, "left"), in_picture(second, "right")))
+        for first, second in ((one, other), (other, one))
+    )
+    return Junction(how="or", parts=tuple(ways))
+
+
+def within(picture: str, truth: Truth, together: str = "") -> Truth | None:
+    """Say something of one of two pictures, of each of both, or of both together."""
+    is_counted = isinstance(truth, Exist) and (truth.quantity != "at least" or truth.number > 1)
+    if together and picture == "both" and (is_counted or together == "together"):
+        return cast("Truth", in_picture(truth, "both"))
+    if together == "together":
+        return None
     if picture == "both":
         return Junction(how="and", parts=(in_picture(truth, "left"), in_picture(truth, "right")))
     return cast("Truth", in_picture(truth, cast("PictureName", picture)))
@@ -230,6 +267,7 @@ ACTIONS: Final[dict[str, Any]] = {
         says, says_also, is_modified, exists, exists_there, exist_both,
         exist_all, neither, one_not_other, denied_phrase,
         identified, one_and_other, junction, negation, undenied, alike, compare, compare_times, compare_pictures,
-        times_pictures, setting_is, within, in_how_many, in_each,
+        times_pictures, settings_alike,
+        other_picture, more_here, such, one_and_other_picture, setting_is, within, in_how_many, in_each,
     )
 }  # fmt: skip

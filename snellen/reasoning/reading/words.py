@@ -24,6 +24,15 @@ _LONG: Final = 7
 """Letters from which on a word may have two misspellings."""
 _SHORTEST: Final = 4
 PUNCTUATION: Final = frozenset(",.?!;:-()\"'/&=*~")
+SPEAKER: Final = frozenset(
+    {"i", "my", "me", "we", "our", "us", "mine", "your", "you", "he", "she", "hope", "thanks", "sorry", "friend", "it"}
+)
+"""Words one of which a clause about the speaker has."""
+SPEAKER_ALONE: Final = frozenset({"i", "my", "we", "our"})
+ASKING: Final = frozenset(
+    {"except", "without", "ignore", "ignoring", "above", "below", "if", "unless", "otherwise", "every", "how", "many"}
+)
+"""Words that no such clause has: they would change what is asked."""
 
 
 @dataclass(frozen=True)

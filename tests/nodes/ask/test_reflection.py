@@ -17,7 +17,9 @@ from snellen.nodes.ask.inference import run
 from snellen.nodes.ask.reflection import describe, reflect_globally, reflect_locally
 from snellen.reasoning.case_based.reasoner import CaseReasoner
 from snellen.reasoning.critique import Critique, FailedCase, Fault, Replay, StepCheck
+from snellen.reasoning.task import Examples, Plan, Task
 from snellen.runtime.context import Context
+from snellen.tools.program import inputs_for
 from snellen.values import to_json
 from tests.graphs.scripted import ScriptedReasoner, make_context
 from tests.learning.colours import PROFILE, Box, ColourModels, drawn
@@ -123,19 +125,19 @@ def test_a_correction_in_words_is_enough(tmp_path: Path, cases: CaseReasoner) ->
     assert critique.faults[0].address == "1"
 
 
-@pytest.mark.parametrize(
-    ("wrong", "address"),
-    [("{COUNT0} < {COUNT1}", "5"), ("{COUNT0} == {COUNT1}", "5")],
-)
+@pytest.mark.parametrize("wrong", ["len(BOX0) < len(BOX1)", "len(BOX0) == len(BOX1)"])
 def test_a_wrong_statement_is_found_by_writing_the_program_again(
-    tmp_path: Path, cases: CaseReasoner, wrong: str, address: str
+    tmp_path: Path, cases: CaseReasoner, wrong: str
 ) -> None:
-    program = MORE.replace("{COUNT0} > {COUNT1}", wrong)
-    asked = {"instruction": "Are there more cats than dogs in the picture?"}
+    instruction = "Are there more cats than dogs in the picture?"
+    written = asyncio.run(cases.write_program(Task(instruction, inputs_for(1)), Plan([]), Examples()))
+    program = written.replace("len(BOX0) > len(BOX1)", wrong)
+    assert program != written
+    asked = {"instruction": instruction}
     state, runtime = failed(tmp_path, program, "yes", ("cat", CAT), models=ColourModels(), reasoner=cases, **asked)
     _, critique = reflected(state, runtime)
-    assert [(one.place, one.address) for one in critique.faults] == [("program", address)]
-    assert critique.program == MORE
+    assert [(one.place, one.address) for one in critique.faults] == [("program", "3")]
+    assert critique.program == written
     planned = replace(state, plan=["Count the dogs only."])
     _, critique = reflected(planned, runtime)
     assert critique.faults[0].place == "plan"

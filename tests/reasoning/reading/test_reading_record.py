@@ -9,8 +9,9 @@ import pytest
 from snellen.profiles import load_profile
 from snellen.reasoning.meanings.meanings import Count
 from snellen.reasoning.meanings.things import Everything, Filter, IsA
-from snellen.reasoning.reading.reading_record import ReadingRecord, UnknownWord, in_words, option_of
+from snellen.reasoning.reading.reading_record import ReadingRecord, UnknownWord, option_of
 from snellen.reasoning.reading.recording import read_instruction
+from snellen.summaries.runs import understood_in_words
 
 CATS = Count(things=Filter(things=Everything(), property=IsA(name="cat")))
 THINGS = Count(things=Everything())
@@ -42,8 +43,9 @@ def test_threads_of_before_have_no_record_and_foreign_meanings_are_none() -> Non
 
 def test_a_record_says_what_was_understood_and_what_was_left_aside() -> None:
     record = ReadingRecord("understood", "How many cats are there?", {}, ("my nephew drew this",), (("caats", "cats"),))
-    assert in_words(record) == "How many cats are there? (“caats” read as “cats”; left aside: “my nephew drew this”)"
-    assert in_words(None) == ""
+    beside = "“caats” read as “cats”; left aside: “my nephew drew this”"
+    assert understood_in_words(record) == f"How many cats are there? ({beside})"
+    assert understood_in_words(None) == ""
 
 
 FACTS = load_profile("embedded").facts_path()
