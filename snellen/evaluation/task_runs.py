@@ -23,6 +23,7 @@ from snellen.memory.evaluation_journal import EvaluationJournal
 from snellen.memory.home import home
 from snellen.memory.thread_locks import running
 from snellen.profiles import ModelKey, Profile, SnellenError, load_profile
+from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.threads import ask
 from snellen.values import to_json
 
@@ -82,6 +83,9 @@ def solver(context: Context, request: EvaluationRequest) -> Solve:
             profile=request.profile,
         )
         values = await graph.ainvoke(state, context=context, output_keys=graph.stream_channels_list)
+        if "__interrupt__" in values:
+            msg = "It was asked back which of several meanings is meant."
+            raise ReasoningFailed(msg)
         return AskState(**values)
 
     return solve
