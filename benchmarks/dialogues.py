@@ -43,12 +43,7 @@ from snellen.memory.prompts import PromptPool
 from snellen.memory.prompts.drafts import Drafts
 from snellen.microworld.drawing import draw
 from snellen.microworld.scenes import Scene
-from snellen.profiles import load_profile
 from snellen.reasoning.case_based.reasoner import CaseReasoner
-from snellen.reasoning.meanings.compilation import compile_meaning
-from snellen.reasoning.reading.reader import Understood, read
-from snellen.reasoning.reasoner import TaskRefused
-from snellen.reasoning.task import Examples, Plan, Task
 from snellen.runtime.context import Context
 from snellen.values import Picture, from_json
 
@@ -85,20 +80,6 @@ Check = Callable[[Mapping[str, Any], Reply], bool]
 """Judges a reply by what is expected."""
 
 
-class _CompiledMeanings(CaseReasoner):
-    """A Reasoner whose programs are those of the meanings of its instructions."""
-
-    async def plan(self, task: Task, examples: Examples) -> Plan:  # noqa: ARG002 - as inherited
-        return Plan(["Do what is meant."])
-
-    async def write_program(self, task: Task, plan: Plan, examples: Examples) -> str:  # noqa: ARG002 - as inherited
-        reading = read(task.instruction, len(task.inputs), load_profile("embedded").facts_path())
-        if isinstance(reading, Understood):
-            return compile_meaning(reading.meaning).program
-        msg = f"“{task.instruction}” was not read."
-        raise TaskRefused(msg)
-
-
 class SightedConversation:
     """A conversation about scenes that are seen perfectly."""
 
@@ -107,7 +88,7 @@ class SightedConversation:
         self._sight = Oracle(())
         self._context = Context(
             pictures=ArtifactStore(folder / "artifacts"),
-            reasoner=_CompiledMeanings(self._sight.profile),
+            reasoner=CaseReasoner(self._sight.profile),
             pool=DemonstrationPool(folder, embed=_letters),
             learning=Learning(prompts=PromptPool(folder), drafts=Drafts(folder)),
             profile=self._sight.profile,

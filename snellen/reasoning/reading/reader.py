@@ -16,15 +16,13 @@ from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.things import Everything, Filter, IsA, Things
 from snellen.reasoning.reading.actions import ACTIONS
+from snellen.reasoning.reading.asides import Aside, AsideFinder
 from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.grammar_file import read_grammar
 from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries, entries_of_names, real_words
 from snellen.reasoning.reading.references import finished
 from snellen.reasoning.reading.words import (
-    ASKING,
     PUNCTUATION,
-    SPEAKER,
-    SPEAKER_ALONE,
     KnownWords,
     PhraseTable,
     WordToken,
@@ -133,12 +131,6 @@ def _reader(
     return InstructionReader(facts_file, names, open_=open_, follows=follows)
 
 
-@dataclass(frozen=True)
-class _Aside:
-    start: int
-    end: int
-
-
 class InstructionReader:
     """A reader for the concepts of one facts file.
 
@@ -171,7 +163,7 @@ class InstructionReader:
         self._leading = PhraseTable((self._words_of(phrase), None) for phrase in grammar.leading)
         markers = next(p for p in grammar.productions if p.symbol == "ask_for").items[0].strip('"').split("|")
         markers += next(p for p in grammar.productions if p.symbol == "ask_whether").items[0].strip('"').split("|")
-        self._markers = PhraseTable((self._words_of(each), None) for each in [*markers, "anyway", "it strikes me that"])
+        markers += ["anyway", "it strikes me that"]
         self._compounds = {
             "".join(self._words_of(each.phrase)).replace("-", ""): (each.symbol, each.value, each.cost)
             for each in reversed(lexicon)
@@ -185,8 +177,9 @@ class InstructionReader:
             | frozenset(self._spellings),
             real_words(),
         )
-        self._content = frozenset(
-            word for each in lexicon if each.symbol == "NOUN" for word in [each.phrase] if " " not in word
+        self._asides = AsideFinder(
+            PhraseTable((self._words_of(each), None) for each in markers),
+            frozenset(each.phrase for each in lexicon if each.symbol == "NOUN" and " " not in each.phrase),
         )
 
     def read(self, instruction: str, pictures: int, before: Meaning | None = None) -> Reading:
@@ -238,7 +231,7 @@ class InstructionReader:
         self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...], pictures: int, before: Meaning | None
     ) -> Reading:
         ends = self._skips(text, options)
-        asides = tuple(self._asides(text, options))
+        asides = tuple(self._asides.find(text, options))
         first = _reach(0, {**ends, **self._leads(options, ends)})
         words = list(self._words(text, options, ends))
         unknown = [place for place, each in enumerate(options) if not each]
@@ -363,29 +356,7 @@ class InstructionReader:
         """Return where one may go on from each place at the beginning."""
         return {start: [*ends[start], *(end for end, _ in self._leading.at(options, start))] for start in ends}
 
-    def _asides(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> Iterator[_Aside]:
-        """Find clauses at the beginning and the end that are about the speaker and name nothing to be seen."""
-        boundaries = [
-            place
-            for place, token in enumerate(text)
-            if token.text in {",", ".", "!", "?", ":", ";", "-", "and", "but", "so"}
-        ]
-        for place in range(1, len(text)):
-            if self._markers.at(options, place) and SPEAKER_ALONE & {token.text for token in text[:place]}:
-                yield _Aside(0, place)
-        for place in boundaries:
-            if self._is_aside(text[:place]):
-                yield _Aside(0, place + 1)
-            if self._is_aside(text[place:]):
-                yield _Aside(place, len(text))
-
-    def _is_aside(self, clause: Sequence[WordToken]) -> bool:
-        words = [token.text for token in clause]
-        speaks = bool(set(words) & SPEAKER)
-        names = any(word in self._content for word in words)
-        return speaks and not names and not set(words) & ASKING
-
-    def _unread(self, text: Sequence[WordToken], unknown: Sequence[int], asides: Sequence[_Aside]) -> Unread:
+    def _unread(self, text: Sequence[WordToken], unknown: Sequence[int], asides: Sequence[Aside]) -> Unread:
         outside = [place for place in unknown if not any(each.start <= place < each.end for each in asides)]
         places = outside or unknown
         if places:
