@@ -32,9 +32,11 @@ def locate(context: ToolContext, image: Picture, object: str) -> list[Region]:
     expansion = models.expansion_of("LOC")
     regions = _detect(context, image, expansion.names(object))
     unknown = expansion.untaught(object)
-    context.evidence.note_untaught(unknown)
     if not unknown:
         return regions
+    # Of several kinds ("sailboat, ship, speedboat") those that were taught are an answer, as they are for a group.
+    if all(expansion.untaught(region.label) for region in regions):
+        context.evidence.note_untaught(unknown)
     named = " and ".join(map(repr, unknown))
     if regions:
         context.warn(f"No tool was taught {named}: what was found for it is a guess.")

@@ -155,9 +155,13 @@ def which_modified(of: Nominal, modifier: Modifier) -> Meaning | None:
     return which_is(Nominal(of.noun, (*of.modifiers, modifier)))
 
 
-def which_both(of: Nominal, one: Property, other: Property) -> Meaning:
-    """Ask which of a kind has two properties: "is in the middle of the top row"."""
-    return which_is(Nominal(of.noun, (*of.modifiers, Modifier(one), Modifier(other))))
+def which_in_middle(line: Property, of: Nominal | None = None) -> Meaning | None:
+    """Ask which of a kind, or of all things, is in the middle of a row or a column."""
+    if not isinstance(line, InLine):
+        return None
+    middle = IsAt(across="middle") if line.line == "row" else IsAt(down="middle")
+    kind = of or Nominal(ANYTHING)
+    return which_is(Nominal(kind.noun, (*kind.modifiers, Modifier(line), Modifier(middle))))
 
 
 def what_beside(relation: str, of: QuantifiedThings, side: str) -> Meaning | None:
@@ -303,7 +307,7 @@ ACTIONS: Final[dict[str, Any]] = {
     for each in (
         count, count_phrase, count_such, count_such_of, count_modified, count_there, count_more,
         check_each, count_in, query, query_each,
-        list_or_query, which, which_is, what, what_modified, which_modified, which_both, what_beside, what_ordinal,
+        list_or_query, which, which_is, what, what_modified, which_modified, which_in_middle, what_beside, what_ordinal,
         which_ordinal, which_of, name_of_phrase, kind_of, query_setting, larger_of, nearer_of, choose,
         choose_any, side_of,
         choose_relation, choose_side, more_of, more_in, describe, list_all, agreed, list_line, each, short_phrase,
