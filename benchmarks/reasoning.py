@@ -2,9 +2,11 @@
 
     python -m benchmarks.reasoning --split test -n 100 --json
 
-For each family: the share of sampled tasks whose program gives the expected answer, by type, and seconds a task. With
-`--remembered N` the reasoner first solves N tasks of the training split and remembers the programs that were right:
-what it remembers should mislead it nowhere.
+For each family, whose wordings are the microworld's templates: the share of sampled tasks whose program gives the
+expected answer, by type, and seconds a task. Beside them stands the corpus, instructions that were written without
+sight of the reader (``tests/tools/reference_programs``); of it also the share that is refused or asked back although
+it has an answer. With `--remembered N` the reasoner first solves N tasks of the training split and remembers the
+programs that were right: what it remembers should mislead it nowhere.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.oracle import Oracle
+from benchmarks.reference_programs import SeenScenes, read_references
 from snellen.memory.demonstrations import demonstration
 from snellen.microworld.tasks import (
     FAMILIES,
@@ -44,6 +47,7 @@ def main() -> None:
     options = _options()
     reasoner = CaseReasoner(load_profile("embedded"))
     report = {family: _measured(reasoner, family, options) for family in options.families}
+    report |= {"corpus": _corpus(reasoner, failures=options.failures)}
     print(json.dumps(report, indent=2) if options.json else _table(report))
 
 
@@ -66,7 +70,7 @@ def _measured(reasoner: CaseReasoner, family: Family, options: argparse.Namespac
     examples = _remembered(reasoner, family, options)
     for task in sample_tasks(family, options.split, share=options.concepts, n=options.n, seed=options.seed):
         started = time.perf_counter()
-        program, failure = _program(reasoner, task, examples)
+        program, failure = _program(reasoner, task.instruction, len(task.scenes), examples)
         seconds.append(time.perf_counter() - started)
         outcome = TaskOutcome(error=failure) if failure else outcome_of(task, program)
         judged = score(task, outcome)
@@ -85,20 +89,44 @@ def _measured(reasoner: CaseReasoner, family: Family, options: argparse.Namespac
     }
 
 
+def _corpus(reasoner: CaseReasoner, *, failures: bool) -> dict[str, Any]:
+    outcomes: dict[str, list[bool]] = defaultdict(list)
+    seconds, refused = [], 0
+    for each in read_references():
+        seen = SeenScenes(each.scenes)
+        started = time.perf_counter()
+        program, refusal = _program(reasoner, each.says, len(each.scenes), Examples())
+        seconds.append(time.perf_counter() - started)
+        is_right = bool(each.refuse) if refusal else not each.refuse and seen.is_right(seen.truth(program), each.row)
+        refused += bool(refusal) and not is_right
+        outcomes[each.kind].append(is_right)
+        if failures and not is_right:
+            print(f"# {each.kind}: {each.says}\n{refusal}\n{program}")
+    everything = [one for kind in outcomes.values() for one in kind]
+    return {
+        "share": round(sum(everything) / len(everything), 4),
+        "refused": round(refused / len(everything), 4),
+        "n": len(everything),
+        "seconds_median": round(sorted(seconds)[len(seconds) // 2], 3),
+        "by_type": {name: round(sum(each) / len(each), 3) for name, each in sorted(outcomes.items())},
+    }
+
+
 def _remembered(reasoner: CaseReasoner, family: Family, options: argparse.Namespace) -> Examples:
     """What the reasoner solved rightly of the training split, as examples."""
     if not options.remembered:
         return Examples()
     found = []
     for task in sample_tasks(family, "train", share="novel", n=options.remembered, seed=options.seed):
-        program, failure = _program(reasoner, task, Examples())
+        program, failure = _program(reasoner, task.instruction, len(task.scenes), Examples())
         if not failure and score(task, outcome_of(task, program)).correct:
             found.append(demonstration("program", task.instruction, plan=["Give the result."], program=program))
     return Examples(programs_correct=found)
 
 
-def _program(reasoner: CaseReasoner, task: WorldTask, examples: Examples) -> tuple[str, str]:
-    asked = Asked(task.instruction, inputs_for(len(task.scenes)))
+def _program(reasoner: CaseReasoner, instruction: str, pictures: int, examples: Examples) -> tuple[str, str]:
+    """Return the program of an instruction, or why it is refused."""
+    asked = Asked(instruction, inputs_for(pictures))
     try:
         return asyncio.run(reasoner.write_program(asked, Plan([]), examples)), ""
     except ReasoningFailed as error:

@@ -488,7 +488,7 @@ UPDATES: list[Any] = [CHANGE, list(CHANGE.items()), AskState(**CHANGE)]
 async def test_a_command_and_an_update_bring_pictures_as_an_input_does(update: Any) -> None:  # noqa: ANN401 - any form
     saver = InMemorySaver(serde=serializer(STATE_TYPES))
     graph = ask.builder.compile(checkpointer=saver)
-    commanded = await graph.ainvoke(Command(update=update, goto="recall"), THREAD)
+    commanded = await graph.ainvoke(Command(update=update, goto="read"), THREAD)
     (picture,) = graph.get_state(THREAD).values["pictures"]
 
     assert commanded["answer"] == "yes"
