@@ -168,8 +168,10 @@ def undenied(truth: Truth) -> Truth:
 
 def alike(by: str, of: QuantifiedThings, other: QuantifiedThings | None = None) -> Truth:
     """Say that things are of one kind, colour or size."""
-    things = of.things if other is None else Union(one=of.things, other=other.things)
-    return AreAlike(things=things, by=by)
+    if other is not None:
+        return AreAlike(things=Union(one=of.things, other=other.things), by=by)
+    # No thing is alike alone: "the jeans", "the sheep" are several.
+    return AreAlike(things=of.things.things if isinstance(of.things, One) else of.things, by=by)
 
 
 def compare(how: str, one: Nominal, other: Nominal) -> Truth:
