@@ -31,7 +31,7 @@ import math
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -39,16 +39,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from benchmarks.instruction_scores import TaskAnswer, is_right
-from benchmarks.reference_programs import read_references, tagged
+from benchmarks.answered_instructions import answered, asking_context
+from benchmarks.instruction_scores import is_right
+from benchmarks.reference_programs import read_references
 from snellen.cli.display import stages
-from snellen.errors import SnellenError
 from snellen.evaluation.task_runs import solver
 from snellen.evaluation.tasks import Assignment, EvaluationRequest, TaskExaminer
-from snellen.graphs.ask import graph
 from snellen.graphs.states import AskState
-from snellen.memory.artifacts import ArtifactStore
-from snellen.memory.home import home, using_home
+from snellen.memory.home import using_home
 from snellen.microworld.drawing import draw
 from snellen.profiles import load_profile
 from snellen.runtime.confidence import (
@@ -60,9 +58,8 @@ from snellen.runtime.confidence import (
     weights_of,
 )
 from snellen.scoring.calibration import calibration_error, calibration_interval, reliability
-from snellen.summaries.runs import in_words, steps_of
-from snellen.threads import ask
-from snellen.values import Picture, from_json, to_json
+from snellen.summaries.runs import in_words
+from snellen.values import from_json
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
@@ -160,32 +157,15 @@ async def corpus_samples(context: Context, show: Show) -> list[Sample]:
     samples = []
     references = [each for each in read_references() if each.program]
     for done, each in enumerate(references, start=1):
-        pictures = [draw(scene) for scene in each.scenes]
-        stored = [to_json(context.pictures.put(picture)) for picture in pictures]
-        try:
-            task = AskState(instruction=each.says, pictures=stored)
-            values = await graph.ainvoke(task, context=context, output_keys=graph.stream_channels_list)
-        except SnellenError as error:
+        result = await answered(each.says, each.scenes, context)
+        if result.state is None:
             # A refusal is no answer; what it says is kept.
-            samples.append(Sample("corpus", each.says, "", right=False, answer=str(error)))
+            samples.append(Sample("corpus", each.says, "", right=False, answer=result.refusal))
             continue
-        if "__interrupt__" in values:
-            samples.append(Sample("corpus", each.says, "", right=False, answer="asked back"))
-            continue
-        state = AskState(**values)
-        right = is_right(each.row, _answer(state, context), pictures[0])
-        samples.append(sample_of("corpus", each.says, state, right=right))
+        right = is_right(each.row, result.answer, draw(each.scenes[0]))
+        samples.append(sample_of("corpus", each.says, result.state, right=right))
         show(done, len(references), f"{sum(one.right for one in samples)} right")
     return samples
-
-
-def _answer(state: AskState, context: Context) -> TaskAnswer:
-    if state.error is not None:
-        return TaskAnswer()
-    value = from_json(state.answer)
-    if not isinstance(value, Picture):
-        return TaskAnswer(in_words(value))
-    return TaskAnswer("", context.pictures.get(value.id), tagged(steps_of(state)))
 
 
 def solved(source: str, counts: Mapping[str, int], kept: Path | None, show: Show) -> list[Sample]:
@@ -193,7 +173,7 @@ def solved(source: str, counts: Mapping[str, int], kept: Path | None, show: Show
     if kept is not None and kept.exists():
         return [Sample(**json.loads(line)) for line in kept.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory(prefix="snellen-") as folder, using_home(Path(folder)):
-        context = replace(ask.make_context("embedded", home()), pictures=ArtifactStore(Path(folder) / "pictures"))
+        context = asking_context(Path(folder))
         made = corpus_samples(context, show) if source == "corpus" else drawn_samples(context, source, counts, show)
         samples = asyncio.run(made)
     if kept is not None:

@@ -116,17 +116,25 @@ def _differ(one: Any, other: Any) -> bool:  # noqa: ANN401 - colours as Pillow g
 def _contains(row: Row, text: str) -> bool:
     plain = _plain(text)
     groups: list[list[str]] = row["contains"]
-    places = [min((p for word in group if (p := _place(word, plain)) >= 0), default=-1) for group in groups]
+    places = _places(groups, plain, ordered=bool(row.get("ordered")))
     enough = sum(place >= 0 for place in places) >= row.get("at_least", len(places))
     items = [item for part in re.split(r",| and ", text) if (item := _plain(part))]
     words = [word for group in groups for word in group]
     only = not row.get("only") or all(any(_place(word, item) >= 0 for word in words) for item in items)
-    ordered = not row.get("ordered") or places == sorted(places)
-    return enough and only and ordered and all(_place(word, plain) < 0 for word in row.get("absent", ()))
+    return enough and only and all(_place(word, plain) < 0 for word in row.get("absent", ()))
 
 
-def _place(word: str, text: str) -> int:
-    match = re.search(rf"\b{re.escape(word)}", text)
+def _places(groups: Sequence[Sequence[str]], text: str, *, ordered: bool) -> list[int]:
+    """Return where a word of each group first stands, or stands after those before it where they are ordered, or -1."""
+    places: list[int] = []
+    for group in groups:
+        after = max(places, default=-1) + 1 if ordered else 0
+        places.append(min((p for word in group if (p := _place(word, text, after)) >= 0), default=-1))
+    return places
+
+
+def _place(word: str, text: str, after: int = 0) -> int:
+    match = re.compile(rf"\b{re.escape(word)}").search(text, after)
     return match.start() if match else -1
 
 
