@@ -153,6 +153,11 @@ def share(percent: float) -> float | None:
     return percent / 100 if 0 < percent < 100 else None  # noqa: PLR2004
 
 
+def fraction(part: float) -> float | None:
+    """Take a share from a number below one."""
+    return part if 0 < part < 1 else None
+
+
 def error_rate(percent: float) -> float | None:
     """Take the confidence that goes with an error rate in percent."""
     rest = share(percent)
@@ -284,7 +289,7 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
-        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, error_rate,
+        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, fraction, error_rate,
         ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
         asked_of, asked_for, about, under_too, under_further, kinds_too, whole,
     )

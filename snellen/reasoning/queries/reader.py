@@ -106,7 +106,7 @@ def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReadi
     judges = tuple(
         name for name in models if name in profile.tested and getattr(profile.tested[name], "only", "") == "pairs"
     )
-    return _reader(tuple(models), judges, _Nouns(profile)).read(text)
+    return _read_by(_reader(tuple(models), judges, _Nouns(profile)), text)
 
 
 class _Nouns:
@@ -136,6 +136,12 @@ def _grammar() -> tuple[Grammar, ChartParser]:
 @lru_cache(maxsize=8)
 def _reader(models: tuple[str, ...], judges: tuple[str, ...], named: _Nouns) -> QueryReader:
     return QueryReader(models, judges, tuple(nouns(named.profile)))
+
+
+@lru_cache(maxsize=64)
+def _read_by(reader: QueryReader, text: str) -> QueryReading:
+    """Read a query once, however many ask: for its models, its protocol, its error rate and its experiments."""
+    return reader.read(text)
 
 
 class QueryReader:
