@@ -248,6 +248,23 @@ def about(conditions: tuple[Condition, ...], of: Aims | None) -> Aims | None:
     return None if of is None else still(under(of, conditions))
 
 
+def fronted(conditions: tuple[Condition, ...], of: Aims | None) -> Aims | None:
+    """Ask a question under conditions that stand before it: what is lost, or who is best under them."""
+    if of is None or any(each.condition is not None or each.than is not None for each in of):
+        return None
+    if any(isinstance(each.ability, JudgePairs) for each in of):
+        return under(of, conditions)
+    return tuple(
+        asked
+        for each in of
+        for condition in conditions
+        for asked in replaced(
+            (each,),
+            lambda it, on=condition: {"condition": on, "robust": not (it.comparison or it.threshold)},  # type: ignore[misc]
+        )
+    )
+
+
 def under_too(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
     """Ask the last question under other conditions as well."""
     last = of[-1]
@@ -291,6 +308,6 @@ ACTIONS: Final[dict[str, Any]] = {
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
         hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, fraction, error_rate,
         ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
-        asked_of, asked_for, about, under_too, under_further, kinds_too, whole,
+        asked_of, asked_for, about, fronted, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip

@@ -39,6 +39,8 @@ _CORRECTED: Final = 1.0
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MOST_SENTENCES: Final = 6
 _BEFORE_VERBS: Final = frozenset({"i", "we", "you", "they", "to"})
+_SHORTEST: Final = 3
+"""Letters of a word that has forms."""
 _MOST_NAMED: Final = 12
 _ENDS: Final = frozenset(".!?…:;")
 _CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "CLAUSE", "VERB_CHANGE", "EVERYTHING"})
@@ -160,6 +162,7 @@ class QueryReader:
             (self._words_of(phrase), (symbol, value, 0.0)) for phrase, symbol, value in grammar.phrases
         ]
         said = {words for words, _ in phrases}
+        self._grammar_words = frozenset(word for words in said for word in words) | frozenset(self._spellings)
         things = [one for one in lexicon if one.phrase not in self._spellings]  # no animal where one is "being" asked
         # What several models are called for short is no word of the language: "model" for model1 and model2.
         names = [one for one in model_names(models, judges) if not one.cost or self._words_of(one.phrase) not in said]
@@ -207,7 +210,7 @@ class QueryReader:
     def _read(self, text: str) -> QueryReading:
         if len(text) > MAX_CHARACTERS:
             return UnreadQuery((), (), f"It has {len(text):,} characters; say it in at most {MAX_CHARACTERS:,}.")
-        cut = tokens(text, self._spellings)
+        cut = [self._uninflected(each) for each in tokens(text, self._spellings)]
         if not any(each.text not in PUNCTUATION for each in cut):
             return UnreadQuery((), (), "There are no words in it.")
         if len(cut) > MAX_WORDS:
@@ -283,6 +286,13 @@ class QueryReader:
     def _words_of(self, phrase: str) -> tuple[str, ...]:
         return tuple(each.text for each in tokens(phrase, self._spellings))
 
+    def _uninflected(self, token: WordToken) -> WordToken:
+        """Take an inflected word for the word of the grammar that it is a form of, where only that is known."""
+        if token.text in self.vocabulary.known:
+            return token
+        base = next((each for each in _bases(token.text) if each in self._grammar_words), "")
+        return WordToken(self._spellings.get(base, base), token.written) if base else token
+
     def _options(self, token: WordToken) -> tuple[str, ...]:
         """Return the known words that a token may be; none where it is not known. Names of models are spelled right."""
         word = token.text
@@ -346,6 +356,19 @@ def _unsaid(query: ModelQuery) -> ModelQuery:
         return query.model_copy(update={"questions": tuple(questions)})
     except ValueError:  # where each reading has its own
         return query
+
+
+def _bases(word: str) -> Iterator[str]:
+    """Yield what a regular form may be a form of: "pasted" of "paste", "tilts" of "tilt", "dimming" of "dim"."""
+    for ending in ("s", "es", "d", "ed", "ing"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _SHORTEST:
+            yield stem
+            yield f"{stem}e"
+            if stem[-1:] == stem[-2:-1]:
+                yield stem[:-1]
+    if word.endswith(("ies", "ied")):
+        yield f"{word[:-3]}y"
 
 
 def _skipping(skipped: Sequence[WordToken]) -> float:
