@@ -6,13 +6,16 @@ between the cup and the plate?", whose program is the same.
 
 from __future__ import annotations
 
+import json
 import re
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from snellen.memory.embedding import SentenceEmbedding
-from snellen.reasoning.language.lexicon import lexicon_of
+from snellen.reasoning.language.inflection import plural, singular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from snellen.profiles import Profile
 
 _KIND: Final = "words and wording"
+_THINGS: Final = ("object", "objects", "thing", "things", "item", "items", "stuff")
 
 
 class InstructionEmbedding:
@@ -32,7 +36,7 @@ class InstructionEmbedding:
             SnellenError: The profile names no embedding, or its files are not installed.
         """
         self._sentences = SentenceEmbedding(profile)
-        self._nouns = {**lexicon_of(profile).nouns}
+        self._nouns = nouns_of(profile.facts_path())
         alternatives = "|".join(map(re.escape, sorted(self._nouns, key=len, reverse=True)))
         self._pattern = re.compile(rf"\b(?:{alternatives})\b", re.IGNORECASE)
 
@@ -49,9 +53,26 @@ class InstructionEmbedding:
         return np.hstack([unit[: len(texts)], unit[len(texts) :]])
 
     def _wording(self, text: str) -> str:
-        return self._pattern.sub(self._thing, text)
+        return self._pattern.sub(lambda match: self._nouns[match[0].lower()], text)
 
-    def _thing(self, match: re.Match[str]) -> str:
-        noun = self._nouns[match[0].lower()]
-        is_plural = match[0].lower() == noun.plural != noun.name
-        return "things" if is_plural else "thing"
+
+@cache
+def nouns_of(facts_file: Path | None) -> dict[str, str]:
+    """Return the nouns of a facts file (``concepts``, ``groups``), each with the word for any thing in its number."""
+    nouns = dict.fromkeys(_THINGS, "thing") | {"objects": "things"}
+    if facts_file is None:
+        return nouns
+    table = json.loads(facts_file.read_text(encoding="utf-8"))
+    for row in table["concepts"]:
+        _enter(nouns, row["name"], plural(row["name"]))
+    for name, row in table["groups"].items():
+        _enter(nouns, row["singular"], name)
+        nouns.setdefault(plural(row["singular"]), "thing")
+        nouns.setdefault(plural(name), "thing")
+    return nouns
+
+
+def _enter(nouns: dict[str, str], name: str, several: str) -> None:
+    nouns.setdefault(name, "thing")
+    nouns.setdefault(several, "things")
+    nouns.setdefault(singular(name), "thing")

@@ -12,10 +12,10 @@ from snellen.learning.step_evidence.witnesses import APART, FAINT, HEARSAY, SURE
 from snellen.profiles import ClipModel
 from snellen.reasoning.critique import StepEvidence
 from snellen.reasoning.language.inflection import singular
-from snellen.reasoning.language.lexicon import COLOURS
 from snellen.reasoning.language.rewording import (
     COLOUR_NAMED,
     COLOUR_OF,
+    COLOURS,
     IS_COLOUR,
     RELATION,
     as_asked,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from snellen.reasoning.language.lexicon import COLOURS, SIZES
+from snellen.reasoning.language.rewording import COLOURS, SIZES
 from snellen.scoring.answers import same
 from snellen.tools import program as programs
 from snellen.tools.program import Assign, Call, For, If, StepRecord

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from snellen.reasoning.language.inflection import with_article
-from snellen.reasoning.language.lexicon import COLOURS, SIZES
+
+COLOURS: Final = frozenset(
+    {
+        "red", "green", "blue", "yellow", "purple", "white", "gray", "pink", "orange", "black", "brown", "golden",
+        "silver", "violet", "turquoise",
+    }
+)  # fmt: skip
+SIZES: Final = frozenset({"small", "large", "big", "little", "tiny", "huge", "medium"})
 
 COLOUR_OF: Final = re.compile(
     r"(?:what|which) colou?r (?:(?:is|are|does) (?:the )?|is of the )(?P<thing>[\w ]+?)(?: have)?"

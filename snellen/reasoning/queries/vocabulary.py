@@ -15,7 +15,6 @@ from snellen.tools.samples import folder_classes, groups_of
 if TYPE_CHECKING:
     from snellen.profiles import Profile
 
-JUDGES: Final = "judge"
 _ONES: Final = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
