@@ -243,11 +243,25 @@ def _remarks(
         untaught = sorted(subjects.novel & set(_named(question)))
         if untaught:
             yield f"No model of this profile was taught {listing(untaught)}."
+    yield from _apart(parts)
     if subjects.classes:
         yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
     if query.confidence is not None:
         confidence = percent(query.confidence)
         yield f"Verdicts have {confidence} confidence, as the question says (alpha {1 - query.confidence:.3g})."
+
+
+def _apart(parts: Sequence[ExaminedQuestion]) -> Iterable[str]:
+    """Yield which changes are not made at once."""
+    conditions: dict[ModelQuestion, list[Condition]] = {}
+    for part in parts:
+        if part.question.condition is not None and part.question.condition.change is not None:
+            same = part.question.model_copy(update={"condition": None, "robust": False})
+            conditions.setdefault(same, []).append(part.question.condition)
+    for each in conditions.values():
+        if len(each) > 1:
+            words = listing([condition_in_words(condition) for condition in each])
+            yield f"{words[0].upper()}{words[1:]} are examined each for itself, not at once."
 
 
 def _in_short(question: ModelQuestion) -> str:

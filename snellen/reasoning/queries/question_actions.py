@@ -158,6 +158,11 @@ def fraction(part: float) -> float | None:
     return part if 0 < part < 1 else None
 
 
+def margin(how: str, value: float) -> float | None:
+    """Take a bound for a margin, which is the least that models differ by."""
+    return value if how in {"at least", "more than"} else None
+
+
 def error_rate(percent: float) -> float | None:
     """Take the confidence that goes with an error rate in percent."""
     rest = share(percent)
@@ -306,8 +311,8 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
-        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, fraction, error_rate,
-        ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
+        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, fraction,
+        margin, error_rate, ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
         asked_of, asked_for, about, fronted, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip
