@@ -29,7 +29,7 @@ from snellen.reasoning.queries.model_query import (
     TellPlaces,
     Threshold,
 )
-from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed
+from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed, excepting
 
 _TWO: Final = 2
 _UNSPECIFIED: Final = (Recognise(), TellPlaces(), CountThings(), NameColours(), NoticeSeveral(), JudgePairs())
@@ -270,6 +270,20 @@ def fronted(conditions: tuple[Condition, ...], of: Aims | None) -> Aims | None:
     )
 
 
+def excepted_first(excepted: tuple[Condition, ...], of: Aims | None) -> Aims | None:
+    """Ask a question about families of changes, but for those that stand before it."""
+    if of is None:
+        return None
+    families = [each.condition and excepting(each.condition, excepted) for each in of]
+    if None in families:
+        return None
+    return tuple(
+        asked
+        for each, family in zip(of, families, strict=True)
+        for asked in replaced((each,), lambda _, on=family: {"condition": on})  # type: ignore[misc]
+    )
+
+
 def under_too(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
     """Ask the last question under other conditions as well."""
     last = of[-1]
@@ -313,6 +327,6 @@ ACTIONS: Final[dict[str, Any]] = {
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
         hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, fraction,
         margin, error_rate, ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
-        asked_of, asked_for, about, fronted, under_too, under_further, kinds_too, whole,
+        asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip

@@ -11,17 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
+from snellen.reasoning.queries.circumstances import CHANGES, changes_told, names, refers_back
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Recognise
-from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS, changed
-from snellen.reasoning.queries.vocabulary import Terminal, is_numeral, model_names, nouns, numerals, strangers
+from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
+from snellen.reasoning.queries.part_reading import questions_by_parts
+from snellen.reasoning.queries.question_actions import whole
+from snellen.reasoning.queries.vocabulary import Terminal, bases, is_numeral, model_names, nouns, numerals, strangers
 from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word
 from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
-from snellen.reasoning.reading.lexical_entries import LexicalNoun, real_words
+from snellen.reasoning.reading.lexical_entries import real_words
 from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
 
 if TYPE_CHECKING:
@@ -39,12 +42,9 @@ _CORRECTED: Final = 1.0
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MOST_SENTENCES: Final = 6
 _BEFORE_VERBS: Final = frozenset({"i", "we", "you", "they", "to"})
-_SHORTEST: Final = 3
-"""Letters of a word that has forms."""
 _MOST_NAMED: Final = 12
 _ENDS: Final = frozenset(".!?…:;")
-_CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "CLAUSE", "VERB_CHANGE", "EVERYTHING"})
-_DECISIVE: Final = _CHANGES | {
+_DECISIVE: Final = CHANGES | {
     "MODEL", "NOUN", "COLOUR", "BETTER", "BEST", "MORE_ROBUST", "MOST_ROBUST", "POINT_UNIT", "COUNT_WORD",
     "COLOUR_ABILITY", "TELL_SIDES", "TELL_HEIGHTS", "TELL_WHERE", "FREE_TRUE", "FREE_HELP", "FREE_FALSE", "PAIRS_ALL",
     "PAIRS_ORDER", "PAIRS_SYMMETRY", "PAIRS_HEED", "PAIRS_ASYMMETRY", "PAIRS_IGNORE",
@@ -179,13 +179,15 @@ class QueryReader:
     def read(self, text: str) -> QueryReading:
         """Read a query as a whole, or those of its sentences that stand alone."""
         reading = self._read(text)
-        return (self._standing_alone(text) or reading) if isinstance(reading, UnreadQuery) else reading
-
-    def _standing_alone(self, text: str) -> UnderstoodQuery | None:
-        """Read a query without sentences before or after it that add nothing to what is examined."""
+        if not isinstance(reading, UnreadQuery):
+            return reading
         sentences = [each for each in _SENTENCE_END.split(text[:MAX_CHARACTERS].strip()) if each]
         if not 1 < len(sentences) <= _MOST_SENTENCES:
-            return None
+            return reading
+        return self._standing_alone(sentences) or self._in_circumstances(sentences) or reading
+
+    def _standing_alone(self, sentences: Sequence[str]) -> UnderstoodQuery | None:
+        """Read a query without sentences before or after it that add nothing to what is examined."""
         for length in range(len(sentences) - 1, 0, -1):
             for start in range(len(sentences) - length + 1):
                 others = (*sentences[:start], *sentences[start + length :])
@@ -194,6 +196,32 @@ class QueryReader:
                     return UnderstoodQuery(reading.query, reading.corrected, others)
         return None
 
+    def _in_circumstances(self, sentences: Sequence[str]) -> UnderstoodQuery | None:
+        """Read a last sentence under the changes of pictures that the asker's sentences before it tell of.
+
+        "It rains a lot on our coast. Can clip still name boats?" refers back to the rain; the report says what was not
+        read.
+        """
+        before = sentences[:-1]
+        stories = [[self._uninflected(word) for word in tokens(each, self._spellings)] for each in before]
+        named = {name for each in stories for name in changes_told(each, self._changes_at(each))}
+        if len(named) != 1 or not refers_back(tokens(sentences[-1], self._spellings)):
+            return None
+        name = named.pop()
+        for joined in (f"{name}: {sentences[-1]}", f"under {name}, {sentences[-1]}"):
+            reading = self._read(joined)
+            if isinstance(reading, UnderstoodQuery) and not any(self._adds(each, reading.query) for each in before):
+                return UnderstoodQuery(reading.query, reading.corrected, tuple(before))
+        return None
+
+    def _changes_at(self, cut: Sequence[WordToken]) -> list[list[tuple[int, str]]]:
+        """Return the changes of pictures that are named from each word on, with where their names end."""
+        options = tuple((each.text,) for each in cut)
+        return [
+            [(end, value) for end, (symbol, value, _) in self._phrases.at(options, start) if symbol in CHANGES]
+            for start in range(len(cut))
+        ]
+
     def _adds(self, sentence: str, query: ModelQuery) -> bool:
         """Tell whether a sentence names models, things, changes or numbers that a query lacks, or asks for more."""
         cut = tokens(sentence, self._spellings)
@@ -201,7 +229,7 @@ class QueryReader:
         if sentence.rstrip().endswith("?") or strangers(sentence, self._models, self._numbered):
             return True
         return any(
-            (symbol in _DECISIVE and not _names(query, symbol, value)) or cut[start].text == "%"
+            (symbol in _DECISIVE and not names(query, symbol, value)) or cut[start].text == "%"
             for start in range(len(cut))
             for _, (symbol, value, _) in self._phrases.at(options, start)
             if symbol != "NOUN" or not start or cut[start - 1].text not in _BEFORE_VERBS
@@ -237,6 +265,13 @@ class QueryReader:
                 query = self._finished(value)
                 if query is not None and cost < meanings.get(query, 1e9):
                     meanings[query] = cost
+        if not meanings:
+            terminals = {
+                start: [(end, symbol) for end, (symbol, *_) in self._phrases.at(options, start)] for start in skips
+            }
+            by_parts = questions_by_parts(chart, terminals, leads, len(text))
+            queries = {query for aims in by_parts if (query := self._finished(whole(aims))) is not None}
+            meanings = dict.fromkeys(queries, 0.0) if len(queries) == 1 else {}
         if not meanings:
             return UnreadQuery((), (), "The words are known, but not said in a way that is read here.")
         cheapest = min(meanings.values())
@@ -281,23 +316,29 @@ class QueryReader:
         only_judges = bool(names) and set(names) <= set(self._judges)
         # Whoever only judges pairs is asked about nothing else, where nothing else is named.
         unnamed = question.ability == Recognise() and (question.robust or question.comparison is not None)
-        return (judged(named) or named)[0] if only_judges and unnamed else named[0]
+        asked = judged(named) if only_judges and unnamed else named
+        if asked is None:
+            msg = "no judge is asked about such pairs"
+            raise ValueError(msg)
+        return asked[0]
 
     def _words_of(self, phrase: str) -> tuple[str, ...]:
         return tuple(each.text for each in tokens(phrase, self._spellings))
 
     def _uninflected(self, token: WordToken) -> WordToken:
         """Take an inflected word for the word of the grammar that it is a form of, where only that is known."""
-        if token.text in self.vocabulary.known:
-            return token
-        base = next((each for each in _bases(token.text) if each in self._grammar_words), "")
-        return WordToken(self._spellings.get(base, base), token.written) if base else token
+        stems = () if token.text in self.vocabulary.known else self._stems(token.text)
+        return WordToken(stems[0], token.written) if stems else token
+
+    def _stems(self, word: str) -> tuple[str, ...]:
+        """Return the words of the grammar that a word may be a regular form of."""
+        return tuple(self._spellings.get(each, each) for each in bases(word) if each in self._grammar_words)
 
     def _options(self, token: WordToken) -> tuple[str, ...]:
         """Return the known words that a token may be; none where it is not known. Names of models are spelled right."""
         word = token.text
         if word in self.vocabulary.known or word in PUNCTUATION or is_numeral(word):
-            return (word,)
+            return (word, *self._stems(word))
         return tuple(each for each in self.vocabulary.corrections(word) if each not in self._of_models)
 
     def _words(
@@ -337,18 +378,6 @@ class QueryReader:
         return UnreadQuery(tuple(each.written for each in words), nearest, f"Not known here: {listed}.")
 
 
-def _names(query: ModelQuery, symbol: str, value: object) -> bool:
-    """Tell whether a query has what a word names."""
-    if symbol == "MODEL":
-        return any(set(cast("tuple[str, ...]", value)) & set(each.models) for each in query.questions)
-    if symbol in _CHANGES:
-        types = set(changed(cast("str", value)).types)
-        return any(bool(types & set(each.types)) for each in query.conditions)
-    if symbol == "NOUN" and isinstance(value, LexicalNoun):
-        return any(bool(set(value.names) & set(each.names)) for each in query.kinds)
-    return False
-
-
 def _unsaid(query: ModelQuery) -> ModelQuery:
     """Leave open what a yes means: readings that differ in nothing else lead to the same experiments."""
     try:
@@ -356,19 +385,6 @@ def _unsaid(query: ModelQuery) -> ModelQuery:
         return query.model_copy(update={"questions": tuple(questions)})
     except ValueError:  # where each reading has its own
         return query
-
-
-def _bases(word: str) -> Iterator[str]:
-    """Yield what a regular form may be a form of: "pasted" of "paste", "tilts" of "tilt", "dimming" of "dim"."""
-    for ending in ("s", "es", "d", "ed", "ing"):
-        stem = word.removesuffix(ending)
-        if stem != word and len(stem) >= _SHORTEST:
-            yield stem
-            yield f"{stem}e"
-            if stem[-1:] == stem[-2:-1]:
-                yield stem[:-1]
-    if word.endswith(("ies", "ied")):
-        yield f"{word[:-3]}y"
 
 
 def _skipping(skipped: Sequence[WordToken]) -> float:

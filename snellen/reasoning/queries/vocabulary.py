@@ -22,6 +22,8 @@ _ONES: Final = (
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NAME_PARTS: Final = re.compile(r"[a-z]+|\d+|[^\W\d_a-z]+")
 _MODEL_LIKE: Final = re.compile(r"(?<![\w-])[a-z][a-z]*(?:[-.]?[a-z]+)*[-.]?\d[\w.-]*\b", re.IGNORECASE)
+_SHORTEST: Final = 3
+"""Letters of a word that has forms."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ def model_names(models: Sequence[str], judges: Sequence[str]) -> Iterator[Termin
     if judges:
         for phrase in ("judge", "the judges", "judges", "the judge", "judge models", "these judges", "both judges"):
             yield Terminal(phrase, "MODEL", tuple(judges), 0.1)
+        for phrase in ("which judge", "what judge", "which of the judges", "which of the two judges"):
+            yield Terminal(phrase, "WHICH_JUDGE", tuple(judges))
 
 
 def strangers(text: str, models: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -139,3 +143,16 @@ def _below_hundred(text: Sequence[WordToken], start: int) -> Iterator[tuple[int,
 def is_numeral(word: str) -> bool:
     """Tell whether a word is a number."""
     return word == "hundred" or any(True for _ in numerals([WordToken(word, word)], 0))
+
+
+def bases(word: str) -> Iterator[str]:
+    """Yield what a regular form may be a form of: "pasted" of "paste", "tilts" of "tilt", "dimming" of "dim"."""
+    for ending in ("s", "es", "d", "ed", "ing"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _SHORTEST:
+            yield stem
+            yield f"{stem}e"
+            if stem[-1:] == stem[-2:-1]:
+                yield stem[:-1]
+    if word.endswith(("ies", "ied")):
+        yield f"{word[:-3]}y"

@@ -26,6 +26,7 @@ def test_every_rule_has_parts_and_means_something_of_the_right_sort() -> None:
     values["NUMERAL"] = [0.5, 2.0, 45.0, 90.0]
     values["NOUN"] = [LexicalNoun(("bird",)), LexicalNoun(("vehicle",))]
     values["MODEL"] = [("clip",), ("blip",)]
+    values["WHICH_JUDGE"] = [("llava-judge", "idefics3-judge")]
     for symbol in ("FACT_ADJECTIVE", "FACT_BASE", "FACT_PLURAL", "FACT_COMPLEMENT", "FACT_PART", "FACT_GAP"):
         values[symbol] = ["can fly"]
     values["FACT_PARTICIPLE"] = values["KIND_ADJECTIVE"] = ["flying"]

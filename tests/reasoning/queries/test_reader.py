@@ -165,3 +165,36 @@ def test_no_text_is_too_odd_to_be_answered(text: str) -> None:
 def test_where_there_is_no_world_the_classes_are_everyday_ones() -> None:
     reading = read_query("Can clip tell dogs from snakes?", ["clip"], load_profile("hub"))
     assert isinstance(reading, UnderstoodQuery)
+
+
+def test_a_question_in_no_known_frame_is_read_by_its_parts_and_leaves_open_what_a_yes_means() -> None:
+    (question,) = meaning("Would it be a bad idea to use blip for night-time photos?")
+    assert question.models == ("blip",)
+    assert question.condition == Condition(change=Change(type="low brightness"))
+    assert question.robust
+    assert question.sense == "open"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was clip trained on blurred pictures?",
+        "Can clip add noise to pictures?",
+        "Can clip tell birds from noise?",
+        "Would it be a bad idea to use blip for photos that are not dark?",
+        "Would it be a worse idea to use blip or clip for night-time photos?",
+        "Rain ruined my holiday. Can clip name birds?",
+        "We do not have fog here. Can clip still recognise vehicles?",
+    ],
+)
+def test_parts_are_not_put_together_where_a_word_may_mean_more(text: str) -> None:
+    assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery)
+
+
+def test_circumstances_that_the_asker_tells_of_are_examined() -> None:
+    reading = read_query("It is often foggy where we live. Does blip still recognise animals?", MODELS, PROFILE)
+    assert isinstance(reading, UnderstoodQuery)
+    (question,) = reading.query.questions
+    assert question.condition == Condition(change=Change(type="foggy weather"))
+    assert question.robust
+    assert reading.unread == ("It is often foggy where we live.",)
