@@ -25,6 +25,8 @@ Reply = dict[str, Any]
 
 MAIN: Final = "Instruction"
 """The part that a question is about; where there is none, its last part."""
+HINTS: Final = frozenset({"Understood"})
+"""Parts that only repeat what a question is about, in other words."""
 _LABELLED: Final = re.compile(r"([A-Z][\w ]*): (\S.*)")
 _DIGEST: Final = 16
 """Hexadecimal digits of a prompt's SHA-256 that are kept."""
@@ -72,7 +74,7 @@ class Question:
         opening = _without_examples(_parts(texts[0])) if texts else []
         later = [part for text in texts[1:] for part in _parts(text)]
         turn = sum(message["role"] == "assistant" for message in request.messages)
-        return cls(request.kind, turn, (*opening, *later))
+        return cls(request.kind, turn, tuple(part for part in (*opening, *later) if part[0] not in HINTS))
 
     @property
     def about(self) -> str:
