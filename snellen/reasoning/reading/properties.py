@@ -35,6 +35,10 @@ from snellen.reasoning.meanings.things import (
 )
 from snellen.reasoning.reading.noun_phrases import BEFORE, SIDES, Modifier, Nominal, QuantifiedThings, followed
 
+_CONVERSES: Final = {
+    "left of": "right of", "right of": "left of", "above": "below", "below": "above", "next to": "next to",
+}  # fmt: skip
+
 
 def with_property(property: Property) -> Modifier:  # noqa: A002
     """Narrow by a property."""
@@ -113,6 +117,16 @@ def in_line_from(line: str, start: str | None, rank: str) -> Property | None:
     first = "top" if line == "row" else "left"
     sides = {"leftmost": "left", "rightmost": "right", "topmost": "top", "bottommost": "bottom"}
     return in_line(line, sides[start] if start else first, rank)
+
+
+def converse(relation: str, of: QuantifiedThings) -> Property | None:
+    """Say what stands to something as it stands to that: "the key is under which object"."""
+    return related(_CONVERSES[relation], of) if relation in _CONVERSES else None
+
+
+def both_properties(one: Property, other: Property) -> Property:
+    """Say two things at once: "is red and to the left of the chair"."""
+    return IsAmong(things=Filter(things=Filter(things=Everything(), property=one), property=other))
 
 
 def related(relation: str, of: QuantifiedThings) -> Property:
@@ -221,7 +235,7 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         with_property, by_extreme, nearest, directly, from_picture, is_colour, is_size, has_fact, place, in_line,
-        in_line_from, related, between, between_both, like, negated, either_property, named,
+        in_line_from, related, converse, both_properties, between, between_both, like, negated, either_property, named,
         is_kind, is_phrase, apart_from,
         ordered_from, ranked, extreme_of, no_change,
     )

@@ -194,7 +194,9 @@ def which_of(of: QuantifiedThings, modifier: Modifier) -> Meaning | None:
 
 def name_of_phrase(of: QuantifiedThings) -> Meaning | None:
     """Ask for the name of what a noun phrase means; of a kind of things its name says nothing new."""
-    if of.quantity not in {"the", "all", "both", "bare"} or (of.quantity == "bare" and of.grammatical == "one"):
+    if of.quantity not in {"the", "all", "both", "bare"} or (
+        of.quantity == "bare" and of.grammatical == "one" and not isinstance(of.things, Ordinal)
+    ):
         return None
     if isinstance(of.things, Filter) and of.quantity == "the" and of.grammatical == "one":
         return None
