@@ -34,13 +34,22 @@ class AsideFinder:
     def find(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> Iterator[Aside]:
         """Yield the asides of an instruction."""
         for place in range(1, len(text)):
-            if self.markers.at(options, place) and SPEAKER_ALONE & {token.text for token in text[:place]}:
+            is_told = self.markers.at(options, place) and SPEAKER_ALONE & {token.text for token in text[:place]}
+            if is_told and not self._names_something(text[:place]):
                 yield Aside(0, place)
         for place in (place for place, token in enumerate(text) if token.text in _BOUNDARIES):
             if self._is_aside(text[:place]):
                 yield Aside(0, place + 1)
             if self._is_aside(text[place:]):
                 yield Aside(place, len(text))
+
+    def _names_something(self, before: Sequence[WordToken]) -> bool:
+        """Tell whether the clause just before "tell me" is about the picture: "look at the top left and tell me"."""
+        words = [token.text for token in before]
+        while words and words[-1] in _BOUNDARIES:
+            words.pop()
+        starts = [place for place, word in enumerate(words) if word in _BOUNDARIES]
+        return not self.nouns.isdisjoint(words[starts[-1] + 1 if starts else 0 :])
 
     def _is_aside(self, clause: Sequence[WordToken]) -> bool:
         words = {token.text for token in clause}

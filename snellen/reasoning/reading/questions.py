@@ -236,8 +236,12 @@ def choose(of: QuantifiedThings, one: Property, other: Property) -> Meaning:
 
 def choose_any(one: QuantifiedThings, other: QuantifiedThings) -> Meaning | None:
     """Ask of which of two kinds anything is: "is that a cat or a dog"."""
-    phrases = [each for each in (one, other) if each.quantity in {"a", "bare"}]
-    kinds = [each.things.property for each in phrases if isinstance(each.things, Filter)]
+    kinds = [
+        each.things.property
+        for each in (one, other)
+        # A "big dog" is more than its size.
+        if each.quantity in {"a", "bare"} and isinstance(each.things, Filter) and each.things.things == Everything()
+    ]
     return Choose(things=Everything(), properties=tuple(kinds)) if len(kinds) > 1 else None
 
 

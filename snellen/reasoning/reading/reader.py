@@ -46,6 +46,8 @@ _OPEN: Final = 0.5
 _MOST_WORDS_OF_A_NAME: Final = 2
 _DETERMINERS: Final = frozenset({"a", "an", "the", "any", "no", "each", "every", "this", "that", "many", "all", "two"})
 _VERBAL: Final = ("ing", "ed")
+_CONTENT: Final = frozenset({"NOUN", "COLOUR", "SIZE", "LARGER", "SUPERLATIVE"})
+"""Terminals of words that say what is asked for."""
 _NAMES: Final = frozenset({"NOUN", "COLOUR"})
 
 
@@ -179,7 +181,7 @@ class InstructionReader:
         )
         self._asides = AsideFinder(
             PhraseTable((self._words_of(each), None) for each in markers),
-            frozenset(each.phrase for each in lexicon if each.symbol == "NOUN" and " " not in each.phrase),
+            frozenset(phrase for phrase, (symbol, _, _) in phrases if symbol in _CONTENT and " " not in phrase),
         )
 
     def read(self, instruction: str, pictures: int, before: Meaning | None = None) -> Reading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from snellen.reasoning.meanings.meanings import Meaning, pictures_in
-from snellen.reasoning.meanings.things import Filter, IsA, One, Ordinal, Part, Things, Union, sets_within
+from snellen.reasoning.meanings.things import Everything, Filter, IsA, One, Ordinal, Part, Things, Union, sets_within
 from snellen.reasoning.reading.follow_ups import Fragment, completed, kind_of, spoken_of
 from snellen.reasoning.reading.noun_phrases import BEFORE, SAME_KIND, SPOKEN_OF, in_picture
 
@@ -71,13 +71,19 @@ class _Resolution:
             single = isinstance(value, One) and isinstance(self.spoken_of, Filter)
             return One(things=self.spoken_of) if single else self.spoken_of
         if isinstance(value, Filter) and value.property == SAME_KIND:
-            return self.kind or value.things
+            return self._same_kind(value.things)
         resolved = value.model_copy(update=self._fields(value))
         if isinstance(resolved, Filter) and isinstance(resolved.property, IsA):
             self.kind = self.mentioned = resolved
         elif isinstance(resolved, Filter | One | Ordinal):
             self.mentioned = resolved
         return resolved
+
+    def _same_kind(self, among: Things) -> Things:
+        """Return the things of the kind that was named last: "the one in the right picture" is of that picture."""
+        if isinstance(self.kind, Filter) and isinstance(among, Everything) and among.picture != "picture":
+            return Filter(things=among, property=self.kind.property)
+        return self.kind or among
 
     def _fields(self, value: Part) -> dict[str, Any]:
         """Return the fields of a part, resolved; a property is said of the things before it."""

@@ -166,8 +166,10 @@ def undenied(truth: Truth) -> Truth:
     return truth
 
 
-def alike(by: str, of: QuantifiedThings, other: QuantifiedThings | None = None) -> Truth:
-    """Say that things are of one kind, colour or size."""
+def alike(by: str, of: QuantifiedThings, other: QuantifiedThings | None = None) -> Truth | None:
+    """Say that things are of one kind, colour or size: all of them, as "most" has no such meaning."""
+    if any(each.quantity in {"most", "exactly", "at least", "at most"} for each in (of, other or of)):
+        return None
     if other is not None:
         return AreAlike(things=Union(one=of.things, other=other.things), by=by)
     # No thing is alike alone: "the jeans", "the sheep" are several.
@@ -249,6 +251,10 @@ def in_how_many(how: str, truth: Truth) -> Truth | None:
     """Say something of both, one or none of two pictures; "four dogs in the two pictures" are four together."""
     if how == "and" and isinstance(truth, Exist) and (truth.quantity != "at least" or truth.number > 1):
         return None
+    if how == "either":
+        # "No dogs in either picture" are none in both.
+        is_denied = isinstance(truth, Negation) or (isinstance(truth, Exist) and not truth.number)
+        how = "and" if is_denied else "or"
     parts = (in_picture(truth, "left"), in_picture(truth, "right"))
     if how == "none":
         return Negation(truth=Junction(how="or", parts=parts))
