@@ -37,11 +37,16 @@ def _plural_word(noun: str, word: str) -> str:
         return _IRREGULAR[word]
     if word.endswith("s") and not word.endswith(("ss", "us")):
         return word
-    if word.endswith(("s", "x", "ch", "sh", "z")):
-        return word + "es"
-    if word.endswith("y") and word[-2:-1] not in "aeiou":
-        return word[:-1] + "ies"
-    return word + "s"
+    return regular_plural(word)
+
+
+def regular_plural(noun: str) -> str:
+    """Return the plural by the rule alone, as mass nouns take it where they are counted: "two curries"."""
+    if noun.endswith(("s", "x", "ch", "sh", "z")):
+        return noun + "es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + "s"
 
 
 def singular(noun: str) -> str:

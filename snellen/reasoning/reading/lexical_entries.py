@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from snellen.reasoning.language.inflection import plural, singular
+from snellen.reasoning.language.inflection import plural, regular_plural, singular
 from snellen.reasoning.meanings.phrases import third_person
 
 LEXICON: Final = Path(__file__).parent / "lexicon.json"
@@ -144,6 +144,8 @@ def _noun(names: tuple[str, ...], phrase: str, cost: float, *, fact: str = "") -
         return
     if many == phrase:
         yield Entry(phrase, "NOUN", LexicalNoun(names, "any", fact), cost)
+        if not phrase.endswith("s"):
+            yield Entry(regular_plural(phrase), "NOUN", LexicalNoun(names, "many", fact), cost + 0.05)
         return
     yield Entry(phrase, "NOUN", LexicalNoun(names, "one", fact), cost)
     yield Entry(many, "NOUN", LexicalNoun(names, "many", fact), cost)

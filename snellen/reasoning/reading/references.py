@@ -75,6 +75,9 @@ class _Resolution:
         resolved = value.model_copy(update=self._fields(value))
         if isinstance(resolved, Filter) and isinstance(resolved.property, IsA):
             self.kind = self.mentioned = resolved
+        elif isinstance(resolved, Ordinal) and isinstance(resolved.things, Everything):
+            # "The leftmost object": "the lowest one" is any object, too.
+            self.kind, self.mentioned = resolved.things, resolved
         elif isinstance(resolved, Filter | One | Ordinal):
             self.mentioned = resolved
         return resolved

@@ -33,7 +33,7 @@ from snellen.reasoning.meanings.things import (
     Things,
     Union,
 )
-from snellen.reasoning.reading.noun_phrases import Modifier, Nominal, QuantifiedThings, in_picture
+from snellen.reasoning.reading.noun_phrases import Modifier, Nominal, QuantifiedThings, definite, in_picture
 
 _PLACES: Final = (IsAt, InLine, InRelation, IsBetween)
 
@@ -52,6 +52,11 @@ def says(subject: QuantifiedThings, said: Property) -> Truth:
                 number=subject.number,
             )
     return Are(things=subject.things, property=said, share="most" if subject.quantity == "most" else "all")
+
+
+def says_shortly(subject: QuantifiedThings, said: Property) -> Truth | None:
+    """Say something in a telegram: "boat above whale"; "thing above whale" asks for a name and says nothing."""
+    return None if isinstance(subject.things, Everything) else says(definite(subject), said)
 
 
 def says_also(subject: QuantifiedThings, one: Property, other: Property) -> Truth | None:
@@ -272,7 +277,7 @@ def in_each(one: str, first: Truth, other: str, second: Truth) -> Truth | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        says, says_also, is_modified, exists, exists_there, exist_both,
+        says, says_shortly, says_also, is_modified, exists, exists_there, exist_both,
         exist_all, neither, one_not_other, denied_phrase,
         identified, one_and_other, junction, negation, undenied, alike, compare, compare_times, compare_pictures,
         times_pictures, settings_alike,

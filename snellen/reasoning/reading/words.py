@@ -25,7 +25,7 @@ _LONG: Final = 7
 _SHORTEST: Final = 4
 PUNCTUATION: Final = frozenset(",.?!;:-()\"'/&=*~")
 SPEAKER: Final = frozenset(
-    {"i", "my", "me", "we", "our", "us", "mine", "your", "you", "he", "she", "hope", "thanks", "sorry", "friend", "it"}
+    {"i", "my", "me", "we", "our", "us", "mine", "your", "you", "he", "she", "hope", "thanks", "sorry", "friend"}
 )
 """Words one of which a clause about the speaker has."""
 SPEAKER_ALONE: Final = frozenset({"i", "my", "we", "our"})
