@@ -297,12 +297,13 @@ class _Tools:
         raise job.refused or SnellenError(job.error or decide)
 
     async def _investigation(self, thread: str) -> Investigation:
-        graph, state = await directory.read_thread(thread)
+        # The status is read before the results: those of an investigation that is said to be finished are all there.
         job = self.jobs.find(home(), thread)
-        result = await found_of(thread) if graph != "investigate" or state.report else None
         summary = await directory.read_summary(thread)
         # The first word: finished, failed, running, waiting, stopped or damaged.
         status = job.status if job is not None else summary.status.split()[0]
+        graph, state = await directory.read_thread(thread)
+        result = await found_of(thread) if graph != "investigate" or state.report else None
         if result is None:
             text = " ".join(filter(None, ("There are no results yet.", job.error if job else summary.reason)))
             return Investigation(

@@ -228,6 +228,8 @@ def test_threads_are_searched_opened_and_branched(opened: Open) -> None:
     answered(page)
     thread = thread_of(page)
     tab(page, "Threads")
+    # The whole list comes first: one that is still under way would replace what is found.
+    expect(page.locator("#threads-found label").first).to_be_visible()
     page.locator("#threads-wanted textarea, #threads-wanted input").first.fill("walruses")
     page.keyboard.press("Enter")
     expect(page.locator("#threads-found label")).to_have_count(1)
