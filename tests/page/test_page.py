@@ -253,6 +253,7 @@ def test_a_thread_is_deleted_once_that_was_asked_for_twice(opened: Open) -> None
     say(page, "what do you know about aardvarks?")
     answered(page)
     tab(page, "Threads")
+    expect(page.locator("#threads-found label").first).to_be_visible()
     page.locator("#threads-wanted textarea, #threads-wanted input").first.fill("aardvarks")
     page.keyboard.press("Enter")
     expect(page.locator("#threads-found label")).to_have_count(1)
