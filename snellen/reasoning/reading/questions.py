@@ -58,6 +58,11 @@ def count_phrase(of: QuantifiedThings) -> Meaning:
     return Count(things=of.things.things if isinstance(of.things, One) else of.things)
 
 
+def count_kinds(of: Nominal) -> Meaning:
+    """Ask for a number of kinds: "how many kinds of animals"."""
+    return Count(things=of.things(), kinds=True)
+
+
 def count_such(of: Nominal, said: Property) -> Meaning:
     """Ask for the number of those that have a property: "how many lollipops are red"."""
     return Count(things=Filter(things=of.things(), property=said))
@@ -311,7 +316,7 @@ def short_phrase(of: QuantifiedThings) -> Meaning | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        count, count_phrase, count_such, count_such_of, count_modified, count_there, count_more,
+        count, count_phrase, count_kinds, count_such, count_such_of, count_modified, count_there, count_more,
         check_each, count_in, query, query_each,
         list_or_query, which, which_is, what, what_modified, which_modified, which_in_middle, what_beside, what_ordinal,
         which_ordinal, which_of, name_of_phrase, kind_of, query_setting, larger_of, nearer_of, choose,
