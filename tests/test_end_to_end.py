@@ -26,11 +26,11 @@ BRANCHES = (
     "Is there a banana? If so, count the fruit, if not, count the animals.",
 )
 LOOPS = (
-    "For each animal, say what it is.",
+    "For each animal, say what color it is.",
     "For every cat tell its color.",
-    "Go through the vehicles and name each of them.",
+    "Go through the animals and say whether each is edible.",
     "What color is each house?",
-    "For every house, how many dogs are to the right of it?",
+    "Go through the vehicles one by one and tell me whether each is red.",
 )
 
 
