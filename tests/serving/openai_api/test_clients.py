@@ -203,7 +203,7 @@ def test_what_was_answered_elsewhere_can_be_said_to_be_right(client: Client) -> 
 
 @pytest.mark.slow
 def test_what_was_answered_elsewhere_can_be_corrected_in_words(client: Client) -> None:
-    """The task is done again here, found wrong by what is said, and looked into; the dog is at the right all the same."""
+    """The task is done again here, found wrong by what is said, and looked into; sight does not bear that out."""
     reply = client.chat.completions.create(
         model="embedded",
         messages=[
