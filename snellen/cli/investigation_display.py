@@ -123,7 +123,7 @@ class InvestigationDisplay(ThreadDisplay["InvestigateState"]):
             case Started(state=state):
                 self.line("", state.query, "bold cyan")
                 if understood := understanding_of(state):
-                    self.line("understood", understood)
+                    self.line("understood  ", understood)
                 result = found_in(state)
                 self._report = None if result is None else result.report
             case NodeFinished(node=node, update=update):
