@@ -6,12 +6,11 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from snellen.memory.home import MemoryTrouble
+from snellen.learning.taught_names import taught_names
 from snellen.reasoning.reading.recording import read_instruction
 from snellen.runtime.approval import approval_request, ask_for_choice
 from snellen.runtime.context import Context
 from snellen.runtime.resources import context_of
-from snellen.tuning import POOLS
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -51,21 +50,4 @@ def meaning_request(record: ReadingRecord) -> Json:
 
 def _read(state: AskState, context: Context) -> ReadingRecord:
     facts = context.profile.facts_path() if context.profile else None
-    return read_instruction(state.instruction, len(state.pictures), facts, _taught(context))
-
-
-def _taught(context: Context) -> frozenset[str]:
-    """Return the names that tools were taught; none of a memory that cannot be read, which other nodes tell."""
-    if context.learning is None:
-        return frozenset()
-    prompts = context.learning.prompts
-    try:
-        names = [
-            name
-            for pool in POOLS
-            for checkpoint in prompts.fingerprints(pool)
-            for name in prompts.concepts(pool, checkpoint)
-        ]
-    except MemoryTrouble:
-        return frozenset()
-    return frozenset(filter(None, names))
+    return read_instruction(state.instruction, len(state.pictures), facts, taught_names(context.learning))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import SnellenError
-from snellen.memory.home import MemoryTrouble
+from snellen.learning.taught_names import taught_names
 from snellen.nodes.chat.messages import last_task
 from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.meanings.meanings import Meaning, read_meaning
 from snellen.reasoning.reading.conversation import Dialogue
 from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries
 from snellen.reasoning.reading.remarks import GivenAnswer
-from snellen.tuning import POOLS
 from snellen.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
@@ -26,7 +25,9 @@ _SEARCHES: Final = ("LOC", "FACEDET", "SEG", "SELECT", "CLASSIFY")
 
 def dialogue_of(state: ChatState, context: Context) -> Dialogue:
     """Return what the next part of a message is read with."""
-    return Dialogue(max(len(state.pictures), 1), facts_file(context), last_meaning(state), _taught(context))
+    return Dialogue(
+        max(len(state.pictures), 1), facts_file(context), last_meaning(state), taught_names(context.learning)
+    )
 
 
 def facts_file(context: Context) -> Path | None:
@@ -67,20 +68,3 @@ def _looked_for(task: AskState) -> str:
         if step.get("tool") in _SEARCHES and isinstance(name, str):
             return singular(name)
     return ""
-
-
-def _taught(context: Context) -> frozenset[str]:
-    """Return the names that tools were taught; none of a memory that cannot be read, which other nodes tell."""
-    if context.learning is None:
-        return frozenset()
-    prompts = context.learning.prompts
-    try:
-        names = [
-            name
-            for pool in POOLS
-            for checkpoint in prompts.fingerprints(pool)
-            for name in prompts.concepts(pool, checkpoint)
-        ]
-    except MemoryTrouble:
-        return frozenset()
-    return frozenset(filter(None, names))
