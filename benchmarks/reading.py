@@ -37,10 +37,11 @@ from snellen.memory.home import using_home
 from snellen.microworld.drawing import draw
 from snellen.microworld.scenes import Scene
 from snellen.profiles import load_profile
+from snellen.reasoning.learned.fallback import read
 from snellen.reasoning.meanings.denotation import Denotation, Depicted, Edited, Undefined, denotation
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.scene import Graphs
-from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread, read
+from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread
 from snellen.scoring.detection import iou
 from snellen.tools.program.steps import UNDECIDED
 

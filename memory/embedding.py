@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 import numpy as np
+
+from snellen.memory.mean_pooling import MeanPooling, is_mean_pooled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +30,7 @@ class _Shared:
         """Embed texts; every home of a process begins with the same ones, which are embedded once."""
         missing = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if missing:
-            embedded = self.model.encode(missing, show_progress_bar=False, convert_to_numpy=True)
+            embedded = self.model.encode(missing)
             new = dict(zip(missing, np.asarray(embedded, dtype=np.float32), strict=True))
             if len(self.vectors) + len(new) > _KEPT:
                 new = {text: self.vectors[text] for text in texts if text in self.vectors} | new
@@ -41,6 +44,16 @@ _KEPT: Final = 4096
 _LOADING: Final = threading.Lock()
 _IN_USE: Final[WeakValueDictionary[tuple[str, str | None], _Shared]] = WeakValueDictionary()
 """Models that somebody holds, by where they come from: homes and graphs of one process share them."""
+
+
+@dataclass(frozen=True)
+class _Quiet:
+    """A model of sentence-transformers that shows no progress."""
+
+    model: Any
+
+    def encode(self, texts: list[str]) -> Any:  # noqa: ANN401 - a library without types
+        return self.model.encode(texts, show_progress_bar=False, convert_to_numpy=True)
 
 
 class SentenceEmbedding:
@@ -80,20 +93,17 @@ class SentenceEmbedding:
         with self._shared.turn:
             return self._shared.vectors_of(texts)
 
-    def _load(self) -> Any:  # noqa: ANN401 - sentence_transformers has no types
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
-
+    def _load(self) -> Any:  # noqa: ANN401 - what encodes texts
+        from snellen.profiles.exclusive_loading import loading_alone
         from snellen.profiles.hub_access import only_cached
 
         source = self._source
-        bars = logging.is_progress_bar_enabled()
-        if source.local:  # reading takes a moment; only downloads are worth a bar
-            logging.disable_progress_bar()
-        try:
-            return SentenceTransformer(
+        with loading_alone():
+            if source.local and is_mean_pooled(Path(source.location)):
+                return MeanPooling(Path(source.location))
+            from sentence_transformers import SentenceTransformer
+
+            model = SentenceTransformer(
                 source.location, revision=source.revision, device="cpu", local_files_only=only_cached(source)
             )
-        finally:
-            if bars:
-                logging.enable_progress_bar()
+            return _Quiet(model)

@@ -14,6 +14,7 @@ from snellen.errors import SnellenError
 from snellen.memory.picture_modes import is_grey
 from snellen.memory.shortening import MAX_PROGRAM_BYTES, fitted_answer, fitted_plan, fitted_sentences, fitted_steps
 from snellen.nodes.ask.revision import better_run
+from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.reasoning.task import Plan
 from snellen.runtime.confidence import Confidence, confidence_in
@@ -113,7 +114,7 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     outcome["warnings"] = _with(outcome.get("warnings", state.warnings), *unfamiliar, *learned)
     update = better_run(state, outcome, records, context)
     # Its calibration holds for the checkpoints that it was fitted with: their files are looked at.
-    confidence = await asyncio.to_thread(_confidence, update, context, familiar=not unfamiliar)
+    confidence = await asyncio.to_thread(_confidence, update, state, context, familiar=not unfamiliar)
     return (
         (_as_edited(state) if edited else {})
         | update
@@ -122,12 +123,18 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
     )
 
 
-def _confidence(run: Json, context: Context, *, familiar: bool) -> Json:
-    """Return the fields that say how sure an answer is; nothing is said of guesses and of unfamiliar pictures."""
+def _confidence(run: Json, state: AskState, context: Context, *, familiar: bool) -> Json:
+    """Return the fields that say how sure an answer is; nothing is said of guesses and of unfamiliar pictures.
+
+    An answer is right if the instruction was read rightly, and what it means was seen rightly.
+    """
     confidence = Confidence()
     if context.profile is not None and familiar and run["caveat"] is None and run["error"] is None:
         confidence = confidence_in(run["answer"], run["steps"], run["revisions"], context.profile)
-    return {"confidence": confidence.value, "rival": confidence.rival}
+    reading = ReadingRecord.from_json(state.reading)
+    meant = 1.0 if reading is None else reading.probability
+    value = None if confidence.value is None else confidence.value * meant
+    return {"confidence": value, "rival": confidence.rival}
 
 
 def _as_edited(state: AskState) -> Json:

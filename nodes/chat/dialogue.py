@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import SnellenError
@@ -9,6 +10,7 @@ from snellen.learning.taught_names import taught_names
 from snellen.nodes.chat.messages import last_task
 from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.meanings.meanings import Meaning, read_meaning
+from snellen.reasoning.queries.reader import UnreadQuery, read_query
 from snellen.reasoning.reading.conversation import Dialogue
 from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries
 from snellen.reasoning.reading.remarks import GivenAnswer
@@ -20,14 +22,31 @@ if TYPE_CHECKING:
     from snellen.graphs.states import AskState, ChatState
     from snellen.runtime.context import Context
 
+_MODELS: Final = re.compile(
+    r"\b(?:investigate|examine|benchmark|models?|vlms?|detectors?|robust(?:ness)?|weakness(?:es)?)\b", re.IGNORECASE
+)
 _SEARCHES: Final = ("LOC", "FACEDET", "SEG", "SELECT", "CLASSIFY")
 
 
 def dialogue_of(state: ChatState, context: Context) -> Dialogue:
     """Return what the next part of a message is read with."""
+    names = taught_names(context.learning)
     return Dialogue(
-        max(len(state.pictures), 1), facts_file(context), last_meaning(state), taught_names(context.learning)
+        max(len(state.pictures), 1),
+        facts_file(context),
+        last_meaning(state),
+        names,
+        lambda text: is_about_models(text, context),
     )
+
+
+def is_about_models(text: str, context: Context) -> bool:
+    """Tell whether a sentence asks about models: it names one or speaks of them, or reads as a question about them."""
+    if context.profile is None:
+        return _MODELS.search(text) is not None
+    names = tuple(context.profile.tested)
+    named = any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
+    return bool(named or _MODELS.search(text)) or not isinstance(read_query(text, names, context.profile), UnreadQuery)
 
 
 def facts_file(context: Context) -> Path | None:

@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from langgraph.types import Command
 
 from snellen.nodes.chat import courtesies, feedback
-from snellen.nodes.chat.dialogue import dialogue_of, facts_file, given_answer, last_meaning, was_answered
+from snellen.nodes.chat.dialogue import (
+    dialogue_of,
+    facts_file,
+    given_answer,
+    is_about_models,
+    last_meaning,
+    was_answered,
+)
 from snellen.nodes.chat.forgetting import ACTION, KEPT
 from snellen.nodes.chat.messages import last_text
-from snellen.nodes.chat.unread import is_about_models, unread_reply
+from snellen.nodes.chat.unread import unread_reply
 from snellen.reasoning.case_based.reasoner import CaseReasoner
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import write_meaning
@@ -111,10 +118,13 @@ class _Router:
     async def choose(self) -> Command[Any]:
         """Choose, and say what is to be done there."""
         dialogue = await asyncio.to_thread(dialogue_of, self.state, self.context)
-        reading = await asyncio.to_thread(dialogue.read, self.state.part)
+        reading = await asyncio.to_thread(dialogue.understand, self.state.part)
         decision = self._decision(reading)
         if decision is not None:
             return decision
+        waiting = self.state.pending.get("instruction")
+        if waiting and self.state.fresh and not reading.is_instruction:
+            return self._to_instruction(waiting)
         talk = self._talk_in(reading)
         if talk is not None:
             return await self._to_talk(talk)
@@ -145,7 +155,7 @@ class _Router:
 
     def _to_instruction(self, instruction: str) -> Command[Any]:
         dialogue = dialogue_of(self.state, self.context)
-        reading = dialogue.read(instruction).about_pictures
+        reading = dialogue.understand(instruction).about_pictures
         if isinstance(reading, Understood):
             return self._to_ask(instruction, reading)
         return self._to("ask", instruction=instruction, understood=instruction)
@@ -237,14 +247,13 @@ class _Router:
         return self._to("ask", **update)
 
     def _to_choice(self, options: list[str]) -> Command[Any]:
+        if len(options) == 1:
+            return self._reply(f"Do you mean “{options[0]}”? Say “yes”.", "ask", pending={"choice": options})
         listed = ", or ".join(f"({number}) “{each}”" for number, each in enumerate(options, 1))
         return self._reply(f"Do you mean {listed}? Say which.", "ask", pending={"choice": options})
 
     async def _unread(self, reading: SentenceReading) -> Command[Any]:
         text = self.state.part
-        waiting = self.state.pending.get("instruction")
-        if waiting and self.state.fresh:
-            return self._to_instruction(waiting)
         if is_about_models(text, self.context):
             return self._to("investigate", instruction=text)
         if not reading.talk and feedback.only_denied(text) and was_answered(self.state):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from snellen.nodes.chat.courtesies import ABILITIES
 from snellen.nodes.chat.dialogue import facts_file, last_meaning
 from snellen.reasoning.language.inflection import listing, singular, with_article
-from snellen.reasoning.queries.reader import UnreadQuery, read_query
 from snellen.reasoning.reading.conversation import MAX_PICTURES
 from snellen.reasoning.reading.reader import Unread, read
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from snellen.reasoning.reading.conversation import SentenceReading
     from snellen.runtime.context import Context
 
-_MODELS: Final = re.compile(
-    r"\b(?:investigate|examine|benchmark|models?|vlms?|detectors?|robust(?:ness)?|weakness(?:es)?)\b", re.IGNORECASE
-)
 NOT_READ: Final = "I do not understand what to do with that."
 _OTHERWISE: Final = "Say it in other words, or ask for help."
 _MOST_WORDS: Final = 4
@@ -37,15 +33,6 @@ class UnreadReply:
 
     text: str
     instead: str = ""
-
-
-def is_about_models(text: str, context: Context) -> bool:
-    """Tell whether a sentence asks about models: it names one or speaks of them, or reads as a question about them."""
-    if context.profile is None:
-        return _MODELS.search(text) is not None
-    names = tuple(context.profile.tested)
-    named = any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in names)
-    return bool(named or _MODELS.search(text)) or not isinstance(read_query(text, names, context.profile), UnreadQuery)
 
 
 def unread_reply(reading: SentenceReading, state: ChatState, context: Context) -> UnreadReply:

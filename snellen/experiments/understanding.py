@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
+from snellen.reasoning.learned.fallback import read_query
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery
-from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery, read_query
+from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Protocol
@@ -61,8 +62,9 @@ def understood(query: str, models: Sequence[str], profile: Profile) -> Understoo
             return reading
         case AmbiguousQuery(queries=queries):
             readings = [echo(each) for each in queries[:4]]
-            listed = " or ".join(f"“{each}”" for each in readings)
-            msg = f"This can mean {listed[:700]}: ask one of them."
+            listed = " or ".join(f"“{each}”" for each in readings)[:700]
+            is_sure = len(readings) > 1
+            msg = f"This can mean {listed}: ask one of them." if is_sure else f"Do you mean {listed}? Then ask that."
             raise AmbiguousQueryError(msg, readings)
         case unread:
             msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {unread.why} What can be: {CAN}."
@@ -72,6 +74,8 @@ def understood(query: str, models: Sequence[str], profile: Profile) -> Understoo
 def notes_of(reading: UnderstoodQuery) -> list[str]:
     """Say which words were taken for others, and which sentences were left out."""
     taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
+    if reading.probability < 1:
+        taken.append(f"It is not asked in a form known here; {reading.probability:.0%} sure that this is meant.")
     return taken + [f"Not read: “{sentence[:200]}”" for sentence in reading.unread]
 
 

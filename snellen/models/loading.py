@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import logging
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from snellen.errors import out_of_memory
 from snellen.profiles import SnellenError
+from snellen.profiles.exclusive_loading import loading_alone
 from snellen.profiles.hub_access import is_downloaded, is_offline, only_cached, why_offline
 from snellen.profiles.profile import table
 
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
     import torch
 
     from snellen.profiles import CheckpointSource, Profile
-
-_LOADING = threading.RLock()
-"""transformers keeps its verbosity in globals: one checkpoint is read at a time."""
-
-_BEING_LOADED: list[object] = []
-"""One for each thread that loads something."""
 
 _WEIGHTS_OR_SHAPE = re.compile(
     r"(config|model_index)\.json|(diffusion_pytorch_)?model(-.*)?\.safetensors|pytorch_model(-.*)?\.bin"
@@ -219,22 +212,6 @@ def _options(source: CheckpointSource) -> tuple[str, dict[str, Any]]:
     return source.location, {"revision": source.revision, "local_files_only": only_cached(source)}
 
 
-def is_loading() -> bool:
-    """Tell whether models are being loaded, for which whoever asks something now may have to wait."""
-    return bool(_BEING_LOADED)
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Have it known that models are being loaded."""
-    token = object()
-    _BEING_LOADED.append(token)
-    try:
-        yield
-    finally:
-        _BEING_LOADED.remove(token)
-
-
 @contextmanager
 def reading(profile: Profile, key: str, source: CheckpointSource) -> Iterator[None]:
     """Read one checkpoint at a time, and turn whatever goes wrong into one sentence for the user."""
@@ -245,7 +222,7 @@ def reading(profile: Profile, key: str, source: CheckpointSource) -> Iterator[No
         )
         raise SnellenError(msg)
     try:
-        with loading(), _LOADING, quietly():
+        with loading_alone():
             yield
     except SnellenError:
         raise
@@ -281,24 +258,3 @@ def _refuse_random_weights(model: torch.nn.Module, report: dict[str, Any], class
     if absent:
         msg = f"{len(absent)} weights of {class_name} are missing, such as {absent[0]}"
         raise ValueError(msg)
-
-
-@contextmanager
-def quietly(name: str = "transformers") -> Iterator[None]:
-    """Keep the tables and bars of a library's loader out of the user's terminal; downloads keep theirs.
-
-    Args:
-        name: ``transformers`` or ``diffusers``.
-    """
-    library = logging.getLogger(name)
-    level = library.level
-    library.setLevel(logging.CRITICAL)
-    core = importlib.import_module(f"{name}.utils.logging")
-    bars = core.is_progress_bar_enabled()
-    # Not disable_progress_bar(): that of transformers would silence the download bars as well.
-    vars(core)["_tqdm_active"] = False
-    try:
-        yield
-    finally:
-        vars(core)["_tqdm_active"] = bars
-        library.setLevel(level)

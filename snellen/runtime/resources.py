@@ -295,7 +295,7 @@ def warm_up(profile: str, folder: Path) -> Context:
     """
     import PIL.Image
 
-    from snellen.models.loading import loading
+    from snellen.profiles.exclusive_loading import loading
 
     with loading():
         context = resources(profile, folder)

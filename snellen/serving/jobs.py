@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from snellen.errors import BadInput, SnellenError, out_of_memory
 from snellen.memory.home import using_home
-from snellen.models.loading import is_loading
+from snellen.profiles.exclusive_loading import is_loading
 from snellen.threads.events import Finished, ModelsLoading, Started, Waits
 
 if TYPE_CHECKING:

@@ -52,6 +52,8 @@ def understood_in_words(record: ReadingRecord | None) -> str:
         return "asked as it stands"
     beside = [f"“{one}” read as “{other}”" for one, other in record.corrected]
     beside += [f"left aside: “{one}”" for one in record.asides]
+    if record.probability < 1:
+        beside.append(f"{record.probability:.0%} sure that this is meant")
     return f"{record.understood} ({'; '.join(beside)})" if record.understood and beside else record.understood
 
 

@@ -41,7 +41,13 @@ def listed(request: Json) -> str:
 
 
 def how_to_choose(thread: str, request: Json) -> str:
-    """Say that an instruction has several meanings, and how one is chosen."""
+    """Say that an instruction has several meanings, or perhaps one, and how it is chosen."""
+    if len(request["action_requests"]) == 1:
+        meant = request["action_requests"][0]["args"]["understood"]
+        return (
+            f"Do you mean: {meant} If so, say `snellen resume {thread} --meaning 1`, or ask again with `--meaning 1`; "
+            "if not, say it in other words."
+        )
     return (
         f"This can be meant in {len(request['action_requests'])} ways: {listed(request)} Choose with `snellen resume "
         f"{thread} --meaning 1`, or ask again with `--meaning`."

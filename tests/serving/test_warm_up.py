@@ -14,8 +14,8 @@ import pytest
 from starlette.applications import Starlette
 
 from snellen.errors import SnellenError
-from snellen.models.loading import is_loading, loading
 from snellen.page.trace import ThreadTrace
+from snellen.profiles.exclusive_loading import is_loading, loading
 from snellen.serving import ServerSettings, warm_up
 from snellen.serving.app import create_app
 from snellen.serving.jobs import Jobs

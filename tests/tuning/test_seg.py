@@ -159,9 +159,10 @@ def test_a_batch_is_tuned_as_each_instance_alone(segmenting: Callable[[str], Pro
     for instance, tuned in zip(several, together, strict=True):
         (alone,) = tune(tuner, [instance])
         assert (alone.instance, alone.steps, alone.accepted) == (tuned.instance, tuned.steps, tuned.accepted)
-        np.testing.assert_allclose(tuned.prompt, alone.prompt, atol=1e-5, rtol=0)
+        # Kernels of some processors round otherwise where they are given other shapes.
+        np.testing.assert_allclose(tuned.prompt, alone.prompt, atol=1e-4, rtol=0)
         np.testing.assert_allclose(tuned.loss, alone.loss, atol=1e-4)
-        np.testing.assert_allclose(tuned.feature, alone.feature, atol=1e-5)
+        np.testing.assert_allclose(tuned.feature, alone.feature, atol=1e-4)
 
 
 def test_memory_bounds_what_is_tuned_together(profile: Profile) -> None:

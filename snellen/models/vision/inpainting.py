@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from snellen.models.injection import word_vectors
-from snellen.models.loading import device_and_dtype, quietly, reading
+from snellen.models.loading import device_and_dtype, reading
 from snellen.models.soft_prompts import PromptSource, ensemble, similar_enough
 from snellen.profiles import SnellenError
+from snellen.profiles.exclusive_loading import quietly
 from snellen.profiles.hub_access import only_cached
 
 if TYPE_CHECKING:

@@ -54,10 +54,13 @@ class Parts(NamedTuple):
         return self._replace(effect=self.effect or symbol in _EFFECTS)
 
     def question(self) -> Aims | None:
-        """Return what is asked; None where parts are missing."""
+        """Return what is asked; None where parts are missing, or make no question together."""
         if self.subject is None or not (self.aims or (self.conditions and self.effect)):
             return None
-        return ask(self.subject, opened(robust(self.conditions, self.aims) if self.conditions else self.aims))
+        try:
+            return ask(self.subject, opened(robust(self.conditions, self.aims) if self.conditions else self.aims))
+        except ValueError:
+            return None
 
 
 _CAUSES: Final = ("causes", "under")

@@ -330,3 +330,12 @@ ACTIONS: Final[dict[str, Any]] = {
         asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip
+
+
+def unsaid(query: ModelQuery) -> ModelQuery:
+    """Leave open what a yes means: readings that differ in nothing else lead to the same experiments."""
+    try:
+        questions = [ModelQuestion.model_validate({**dict(each), "sense": "open"}) for each in query.questions]
+        return query.model_copy(update={"questions": tuple(questions)})
+    except ValueError:  # where each reading has its own
+        return query

@@ -20,9 +20,18 @@ from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Recognise
 from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
 from snellen.reasoning.queries.part_reading import questions_by_parts
-from snellen.reasoning.queries.question_actions import whole
-from snellen.reasoning.queries.vocabulary import Terminal, bases, is_numeral, model_names, nouns, numerals, strangers
-from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word
+from snellen.reasoning.queries.question_actions import unsaid, whole
+from snellen.reasoning.queries.vocabulary import (
+    Terminal,
+    bases,
+    is_numeral,
+    judges_among,
+    model_names,
+    nouns,
+    numerals,
+    strangers,
+)
+from snellen.reasoning.reading.chart import ChartParser, ParsingTooLong, Word, reachable
 from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
 from snellen.reasoning.reading.lexical_entries import real_words
 from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, PhraseTable, WordToken, tokens
@@ -60,11 +69,13 @@ class UnderstoodQuery:
         query: The meaning.
         corrected: Words that were taken for another: as written, as read.
         unread: Sentences beside it that are not understood, and name nothing that is examined otherwise.
+        probability: Of the meaning, where no rule of the grammar reads the query.
     """
 
     query: ModelQuery
     corrected: tuple[tuple[str, str], ...] = ()
     unread: tuple[str, ...] = ()
+    probability: float = 1.0
 
     @property
     def echo(self) -> str:
@@ -74,7 +85,7 @@ class UnderstoodQuery:
 
 @dataclass(frozen=True)
 class AmbiguousQuery:
-    """Several meanings, among which only the user can choose."""
+    """Several meanings, among which only the user can choose; or one, of which only the user knows if it is meant."""
 
     queries: tuple[ModelQuery, ...]
 
@@ -105,10 +116,12 @@ def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReadi
         models: The models that it may name.
         profile: Says what pictures can show, and which models only judge pairs.
     """
-    judges = tuple(
-        name for name in models if name in profile.tested and getattr(profile.tested[name], "only", "") == "pairs"
-    )
-    return _read_by(_reader(tuple(models), judges, _Nouns(profile)), text)
+    return _read_by(reader_of(models, profile), text)
+
+
+def reader_of(models: Sequence[str], profile: Profile) -> QueryReader:
+    """Return the reader of questions about some models of a profile."""
+    return _reader(tuple(models), judges_among(models, profile), _Nouns(profile))
 
 
 class _Nouns:
@@ -226,13 +239,15 @@ class QueryReader:
         """Tell whether a sentence names models, things, changes or numbers that a query lacks, or asks for more."""
         cut = tokens(sentence, self._spellings)
         options = tuple((each.text,) for each in cut)
-        if sentence.rstrip().endswith("?") or strangers(sentence, self._models, self._numbered):
-            return True
-        return any(
-            (symbol in _DECISIVE and not names(query, symbol, value)) or cut[start].text == "%"
-            for start in range(len(cut))
-            for _, (symbol, value, _) in self._phrases.at(options, start)
-            if symbol != "NOUN" or not start or cut[start - 1].text not in _BEFORE_VERBS
+        return (
+            sentence.rstrip().endswith("?")
+            or bool(self.strangers(sentence))
+            or any(
+                (symbol in _DECISIVE and not names(query, symbol, value)) or cut[start].text == "%"
+                for start in range(len(cut))
+                for _, (symbol, value, _) in self._phrases.at(options, start)
+                if symbol != "NOUN" or not start or cut[start - 1].text not in _BEFORE_VERBS
+            )
         )
 
     def _read(self, text: str) -> QueryReading:
@@ -243,9 +258,9 @@ class QueryReader:
             return UnreadQuery((), (), "There are no words in it.")
         if len(cut) > MAX_WORDS:
             return UnreadQuery((), (), f"It has more than {MAX_WORDS} words.")
-        unknown_models = strangers(text, self._models, self._numbered)
-        if unknown_models:
-            return self._stranger(unknown_models)
+        if others := self.strangers(text):
+            why = f"There is no model {others[0]!r} to examine; there are {', '.join(self._models)}."
+            return UnreadQuery(others, ("",) * len(others), why)
         options = tuple(self._options(each) for each in cut)
         unknown = [place for place, each in enumerate(options) if not each]
         if unknown:
@@ -260,9 +275,9 @@ class QueryReader:
         leads = {start: [*skips[start], *(end for end, _ in self._leading.at(options, start))] for start in skips}
         chart = self._parser.parse(self._words(text, options, skips), seconds=SECONDS)
         meanings: dict[ModelQuery, float] = {}
-        for start in _reach(0, leads):
+        for start in reachable(0, leads):
             for value, cost in chart.values("start", start, len(text)).items():
-                query = self._finished(value)
+                query = self.finished(value)
                 if query is not None and cost < meanings.get(query, 1e9):
                     meanings[query] = cost
         if not meanings:
@@ -270,13 +285,13 @@ class QueryReader:
                 start: [(end, symbol) for end, (symbol, *_) in self._phrases.at(options, start)] for start in skips
             }
             by_parts = questions_by_parts(chart, terminals, leads, len(text))
-            queries = {query for aims in by_parts if (query := self._finished(whole(aims))) is not None}
+            queries = {query for aims in by_parts if (query := self.finished(whole(aims))) is not None}
             meanings = dict.fromkeys(queries, 0.0) if len(queries) == 1 else {}
         if not meanings:
             return UnreadQuery((), (), "The words are known, but not said in a way that is read here.")
         cheapest = min(meanings.values())
         near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
-        merged = list(dict.fromkeys(map(_unsaid, near)))
+        merged = list(dict.fromkeys(map(unsaid, near)))
         near = merged if len(merged) == 1 < len(near) else near
         if len(near) > 1:
             return AmbiguousQuery(tuple(near))
@@ -285,7 +300,7 @@ class QueryReader:
         )
         return UnderstoodQuery(near[0], corrected)
 
-    def _finished(self, value: object) -> ModelQuery | None:
+    def finished(self, value: object) -> ModelQuery | None:
         """Name the models that are meant by others than those named; None where there are none."""
         if not isinstance(value, ModelQuery):
             return None
@@ -322,6 +337,15 @@ class QueryReader:
             raise ValueError(msg)
         return asked[0]
 
+    def lacks_a_change(self, text: str, query: ModelQuery) -> bool:
+        """Tell whether a text names a change of pictures that a query is not about."""
+        changes = self._changes_at([self._uninflected(each) for each in tokens(text, self._spellings)])
+        return any(not names(query, "CHANGE", value) for found in changes for _, value in found)
+
+    def strangers(self, text: str) -> tuple[str, ...]:
+        """Return what looks like the name of a model in a text, and is none."""
+        return strangers(text, self._models, self._numbered)
+
     def _words_of(self, phrase: str) -> tuple[str, ...]:
         return tuple(each.text for each in tokens(phrase, self._spellings))
 
@@ -349,8 +373,10 @@ class QueryReader:
             terminals += [(end, ("NUMERAL", value, 0.0)) for end, value in numerals(text, start)]
             for end, (symbol, value, cost) in terminals:
                 extra = cost + _CORRECTED * sum(text[place].text not in options[place] for place in range(start, end))
-                for reached in _reach(end, skips):
-                    yield Word(symbol, start, reached, value, extra + _skipping(text[end:reached]))
+                for reached in reachable(end, skips):
+                    # A comma that is left out may have been an "and".
+                    skipped = sum(_COMMA if token.text == "," else _SKIPPED for token in text[end:reached])
+                    yield Word(symbol, start, reached, value, extra + skipped)
 
     def _skips(self, text: Sequence[WordToken], options: tuple[tuple[str, ...], ...]) -> dict[int, list[int]]:
         """Return where one may go on from each place by leaving out what means nothing."""
@@ -363,11 +389,6 @@ class QueryReader:
             for start in range(len(text))
         }
 
-    def _stranger(self, names: Sequence[str]) -> UnreadQuery:
-        there = ", ".join(self._models)
-        why = f"There is no model {names[0]!r} to examine; there are {there}."
-        return UnreadQuery(tuple(names), tuple("" for _ in names), why)
-
     def _unknown(self, words: Sequence[WordToken]) -> UnreadQuery:
         words = list({each.text: each for each in words}.values())[:_MOST_NAMED]
         nearest = tuple(self.vocabulary.suggestion(each.text) for each in words)
@@ -376,25 +397,3 @@ class QueryReader:
             for word, near in zip(words, nearest, strict=True)
         )
         return UnreadQuery(tuple(each.written for each in words), nearest, f"Not known here: {listed}.")
-
-
-def _unsaid(query: ModelQuery) -> ModelQuery:
-    """Leave open what a yes means: readings that differ in nothing else lead to the same experiments."""
-    try:
-        questions = [ModelQuestion.model_validate({**dict(each), "sense": "open"}) for each in query.questions]
-        return query.model_copy(update={"questions": tuple(questions)})
-    except ValueError:  # where each reading has its own
-        return query
-
-
-def _skipping(skipped: Sequence[WordToken]) -> float:
-    """Return what it costs to leave words out: a comma may have been an "and"."""
-    return sum(_COMMA if token.text == "," else _SKIPPED for token in skipped)
-
-
-def _reach(place: int, ends: Mapping[int, list[int]]) -> list[int]:
-    """Return all places that can be reached from one by skipping, itself first."""
-    reached = [place]
-    for each in reached:
-        reached += [end for end in ends.get(each, ()) if end not in reached]
-    return reached

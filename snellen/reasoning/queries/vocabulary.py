@@ -89,6 +89,13 @@ def model_names(models: Sequence[str], judges: Sequence[str]) -> Iterator[Termin
             yield Terminal(phrase, "WHICH_JUDGE", tuple(judges))
 
 
+def judges_among(models: Sequence[str], profile: Profile) -> tuple[str, ...]:
+    """Return those of some models that only judge pairs."""
+    return tuple(
+        name for name in models if name in profile.tested and getattr(profile.tested[name], "only", "") == "pairs"
+    )
+
+
 def strangers(text: str, models: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """Return what looks like the name of a model, with a number in it, and is none.
 

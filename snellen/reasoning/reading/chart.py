@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -214,3 +214,11 @@ class _Derivation:
         if span not in self._chart.spans:
             self._chart.spans.add(span)
             self._agenda.append(span)
+
+
+def reachable(place: int, ends: Mapping[int, list[int]]) -> list[int]:
+    """Return all places that can be reached from one by skipping, itself first."""
+    reached = [place]
+    for each in reached:
+        reached += [end for end in ends.get(each, ()) if end not in reached]
+    return reached

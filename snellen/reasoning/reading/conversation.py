@@ -8,10 +8,12 @@ another sentence is a request, and are told. Each part is read with the meaning 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from snellen.reasoning.learned.fallback import compared, decided, guessed, names_unknown, talk_of
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import EditPicture, Exist, Meaning, Several
 from snellen.reasoning.meanings.talk import Correction, Courtesy, Decline, Naming, Talk
@@ -45,12 +47,14 @@ class Dialogue:
         facts_file: The concepts, groups and facts that may be named.
         before: The meaning of the last instruction about them; None where there was none.
         names: Further names of things, such as those that were taught.
+        is_elsewhere: Tells whether a text is about something else than pictures.
     """
 
     pictures: int
     facts_file: Path | None
     before: Meaning | None = None
     names: frozenset[str] = frozenset()
+    is_elsewhere: Callable[[str], bool] = field(default=lambda _: False, compare=False)
 
     def read(self, text: str) -> SentenceReading:
         """Read one part of a message by all grammars."""
@@ -62,6 +66,31 @@ class Dialogue:
             before=self.before,
         )
         return SentenceReading(text, about_pictures, read_talk(text))
+
+    def understand(self, text: str) -> SentenceReading:
+        """Read one part of a message by all grammars, and instructions and what is not read by the learned reader."""
+        reading = self.read(text)
+        about_pictures, is_talk = reading.about_pictures, bool(reading.talk) and not isinstance(reading.talk[0], Naming)
+        if is_talk or self.facts_file is None or isinstance(about_pictures, Ambiguous) or self.is_elsewhere(text):
+            return reading
+        pictures = min(self.pictures, MAX_PICTURES)
+        if isinstance(about_pictures, Understood):
+            stands_alone = reading.meaning is not None and (
+                self.before is None or replace(self, before=None).read(text).meaning == reading.meaning
+            )
+            guesses = guessed(text, pictures, self.facts_file, self.names) if stands_alone else []
+            return replace(reading, about_pictures=compared(about_pictures, guesses))
+        guesses = guessed(text, pictures, self.facts_file, self.names, self.before)
+        talk = talk_of(guesses)
+        if (
+            not talk
+            and about_pictures.words
+            and names_unknown(text, pictures, self.facts_file, self.names, self.before)
+        ):
+            return reading
+        return (
+            replace(reading, talk=talk) if talk else replace(reading, about_pictures=decided(about_pictures, guesses))
+        )
 
     def after(self, reading: SentenceReading) -> Dialogue:
         """Return what the next part is read with: small talk, too, may name what it speaks of."""
@@ -97,6 +126,11 @@ class SentenceReading:
         if not isinstance(reading, Understood) or reading.asides or reading.meaning == Exist(things=Everything()):
             return None  # nobody asks whether there is anything: "Whatever."
         return reading.meaning
+
+    @property
+    def is_understood(self) -> bool:
+        """True if it has one meaning, as an instruction or as talk."""
+        return self.is_read and not isinstance(self.about_pictures, Ambiguous)
 
     @property
     def is_read(self) -> bool:
@@ -176,6 +210,10 @@ def _readings(single: list[str], dialogue: Dialogue) -> tuple[list[SentenceReadi
         if not reading.is_read:
             reading, left = _main_clause(reading, dialogue)
             asides += left
+        if not reading.is_read:
+            guess = dialogue.understand(sentence)
+            if guess.is_understood or len(single) == 1:
+                reading = guess
         if small_talk and reading.meaning is not None and dialogue.before != before:
             # What small talk has named is said, as nothing else keeps it.
             reading = replace(reading, text=echo(reading.meaning))

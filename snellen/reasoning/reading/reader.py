@@ -17,7 +17,7 @@ from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.things import Everything, Filter, IsA, Things
 from snellen.reasoning.reading.actions import ACTIONS
 from snellen.reasoning.reading.asides import Aside, AsideFinder
-from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word
+from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word, reachable
 from snellen.reasoning.reading.grammar_file import read_grammar
 from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries, entries_of_names, real_words
 from snellen.reasoning.reading.references import finished
@@ -59,16 +59,18 @@ class Understood:
         meaning: The meaning.
         asides: Clauses about the speaker that say nothing about the pictures.
         corrected: Words that were taken for another: as written, as read.
+        probability: Of the meaning, where no rule of a grammar reads the instruction.
     """
 
     meaning: Meaning
     asides: tuple[str, ...] = ()
     corrected: tuple[tuple[str, str], ...] = ()
+    probability: float = 1.0
 
 
 @dataclass(frozen=True)
 class Ambiguous:
-    """Several meanings, among which only the user can choose."""
+    """Several meanings, among which only the user can choose; or one, of which only the user knows if it is meant."""
 
     meanings: tuple[Meaning, ...]
 
@@ -234,14 +236,14 @@ class InstructionReader:
     ) -> Reading:
         ends = self._skips(text, options)
         asides = tuple(self._asides.find(text, options))
-        first = _reach(0, {**ends, **self._leads(options, ends)})
+        first = reachable(0, {**ends, **self._leads(options, ends)})
         words = list(self._words(text, options, ends))
         unknown = [place for place, each in enumerate(options) if not each]
         chart = self._parser.parse(words, seconds=SECONDS)
         starts = dict.fromkeys(first, 0.0)
         tails = {len(text): 0.0}
         for aside in asides:
-            for place in _reach(aside.end, ends):
+            for place in reachable(aside.end, ends):
                 starts.setdefault(place, _ASIDE)
             tails.setdefault(aside.start, _ASIDE)
         meanings = self._meanings(chart, starts, tails, pictures, before)
@@ -302,7 +304,7 @@ class InstructionReader:
             extra = cost + _CORRECTED * sum(text[place].text not in options[place] for place in range(start, end))
             if any(first <= start and end <= last and (first, last) != (start, end) for first, last in names):
                 extra += _TAKEN_APART
-            for reached in _reach(end, ends):
+            for reached in reachable(end, ends):
                 # A comma that is left out may have been an "and".
                 skipped = sum(_COMMA if token.text == "," else _SKIPPED for token in text[end:reached])
                 yield Word(symbol, start, reached, value, extra + skipped)
@@ -370,11 +372,3 @@ class InstructionReader:
             )
             return Unread(words, nearest, f"Not known: {listed}.")
         return Unread((), (), "The words are known, but not said in this way.")
-
-
-def _reach(place: int, ends: dict[int, list[int]]) -> list[int]:
-    """Return all places that can be reached from one by skipping, itself first."""
-    reached = [place]
-    for each in reached:
-        reached += [end for end in ends.get(each, ()) if end not in reached]
-    return reached

@@ -61,6 +61,7 @@ class ReadingRecord:
         options: The meanings that the user chooses from, also once one is chosen.
         unknown: Words that are not known.
         why: Why there is no meaning, in a sentence.
+        probability: Of the meaning, where no rule of a grammar reads the instruction.
     """
 
     status: ReadingStatus
@@ -71,6 +72,7 @@ class ReadingRecord:
     options: tuple[MeaningOption, ...] = ()
     unknown: tuple[UnknownWord, ...] = ()
     why: str = ""
+    probability: float = 1.0
 
     def chosen(self, place: int) -> ReadingRecord:
         """Return the record with one of its options as the meaning.
@@ -109,6 +111,7 @@ class ReadingRecord:
             options=tuple(MeaningOption(**each) for each in data.get("options", ())),
             unknown=tuple(UnknownWord(**each) for each in data.get("unknown", ())),
             why=str(data.get("why", "")),
+            probability=float(data.get("probability", 1.0)),
         )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from snellen.reasoning.learned.fallback import names_unknown, read
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries
-from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread, read
+from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread
 from snellen.reasoning.reading.reading_record import MAX_OPTIONS, ReadingRecord, UnknownWord, option_of
 
 MAX_PICTURES: Final = 2
@@ -37,14 +38,13 @@ def read_instruction(
             "unread", why=f"Instructions are read about one picture or two; there are {pictures} pictures."
         )
     names = frozenset(taught) - _named_in(facts_file)
-    reading = read(instruction, pictures, facts_file, names=names, open_=facts_file is None)
-    record = recorded(reading)
+    record = recorded(read(instruction, pictures, facts_file, names=names))
     if record.status != "unread":
         return record
     if facts_file is None:
         is_question = pictures == 1 and _QUESTION.match(instruction)
         return ReadingRecord("as it stands") if is_question else record
-    if not record.unknown or isinstance(read(instruction, pictures, facts_file, names=names, open_=True), Unread):
+    if not record.unknown or not names_unknown(instruction, pictures, facts_file, names):
         return record
     unknown = tuple(UnknownWord(each.word, each.nearest, learnable=True) for each in record.unknown)
     return ReadingRecord("unread", unknown=unknown, why=record.why)
@@ -56,16 +56,16 @@ def recorded(reading: Reading) -> ReadingRecord:
         case Understood():
             option = option_of(reading.meaning, echo(reading.meaning))
             return ReadingRecord(
-                "understood", option.understood, option.meaning, asides=reading.asides, corrected=reading.corrected
-            )
+                "understood", option.understood, option.meaning, asides=reading.asides, corrected=reading.corrected,
+                probability=reading.probability,
+            )  # fmt: skip
         case Ambiguous():
             # Meanings have one sentence where they are the same.
             by_sentence = {echo(each): each for each in reading.meanings}
             options = tuple(option_of(each, sentence) for sentence, each in by_sentence.items())[:MAX_OPTIONS]
-            record = ReadingRecord("ambiguous", options=options)
-            return (
-                record if len(options) > 1 else ReadingRecord("understood", options[0].understood, options[0].meaning)
-            )
+            if len(options) == 1 < len(reading.meanings):
+                return ReadingRecord("understood", options[0].understood, options[0].meaning)
+            return ReadingRecord("ambiguous", options=options)
         case Unread():
             unknown = tuple(map(UnknownWord, reading.words, reading.nearest))
             return ReadingRecord("unread", unknown=unknown, why=reading.why)

@@ -28,12 +28,10 @@ def finished(value: Any, pictures: int, before: Meaning | None = None) -> Meanin
     names = pictures_in(resolved)
     if pictures == 1:
         return resolved if names <= {"picture"} else None
-    if "picture" in names:
-        try:
-            resolved = type(resolved).model_validate(_two_pictures(resolved).model_dump())
-        except ValueError:
-            return None
-    return resolved
+    try:  # places compare within one picture
+        return type(resolved).model_validate((_two_pictures(resolved) if "picture" in names else resolved).model_dump())
+    except ValueError:
+        return None
 
 
 def _two_pictures(value: Any) -> Any:  # noqa: ANN401 - of any part of a meaning, the same part

@@ -1,0 +1,1 @@
+"""The learned reader: wordings that no rule foresees, read as typed meanings by a small network."""

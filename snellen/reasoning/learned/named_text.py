@@ -1,0 +1,88 @@
+"""Texts for the learned reader: their words, with stand-ins for what they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from snellen.reasoning.learned.mentions import BREAK, Lexeme, MentionedText, MentionFinder, ModelNames
+from snellen.reasoning.queries.actions import ACTIONS as QUERY_ACTIONS
+from snellen.reasoning.queries.reader import GRAMMAR as QUERY_GRAMMAR
+from snellen.reasoning.reading.actions import ACTIONS
+from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
+from snellen.reasoning.reading.lexical_entries import entries, entries_of_names, real_words
+from snellen.reasoning.reading.reader import GRAMMAR
+from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, WordToken, tokens
+
+_GREYS: Final = frozenset({"gray", "black", "white"})
+"""Colours that a picture without colours is said to have."""
+_SHORTEST: Final = 4
+"""Letters of a word that may be a misspelt one."""
+
+
+@cache
+def _grammars() -> dict[str, Grammar]:
+    return {"pictures": read_grammar(GRAMMAR, ACTIONS), "models": read_grammar(QUERY_GRAMMAR, QUERY_ACTIONS)}
+
+
+class NamedTexts:
+    """Texts about the things of a facts file and about models.
+
+    Args:
+        facts_file: The concepts, groups and facts that may be named.
+        names: Further names of things.
+        models: The models that may be named; None where the texts are about pictures.
+    """
+
+    def __init__(
+        self,
+        facts_file: Path | None,
+        names: frozenset[str] = frozenset(),
+        models: ModelNames | None = None,
+    ) -> None:
+        grammar = _grammars()["pictures" if models is None else "models"]
+        self._colours = [(phrase, symbol, value) for phrase, symbol, value in grammar.phrases if symbol == "COLOUR"]
+        self._spellings = grammar.spellings
+        self._models = models or ModelNames(())
+        phrases = {phrase for phrase, symbol, _ in grammar.phrases if symbol not in {"COLOUR", "NOUN"}}
+        phrases |= {*grammar.fillers, *grammar.leading}
+        lexemes = list(self._lexemes(facts_file, names, phrases))
+        plain = frozenset(word for phrase in phrases for word in phrase.split())
+        self._finder = MentionFinder(lexemes)
+        known = frozenset(word for words, _ in lexemes for word in words) | plain | frozenset(self._spellings)
+        self._known = KnownWords(known, real_words())
+
+    def of(self, text: str, before: str = "") -> MentionedText:
+        """Return a text, after what was said before it, with stand-ins."""
+        said = [*self._cut(before), WordToken(BREAK, BREAK)] if before else []
+        said += self._cut(text)
+        return self._finder.find(said, tuple(map(self._options, said)))
+
+    def _cut(self, text: str) -> tuple[WordToken, ...]:
+        return tokens(self._models.hidden(re.sub(r"[*]", " ", text)), self._spellings)
+
+    def _options(self, token: WordToken) -> tuple[str, ...]:
+        word = token.text
+        if word in self._known.known or word in PUNCTUATION or not word.isalpha():
+            return (word,)
+        found = self._known.nearest(word, most=1) if len(word) >= _SHORTEST and not self._known.is_english(word) else ()
+        return (*found, word)
+
+    def _lexemes(
+        self, facts_file: Path | None, names: frozenset[str], phrases: set[str]
+    ) -> Iterator[tuple[tuple[str, ...], Lexeme]]:
+        for entry in (*entries(facts_file), *entries_of_names(sorted(names))):
+            if entry.phrase in self._spellings:  # no animal where one is "being" asked
+                continue
+            words = self._words(entry.phrase)
+            optional = " ".join(words) in phrases
+            yield words, Lexeme(entry.symbol, entry.value, entry.cost, optional=optional)
+        for phrase, symbol, value in self._colours:
+            yield self._words(phrase), Lexeme(symbol, value, optional=value in _GREYS)
+        yield from self._models.lexemes()
+
+    def _words(self, phrase: str) -> tuple[str, ...]:
+        return tuple(each.text for each in tokens(phrase, self._spellings))

@@ -1,0 +1,83 @@
+"""Texts with stand-ins: the same words whatever a text names, and what it names beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from snellen.profiles import load_profile
+from snellen.reasoning.learned.copyables import ModelWord, Quantity, QuotedWord
+from snellen.reasoning.learned.mentions import ModelNames
+from snellen.reasoning.learned.named_text import NamedTexts
+from snellen.reasoning.meanings.things import HasColour, IsA
+
+PROFILE = load_profile("embedded")
+MODELS = ("clip", "blip", "blip2-clean", "llava-upright", "llava-judge")
+NAMES = NamedTexts(PROFILE.facts_path())
+QUERY_NAMES = NamedTexts(PROFILE.facts_path(), models=ModelNames(MODELS, frozenset({"llava-judge"})))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("any whales near the bus?", "any cats near the bicycle?"),
+        ("is the purple bear larger than the green tent", "is the red office larger than the blue snail"),
+        ("list what can fly", "list what can swim"),
+        ("tag the fire engine", "tag the tiger"),
+    ],
+)
+def test_the_words_do_not_depend_on_what_is_named(one: str, other: str) -> None:
+    assert NAMES.of(one).words == NAMES.of(other).words
+
+
+def test_one_thing_said_twice_is_one_mention() -> None:
+    text = NAMES.of("is the cat left of the dog or is the dog left of the cat")
+    assert [len(each.spans) for each in text.mentions] == [2, 2]
+
+
+def test_what_was_said_before_is_named_in_the_same_way() -> None:
+    text = NAMES.of("and the dog?", "What colour is the cat?")
+    assert text.words[text.words.index("*") + 1 :] == ("and", "the", "cars", "?") or "car" in text.words
+    assert [each.copyable.values[0] for each in text.mentions] == [IsA(name="cat"), IsA(name="dog")]
+
+
+def test_a_word_that_is_a_fruit_and_a_colour_may_be_either() -> None:
+    kinds = {each.kind: each.copyable.values[0] for each in NAMES.of("the orange orange").mentions}
+    assert kinds == {"NOUN": IsA(name="orange"), "COLOUR": HasColour(colour="orange")}
+
+
+def test_misspelt_names_are_names_and_words_that_are_words_are_not() -> None:
+    assert NAMES.of("a gitar").mentions[0].copyable.values[0] == IsA(name="guitar")
+    assert not NAMES.of("is it trickier").mentions
+
+
+@pytest.mark.parametrize(
+    ("said", "amount", "share"),
+    [
+        ("90 %", 90, 0.9),
+        ("twenty points", 20, 0.2),
+        ("nine of ten", 9, 0.9),
+        ("1.5 times", 1.5, 0.015),
+        ("half", 0.5, 0.5),
+    ],
+)
+def test_numbers_are_amounts_and_shares(said: str, amount: float, share: float) -> None:
+    assert QUERY_NAMES.of(said).mentions[0].copyable.values == (Quantity(amount, share),)
+
+
+def test_an_error_rate_is_a_confidence() -> None:
+    assert Quantity(5, 0.05).of("confidence") == Quantity(95, 0.95).of("confidence") == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(
+    ("said", "model"),
+    [("Can CLIP count?", "clip"), ("blip2 and dogs", "blip2-clean"), ("is llava upright good", "llava-upright"),
+     ("the blip2-clean model", "blip2-clean")],
+)  # fmt: skip
+def test_models_are_named_whole_or_in_short(said: str, model: str) -> None:
+    named = [each.copyable.values for each in QUERY_NAMES.of(said).mentions if each.kind == "MODEL"]
+    assert named == [(ModelWord(model),)]
+
+
+def test_quoted_words_are_kept_as_they_are() -> None:
+    text = NAMES.of('If there is a cat say "Hello You"')
+    assert QuotedWord("hello you") in [value for each in text.mentions for value in each.copyable.values]
