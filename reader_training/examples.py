@@ -14,7 +14,6 @@ import pickle
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,13 +22,14 @@ from pydantic import TypeAdapter
 from benchmarks.dialogues import read_scenes
 from benchmarks.picture_graphs import graphs_of
 from benchmarks.reading import outcome
+from reader_training.example import Example
 from reader_training.meanings_to_word import BLIND, HERE, MODELS, QUERY_FILES, rows
 from snellen.errors import BadInput
 from snellen.profiles import load_profile
 from snellen.reasoning.learned.languages import PICTURES, QUERIES, Unanswerable
-from snellen.reasoning.learned.mentions import MentionedText, ModelNames
+from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
-from snellen.reasoning.learned.typed_actions import Action, NoSuchMeaning
+from snellen.reasoning.learned.typed_actions import NoSuchMeaning
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import read_meaning, write_part
@@ -54,25 +54,6 @@ WORDINGS: Final = HERE / "wordings"
 _PARTS: Final = 12
 _QUERY: Final = TypeAdapter(ModelQuery)
 _MOST_ACTIONS: Final = 80
-
-
-@dataclass(frozen=True)
-class Example:
-    """A text and the meaning that it has.
-
-    Attributes:
-        source: Where it comes from.
-        pictures: The number of pictures, 0 for a question about models.
-        text: The text with stand-ins.
-        actions: What writes its meaning.
-        validation: Whether it is kept from training.
-    """
-
-    source: str
-    pictures: int
-    text: MentionedText
-    actions: tuple[Action, ...]
-    validation: bool = False
 
 
 class ExampleMaker:
@@ -159,13 +140,13 @@ def unanswerable(make: ExampleMaker) -> Iterator[Example]:
             yield Example(f"worded unanswerable {sort}", pictures, said, actions, held_out(text))
 
 
-def asked(make: ExampleMaker) -> Iterator[Example]:
+def asked(make: ExampleMaker, kept_out: Sequence[str]) -> Iterator[Example]:
     """Yield the blind wordings, all of which were looked at, as far as a meaning is known to be right of them.
 
     It is that of the instruction where the grammar reads it, else that of what its writer said that it means.
     """
     facts, scenes = load_profile("embedded").facts_path(), read_scenes(BLIND / "scenes.json")
-    for file in sorted(BLIND.glob("instructions_*.jsonl")):
+    for file in sorted(set(BLIND.glob("instructions_*.jsonl")) - set(map(BLIND.joinpath, kept_out))):
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             graphs = graphs_of([scenes[name.removesuffix(".png")] for name in row["pictures"]])
             for text in (row["instruction"], row["meaning"]):
@@ -174,7 +155,7 @@ def asked(make: ExampleMaker) -> Iterator[Example]:
                     meant = {"pictures": len(row["pictures"]), "meaning": json.loads(write_part(reading.meaning))}
                     yield from make("worded blind", row["instruction"], meant)
                     break
-    for file in sorted(BLIND.glob("dialogues_*.json")):
+    for file in sorted(set(BLIND.glob("dialogues_*.json")) - set(map(BLIND.joinpath, kept_out))):
         for dialogue in json.loads(file.read_text(encoding="utf-8")):
             yield from _turns(make, dialogue, facts)
     profile = load_profile("embedded")
@@ -215,11 +196,12 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--sentences", type=Path, nargs="*", default=[], help="of reader_training.grammar_sentences")
     parser.add_argument("--with-blind", action="store_true", help="wordings of benchmarks/blind_wordings, too")
+    parser.add_argument("--kept-out", nargs="*", default=[], metavar="FILE", help="files of them that are left out")
     options = parser.parse_args()
     make = ExampleMaker()
     examples = [*worded(make), *talk(make), *unanswerable(make), *stiff(make, options.sentences)]
     if options.with_blind:
-        examples += asked(make)
+        examples += asked(make, options.kept_out)
     options.out.write_bytes(pickle.dumps(examples))
     print(Counter((each.source, each.validation) for each in examples), "missed", make.missed)
 

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 SURE: Final = 0.8
 """From this probability on a meaning counts as understood."""
-CONTRADICTING: Final = 0.97
-"""From this probability on a meaning casts doubt on what the grammar reads of every word, and talk has effects."""
+CERTAIN: Final = 0.97
+"""From this probability on a meaning counts as understood beside words that nobody knows, casts doubt on what the
+grammar reads of every word, and talk has effects."""
 LIKELY: Final = 0.4
 """From this probability on the user is asked whether a meaning is meant."""
 HARMLESS: Final = 0.6
@@ -119,7 +120,7 @@ def decided(unread: Unread, guesses: Sequence[Guess]) -> Reading:
     strange = unknown(unread.words)
     if best is None or best.unused or not is_instruction(best) or best.probability < (SURE if strange else LIKELY):
         return unread
-    if best.probability >= SURE and not best.perhaps_unused and not strange:
+    if best.probability >= (CERTAIN if strange else SURE) and best.leaves_nothing_out:
         return Understood(best.meaning, probability=best.probability)
     second = [each for each in guesses[1:] if not each.unused][:1]
     rivals = [each.meaning for each in second if each.probability >= _RIVAL and is_instruction(each)]
@@ -132,11 +133,26 @@ def compared(reading: Understood, guesses: Sequence[Guess]) -> Reading:
     What the grammar reads with words left aside is rather doubted than what it reads whole.
     """
     best = guesses[0] if guesses else None
-    if best is None or best.probability < (LIKELY if reading.asides else CONTRADICTING) or is_talk(best):
+    if best is None or best.probability < (LIKELY if reading.asides else CERTAIN) or is_talk(best):
         return reading
     if not is_instruction(best):
         return Ambiguous((reading.meaning,))
     if best.unused or not differ(canonical(reading.meaning), best.meaning):
+        return reading
+    return Ambiguous((reading.meaning, best.meaning))
+
+
+def continued(reading: Understood, guesses: Sequence[Guess]) -> Reading:
+    """Return the reading of what only means something after another instruction and the grammar reads, too.
+
+    Of how people go on, the learned reader knows more than the grammar: where it is sure, its reading counts.
+    """
+    best = guesses[0] if guesses else None
+    if best is None or not is_instruction(best) or best.unused or best.probability < LIKELY:
+        return reading
+    if best.probability >= SURE and best.leaves_nothing_out:
+        return Understood(best.meaning, probability=best.probability)
+    if not differ(canonical(reading.meaning), best.meaning):
         return reading
     return Ambiguous((reading.meaning, best.meaning))
 
@@ -166,7 +182,7 @@ def talk_of(guesses: Sequence[Guess]) -> tuple[Talk, ...]:
     if best is None or not is_talk(best) or best.unused:
         return ()
     is_harmless = isinstance(best.meaning, Courtesy | Help | Why | Doubt | Repeat)
-    return (best.meaning,) if best.probability >= (HARMLESS if is_harmless else CONTRADICTING) else ()
+    return (best.meaning,) if best.probability >= (HARMLESS if is_harmless else CERTAIN) else ()
 
 
 def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
@@ -185,8 +201,7 @@ def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReadi
     meant = reader.finished(best.meaning)  # of what cannot be examined, none
     if meant is None:
         return reading
-    names_all = not best.perhaps_unused and not reader.lacks_a_change(text, meant)
-    if best.probability >= SURE and names_all and not strange:
+    if best.probability >= (CERTAIN if strange else SURE) and best.leaves_nothing_out:
         return UnderstoodQuery(meant, probability=best.probability)
     likely = [reader.finished(each.meaning) for each in rivals if each.probability >= _RIVAL]
     return AmbiguousQuery((meant, *(each for each in likely[:1] if each is not None)))

@@ -107,6 +107,18 @@ class MentionedText:
         return any(word.isalpha() for place, word in enumerate(self.words) if place not in named)
 
     @property
+    def plain_words(self) -> dict[str, bool]:
+        """The words that are said now and name nothing, in lower case, with whether one stands before a name."""
+        named = {place for each in self.mentions for start, end in each.spans for place in range(start, end)}
+        said_before = self.words.index(BREAK) if BREAK in self.words else -1
+        plain: dict[str, bool] = {}
+        for place, word in enumerate(self.words):
+            if place > said_before and place not in named and word.isalpha():
+                key = word.casefold()
+                plain[key] = plain.get(key, False) or place + 1 in named
+        return plain
+
+    @property
     def copyables(self) -> list[Copyable]:
         """The values that may be copied, in the order of the mentions."""
         return [each.copyable for each in self.mentions]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.reasoning.learned.languages import PICTURES, QUERIES, START, action_number
 from snellen.reasoning.learned.mentions import BREAK, KINDS, MentionedText
 from snellen.reasoning.learned.typed_actions import Action, NoSuchMeaning, TypedActions
+from snellen.reasoning.learned.word_requirements import unmet
 from snellen.reasoning.meanings.canonical import canonical
 
 if TYPE_CHECKING:
@@ -44,12 +45,19 @@ class Guess:
         probability: Its probability.
         unused: What the text names and the meaning does not.
         perhaps_unused: Words of the text that may be names of things, which the meaning does not have.
+        unmet: Words of the text that ask for a part which the meaning does not have.
     """
 
     meaning: Any
     probability: float
     unused: tuple[str, ...]
-    perhaps_unused: tuple[str, ...]
+    perhaps_unused: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
+
+    @property
+    def leaves_nothing_out(self) -> bool:
+        """True where the meaning has all that the text names or asks for."""
+        return not (self.unused or self.perhaps_unused or self.unmet)
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,10 @@ class LearnedReader:
             meaning = canonical(beam.possible)
             probability, actions = found.get(meaning, (0.0, beam.actions))
             found[meaning] = (probability + math.exp(beam.score), actions)
-        guesses = [Guess(meaning, p, *_unused(text, actions)) for meaning, (p, actions) in found.items()]
+        guesses = [
+            Guess(meaning, probability, *_unused(text, actions), unmet(text, actions, pictures))
+            for meaning, (probability, actions) in found.items()
+        ]
         return sorted(guesses, key=lambda each: -each.probability)
 
     def _search(self, language: TypedActions, encoded: EncodedText, text: MentionedText) -> list[_Beam]:

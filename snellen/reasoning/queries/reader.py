@@ -337,11 +337,6 @@ class QueryReader:
             raise ValueError(msg)
         return asked[0]
 
-    def lacks_a_change(self, text: str, query: ModelQuery) -> bool:
-        """Tell whether a text names a change of pictures that a query is not about."""
-        changes = self._changes_at([self._uninflected(each) for each in tokens(text, self._spellings)])
-        return any(not names(query, "CHANGE", value) for found in changes for _, value in found)
-
     def strangers(self, text: str) -> tuple[str, ...]:
         """Return what looks like the name of a model in a text, and is none."""
         return strangers(text, self._models, self._numbered)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from snellen.reasoning.learned.fallback import compared, decided, guessed, names_unknown, talk_of
+from snellen.reasoning.learned.fallback import compared, continued, decided, guessed, names_unknown, talk_of
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import EditPicture, Exist, Meaning, Several
 from snellen.reasoning.meanings.talk import Correction, Courtesy, Decline, Naming, Talk
@@ -78,8 +78,9 @@ class Dialogue:
             stands_alone = reading.meaning is not None and (
                 self.before is None or replace(self, before=None).read(text).meaning == reading.meaning
             )
-            guesses = guessed(text, pictures, self.facts_file, self.names) if stands_alone else []
-            return replace(reading, about_pictures=compared(about_pictures, guesses))
+            before, settle = (None, compared) if stands_alone else (self.before, continued)
+            guesses = guessed(text, pictures, self.facts_file, self.names, before)
+            return replace(reading, about_pictures=settle(about_pictures, guesses))
         guesses = guessed(text, pictures, self.facts_file, self.names, self.before)
         talk = talk_of(guesses)
         if (

@@ -6,11 +6,12 @@ import pytest
 
 from snellen.profiles import load_profile
 from snellen.reasoning.learned.fallback import (
-    CONTRADICTING,
+    CERTAIN,
     HARMLESS,
     LIKELY,
     SURE,
     compared,
+    continued,
     decided,
     guessed,
     read_query,
@@ -40,8 +41,14 @@ def meaning(text: str) -> Meaning:
 CATS, DOGS = meaning("How many cats are there?"), meaning("How many dogs are there?")
 
 
-def guess(meant: object, probability: float, *unused: str, perhaps: tuple[str, ...] = ()) -> Guess:
-    return Guess(meant, probability, unused, perhaps)
+def guess(
+    meant: object,
+    probability: float,
+    *unused: str,
+    perhaps: tuple[str, ...] = (),
+    unmet: tuple[str, ...] = (),
+) -> Guess:
+    return Guess(meant, probability, unused, perhaps, unmet)
 
 
 def test_a_sure_guess_is_understood_with_its_probability() -> None:
@@ -67,27 +74,43 @@ def test_what_is_unlikely_or_leaves_out_a_name_stays_unread(guesses: list[Guess]
     assert decided(UNREAD, guesses) is UNREAD
 
 
-def test_a_word_that_nobody_knows_is_a_question_back_however_sure_the_guess() -> None:
-    assert decided(Unread(("zibbled",), ("",), ""), [guess(CATS, 1.0)]) == Ambiguous((CATS,))
+def test_beside_a_word_that_nobody_knows_only_what_is_certain_is_understood() -> None:
+    strange = Unread(("zibbled",), ("",), "")
+    assert decided(strange, [guess(CATS, CERTAIN)]) == Understood(CATS, probability=CERTAIN)
+    assert decided(strange, [guess(CATS, CERTAIN - 0.01)]) == Ambiguous((CATS,))
+    assert decided(strange, [guess(CATS, SURE - 0.01)]) is strange
+
+
+def test_a_name_or_a_part_that_is_left_out_is_a_question_back_however_sure_the_guess() -> None:
     assert decided(UNREAD, [guess(CATS, 1.0, perhaps=("hand",))]) == Ambiguous((CATS,))
+    assert decided(UNREAD, [guess(CATS, 1.0, unmet=("row",))]) == Ambiguous((CATS,))
+
+
+def test_of_how_people_go_on_the_learned_reader_knows_more_than_the_grammar() -> None:
+    fragment = Understood(CATS)
+    assert continued(fragment, [guess(DOGS, SURE)]) == Understood(DOGS, probability=SURE)
+    assert continued(fragment, [guess(DOGS, LIKELY)]) == Ambiguous((CATS, DOGS))
+    assert continued(fragment, [guess(DOGS, SURE, unmet=("row",))]) == Ambiguous((CATS, DOGS))
+    assert continued(fragment, [guess(DOGS, LIKELY - 0.01)]) is fragment
+    assert continued(fragment, [guess(Doubt(), 1.0)]) is fragment
 
 
 def test_readers_that_differ_are_a_question_back() -> None:
-    assert compared(Understood(CATS), [guess(DOGS, CONTRADICTING)]) == Ambiguous((CATS, DOGS))
-    assert compared(Understood(CATS), [guess(Unanswerable(), CONTRADICTING)]) == Ambiguous((CATS,))
+    assert compared(Understood(CATS), [guess(DOGS, CERTAIN)]) == Ambiguous((CATS, DOGS))
+    assert compared(Understood(CATS), [guess(Unanswerable(), CERTAIN)]) == Ambiguous((CATS,))
     assert compared(Understood(CATS, asides=("lol",)), [guess(DOGS, LIKELY)]) == Ambiguous((CATS, DOGS))
 
 
 def test_readers_that_agree_or_do_not_know_leave_the_grammar_its_reading() -> None:
-    for guesses in ([], [guess(CATS, 1.0)], [guess(DOGS, CONTRADICTING - 0.01)], [guess(DOGS, 1.0, "house")]):
+    for guesses in ([], [guess(CATS, 1.0)], [guess(DOGS, CERTAIN - 0.01)], [guess(DOGS, 1.0, "house")]):
         assert compared(Understood(CATS), guesses) == Understood(CATS)
 
 
 def test_talk_counts_where_it_is_sure() -> None:
     assert talk_of([guess(Doubt(), HARMLESS)]) == (Doubt(),)
     assert not talk_of([guess(Doubt(), HARMLESS - 0.01)])
-    assert talk_of([guess(ForgetOrder(everything=True), CONTRADICTING)])
-    assert not talk_of([guess(ForgetOrder(everything=True), CONTRADICTING - 0.01)])
+    assert talk_of([guess(ForgetOrder(everything=True), CERTAIN)])
+    assert not talk_of([guess(ForgetOrder(everything=True), CERTAIN - 0.01)])
     assert not talk_of([guess(CATS, 1.0)])
 
 
