@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final, cast
 
-from reader_training.examples import Example
+from reader_training.example import Example
 from reader_training.train import weights_of
 from snellen.reasoning.learned.languages import PICTURES, QUERIES
 from snellen.reasoning.learned.reader import reader_with

@@ -12,15 +12,18 @@ import math
 import pickle
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from transformers import AutoTokenizer
 
+from reader_training.asides import Asides
 from reader_training.example import Example
 from snellen.reasoning.learned.languages import START, VOCABULARY, action_number
 from snellen.reasoning.learned.mentions import MentionedText
@@ -29,7 +32,11 @@ from snellen.reasoning.learned.reader import encoder_folder, new_network
 from snellen.reasoning.learned.text_encoding import TextEncoder
 
 _WEIGHTS: Final = {"echo": 0.5, "grammar": 0.5}
-_NOISY: Final = 0.12
+_NOISY: Final = 0.15
+_ASIDE: Final = 0.15
+"""The share of texts that get an aside before or after them."""
+_KEPT: Final = 0.999
+"""How much of the averaged weights stays with each step; those are saved."""
 _BESIDE: Final = 3
 """Worded examples for each stiff one in a round."""
 _IGNORED: Final = -100
@@ -58,18 +65,24 @@ def noisy(text: MentionedText, dice: random.Random) -> MentionedText:
     return MentionedText(words, text.mentions)
 
 
+def varied(example: Example, asides: Asides, dice: random.Random) -> MentionedText:
+    """Return the text of an example, now and then with an aside or a misspelt word."""
+    text = example.text
+    if example.source.startswith("worded") and example.source != "worded talk" and dice.random() < _ASIDE:
+        text = asides.beside(example.pictures, text, dice)
+    return noisy(text, dice) if dice.random() < _NOISY else text
+
+
 def loss_of(
     network: ActionDecoder,
     encode: TextEncoder,
     batch: Sequence[Example],
-    dice: random.Random | None,
+    vary: Callable[[Example], MentionedText] | None = None,
     *,
     half: bool = False,
 ) -> Tensor:
     """Return the mean loss of an action, weighted by the sources of the texts; `half` computes in bfloat16."""
-    texts = [(each.pictures, each.text) for each in batch]
-    if dice is not None:
-        texts = [(n, noisy(text, dice) if dice.random() < _NOISY else text) for n, text in texts]
+    texts = [(each.pictures, each.text if vary is None else vary(each)) for each in batch]
     longest = max(len(each.actions) for each in batch)
     target = torch.full((len(batch), longest), _IGNORED)
     for row, each in enumerate(batch):
@@ -96,6 +109,10 @@ def train(examples: Sequence[Example], out: Path, *, minutes: float, rate: float
     if out.exists():
         network.load_state_dict(weights_of(out), strict=False)
     trained = [each for each in network.parameters() if each.requires_grad]
+    moving = get_ema_multi_avg_fn(_KEPT)  # type: ignore[no-untyped-call]
+    average = AveragedModel(network, multi_avg_fn=moving)
+    averaged: ActionDecoder = average.module  # type: ignore[assignment]  # what it was made of
+    vary = partial(varied, asides=Asides.read(), dice=dice)
     optimizer = torch.optim.AdamW(trained, lr=rate, weight_decay=0.01)
     used = [each for each in examples if not each.validation]
     worded = [each for each in used if each.source.startswith("worded")]
@@ -114,29 +131,30 @@ def train(examples: Sequence[Example], out: Path, *, minutes: float, rate: float
             for group in optimizer.param_groups:
                 group["lr"] = rate * min(1, (step + 1) / 200) * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * share)))
             network.train()
-            loss = loss_of(network, encode, batch, dice, half=half)
+            loss = loss_of(network, encode, batch, vary, half=half)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
+            average.update_parameters(network)
             step += 1
             running = loss.item() if step == 1 else 0.98 * running + 0.02 * loss.item()
             if step % 100 == 0:
                 print(f"step {step} loss {running:.3f} {time.monotonic() - begun:.0f} s", flush=True)
             if step % 500 == 0:
-                save(network, out)
+                save(averaged, out)
                 if validation:
-                    print(f"validation {_loss(network, encode, validation):.3f}", flush=True)
-    save(network, out)
+                    print(f"validation {_loss(averaged, encode, validation):.3f}", flush=True)
+    save(averaged, out)
 
 
 def half_is_faster(network: ActionDecoder, encode: TextEncoder, batch: Sequence[Example]) -> bool:
     """Tell whether this machine computes in bfloat16 faster than in float32: without AMX it is three times slower."""
     seconds = {}
     for half in (False, True):
-        loss_of(network, encode, batch, None, half=half).backward()  # type: ignore[no-untyped-call]
+        loss_of(network, encode, batch, half=half).backward()  # type: ignore[no-untyped-call]
         begun = time.perf_counter()
-        loss_of(network, encode, batch, None, half=half).backward()  # type: ignore[no-untyped-call]
+        loss_of(network, encode, batch, half=half).backward()  # type: ignore[no-untyped-call]
         seconds[half] = time.perf_counter() - begun
     return seconds[True] < seconds[False]
 
@@ -145,7 +163,7 @@ def _loss(network: ActionDecoder, encode: TextEncoder, examples: Sequence[Exampl
     network.eval()
     with torch.no_grad():
         losses = [
-            float(loss_of(network, encode, examples[start : start + 64], None)) for start in range(0, len(examples), 64)
+            float(loss_of(network, encode, examples[start : start + 64])) for start in range(0, len(examples), 64)
         ]
     return sum(losses) / len(losses)
 
