@@ -164,6 +164,10 @@ class Design(ExperimentRecord):
     """Under which it is asked for: "in pictures that are rotated to the left"."""
     question: Sentence
     arms: list[Arm] = Field(min_length=2, max_length=40)
+    kinds: dict[Short, list[Short]] = Field(default_factory=dict, max_length=MAX_CHOICES)
+    """Kinds of answers by their names, where an answer of the right kind is right: "a robin" of a hen, both birds."""
+    of_names: bool = False
+    """Whether the answers are names of kinds, such as "a bird", which a model may not know of what it recognizes."""
     unknown: bool = False
     """Whether a model may abstain."""
     paired: bool = False
@@ -181,6 +185,19 @@ class Design(ExperimentRecord):
     def choices(self) -> list[str]:
         """The choices of the models."""
         return [*self.classes, *([UNKNOWN] if self.unknown else [])]
+
+    def kind_of(self, answer: str) -> str:
+        """Return the kind of an answer that is enough to be right; itself where there are none."""
+        return next((kind for kind, answers in self.kinds.items() if answer in answers), answer)
+
+    def is_right(self, said: str | None, answer: str) -> bool:
+        """Tell whether what was said is right where `answer` is."""
+        return said is not None and self.kind_of(said) == self.kind_of(answer)
+
+    @property
+    def told_apart(self) -> list[str]:
+        """The kinds of the right answers, each once: what a model has to tell apart."""
+        return list(dict.fromkeys(map(self.kind_of, self.classes)))
 
     @property
     def task(self) -> str:
@@ -246,6 +263,10 @@ def checked(design: Design, models: list[str]) -> Design:
     if len(set(numbers.values())) > 1:
         counts = ", ".join(f"{number} of {name!r}" for name, number in numbers.items())
         msg = f"every answer needs the same number of arms, so that classes are balanced; there are {counts}"
+        raise BadInput(msg)
+    sizes = {kind: sum(design.kind_of(name) == kind for name in classes) for kind in design.told_apart}
+    if design.kinds and (len(sizes) < 2 or len(set(sizes.values())) > 1 or set(sizes) != set(design.kinds)):  # noqa: PLR2004 - with one kind all is right
+        msg = "every answer is of one of the `kinds`, of which there are two or more with as many answers each"
         raise BadInput(msg)
     if not design.paired and any(claim.kind in {"plain", "drop"} for claim in design.claims):
         msg = "claims about pictures before they were transformed need `paired`"

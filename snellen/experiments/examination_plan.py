@@ -204,7 +204,7 @@ def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
 
 
 def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
-    half = halfway(len(design.classes))
+    half = halfway(len(design.told_apart))
     if question.comparison is not None:
         margin = question.comparison.margin
         return [Claim(kind="better", model=one, other=other, threshold=margin) for one, other in _pairs(question)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from snellen.experiments.constant_answers import constant_answer
 from snellen.experiments.design import Claim, Design
 from snellen.experiments.report import Discussion, Experiment, Finding, Result
 
@@ -110,6 +111,9 @@ def _told(finding: Finding, design: Design) -> str:
 
 
 def _weakest(result: Result) -> str:
+    constant = constant_answer(result)
+    if constant is not None:
+        return f"{result.model} {constant}{' as they were' * result.plain}."
     if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
         return ""
     name, share = min(result.by_class.items(), key=lambda pair: pair[1])

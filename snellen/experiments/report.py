@@ -54,6 +54,8 @@ class Result(_Figure):
     informedness: float | None
     not_understood: list[str] = Field(default_factory=list)
     """A few answers of which no score could be read, quoted."""
+    confusion: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """How often each right choice (first) was answered with each choice (second; "" where there was none)."""
 
 
 class Finding(_Figure):

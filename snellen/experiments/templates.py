@@ -126,6 +126,8 @@ def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
         return
     if others:
         yield _coarse(group, others[0])
+        yield _by_members(group, others)
+        return
     yield _among(group, spread(group.members, FINE))
 
 
@@ -216,7 +218,25 @@ def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
         f"telling {group.name} from {other.name}"[:300],
         f"Is the object in the image {listing(names, 'or')}?"[:300],
         _arms_of(pair, names),
-    )
+    ).model_copy(update={"of_names": True})
+
+
+def _by_members(group: ClassGroup, others: Sequence[ClassGroup]) -> Design:
+    """Some of a group against things of other groups, each by its own name: any of the group is right for one of it."""
+    number = min(FINE // 2, len(group.members))
+    strangers = [name for other in others for name in spread(other.members, 1)]
+    for other in others:
+        strangers += [name for name in spread(other.members, number) if name not in strangers]
+    sides = {group.name: spread(group.members, number), "other things": list(dict.fromkeys(strangers))[:number]}
+    kinds = {kind: [with_article(name) for name in members] for kind, members in sides.items()}
+    names = [name for members in kinds.values() for name in members]
+    return unclaimed(
+        2,
+        f"{group.name[0].upper()}{group.name[1:]} by their own names, against things of other kinds."[:300],
+        f"telling {group.name} from other things"[:300],
+        f"Is the object in the image {listing(names, 'or')}?",
+        [Arm(answer=with_article(name), select=select(name)) for members in sides.values() for name in members],
+    ).model_copy(update={"kinds": kinds})
 
 
 def _among(group: ClassGroup, members: Sequence[str]) -> Design:

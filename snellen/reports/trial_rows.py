@@ -79,7 +79,7 @@ def _choice_rows(
                 ranking, answer = Ranking(trial.scores), chosen(trial, design.choices)
                 yield {
                     **_common(sample, trial), "model": name, "plain": plain, "choices": list(key.choices),
-                    "truth": truth, "target": truth, "said": answer, "right": answer == truth,
+                    "truth": truth, "target": truth, "said": answer, "right": design.is_right(answer, truth),
                     "mean": list(ranking.means), "sum": list(ranking.sums),
                     "tokens": [list(row) for row in trial.scores], "picture": key.pictures[0],
                 }  # fmt: skip

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from snellen.experiments.design import Design
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.protocols import ProtocolExaminer
-from snellen.experiments.report import Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Experiment, Finding, Report, Result, Verdict
+from snellen.experiments.second_wordings import asked_otherwise
 from snellen.profiles import load_profile
 
 PROFILE = load_profile("embedded")
@@ -31,15 +33,19 @@ def report_so_far(query: str, experiments: list[tuple[Verdict, ...]]) -> Report:
     ("query", "experiments", "says", "pending"),
     [
         ("Can it recognize birds?", [("yes",)], "open", True),
-        ("Can it recognize birds?", [("no",)], "no", False),
+        ("Can it recognize birds?", [("no",)], "open", True),
         ("Can it recognize birds?", [("open",)], "open", True),
-        ("Can it recognize birds?", [("open",), ("no",)], "no", False),
-        ("Can it recognize birds?", [("open",), ("yes",)], "open", False),
+        ("Can it recognize birds?", [("open",), ("no",), ("no",)], "no", False),
+        ("Can it recognize birds?", [("open",), ("yes",)], "yes", False),
+        ("Can it count?", [("no",)], "open", True),
+        ("Can it count?", [("no",), ("no",)], "no", False),
+        ("Can it count?", [("open",), ("yes",)], "open", False),
         ("Can it recognize birds?", [("yes",), ("yes",)], "yes", False),
         # Of robustness, the claims are: right in the pictures as they were, and losing more than the margin.
         ("Is it robust to noise?", [("yes", "no")], "open", True),
         ("Is it robust to noise?", [("open", "yes")], "no", False),
-        ("Is it robust to noise?", [("no", "open")], "open", False),
+        ("Is it robust to noise?", [("no", "open")], "open", True),
+        ("Is it robust to noise?", [("no", "open"), ("no", "open")], "open", False),
         ("Is it robust to noise?", [("yes", "open")], "open", True),
         ("Is it robust to noise?", [("yes", "open"), ("yes", "yes")], "no", False),
         ("Is it robust to noise?", [("yes", "open"), ("yes", "no")], "open", False),
@@ -53,12 +59,105 @@ def test_experiments_go_on_as_far_as_they_may_say_more(
     assert (found.says, found.pending) == (says, pending)
 
 
+def result(design: Design, said: str, *, plain: bool = False) -> Result:
+    """Return the result of a model that says one thing of 20 pictures of each class, or nothing but the truth."""
+    confusion = {name: {said or name: 20} for name in design.classes}
+    return Result(
+        model="it", plain=plain, n=40, average=0.5, by_class={}, abstention=None, invalid=0, informedness=0,
+        confusion=confusion,
+    )  # fmt: skip
+
+
+def answered_so(query: str, experiments: list[tuple[str, int | None]]) -> Report:
+    """Return the report so far, with the verdict of each experiment and the place of what the model always said."""
+    report = Report(query=query, models=["it"], alpha=0.05, seed=0)
+    for verdicts, place in experiments:
+        design = EXAMINER.next_design(report)
+        assert design is not None, "no further experiment was wanted"
+        said = "" if place is None else design.classes[place]
+        findings = [
+            Finding(claim=claim, verdict=verdict, n=40, mean=0.5)
+            for claim, verdict in zip(design.claims, verdicts.split(), strict=True)
+        ]
+        results = [result(design, said, plain=plain) for plain in design.conditions]
+        done = Experiment(design=design, rounds=20, findings=findings, results=results)
+        report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    return report
+
+
+@pytest.mark.parametrize(
+    ("query", "experiments", "says", "pending"),
+    [
+        # A name that it does not know decides nothing; its members do, and who fails at these is asked otherwise.
+        ("Can it recognize birds?", [("no", 1)], "open", True),
+        ("Can it recognize birds?", [("no", 1), ("yes", None)], "yes", False),
+        ("Can it recognize birds?", [("no", None), ("no", None)], "open", True),
+        ("Can it recognize birds?", [("no", None), ("no", None), ("no", None)], "no", False),
+        ("Can it recognize birds?", [("no", None), ("no", None), ("yes", None)], "yes", False),
+        ("Can it recognize birds?", [("no", None), ("no", None), ("open", None)], "open", False),
+        # Who knows a kind by its name and not by its members depends on the words.
+        ("Can it recognize birds?", [("yes", None), ("no", None)], "open", True),
+        ("Can it recognize birds?", [("yes", None), ("no", None), ("no", None)], "open", False),
+        ("Can it recognize birds?", [("yes", None), ("no", None), ("yes", None)], "yes", False),
+        # The same answer whatever is shown says nothing of what it sees; one wording to which answers differ does.
+        ("Can it recognize birds?", [("no", None), ("no", 0), ("no", None)], "no", False),
+        ("Can it recognize birds?", [("no", None), ("no", None), ("no", 0)], "no", False),
+        ("Can it recognize birds?", [("no", None), ("no", 0), ("no", 0)], "open", False),
+        ("Can it count?", [("no", None)], "open", True),
+        ("Can it count?", [("no", None), ("no", None)], "no", False),
+        ("Can it count?", [("no", None), ("yes", None)], "open", True),
+        ("Can it count?", [("no", 0), ("no", 0)], "open", True),
+        ("Can it count?", [("no", 0), ("no", 0), ("yes", None)], "yes", False),
+        ("Is it robust to noise?", [("no no", 0)], "open", True),
+        ("Is it robust to noise?", [("no no", None), ("yes no", None)], "open", True),
+        ("Is it robust to noise?", [("no no", None), ("yes no", None), ("yes no", None)], "yes", False),
+        ("Is it robust to noise?", [("no no", 0), ("no no", 0), ("yes yes", None)], "no", False),
+        ("Is it robust to noise?", [("yes no", None), ("no no", 0), ("no no", 0)], "open", False),
+    ],
+)
+def test_who_fails_is_asked_in_other_words_before_it_cannot_do_something(
+    query: str, experiments: list[tuple[str, int | None]], says: Verdict, *, pending: bool
+) -> None:
+    (found,) = EXAMINER.standings(answered_so(query, experiments))
+    assert (found.says, found.pending) == (says, pending)
+
+
+async def test_what_is_said_whatever_is_shown_is_told() -> None:
+    alike = answered_so("Can it recognize birds?", [("no", None), ("no", 0), ("no", 0)])
+    assert EXAMINER.next_design(alike) is None
+    (answer,) = (await EXAMINER.conclude(alike)).answers
+    assert answer.answer == "undecided"
+    names, members, again = (one.design for one in alike.experiments)
+    assert again.question != members.question
+    assert f"asked “{names.question}” it is right in 50 % of 40 pictures" in answer.sentence
+    assert f"asked “{members.question}” it answers “{members.classes[0]}” to 80 of 80 pictures" in answer.sentence
+    words = answered_so("Can it recognize birds?", [("yes", None), ("no", None), ("no", None)])
+    (answer,) = (await EXAMINER.conclude(words)).answers
+    assert answer.sentence.startswith("it: cannot be said, because that depends on the words: asked “")
+    (answer,) = (await EXAMINER.conclude(answered_so("Can it recognize birds?", [("no", 1), ("yes", None)]))).answers
+    assert answer.answer == "yes"
+    assert "to 40 of 40 pictures, whatever they show" in answer.sentence
+
+
+@pytest.mark.parametrize(
+    "query", ["Can it recognize birds?", "Can it count?", "Can it tell left from right?", "Can it notice blur?"]
+)
+def test_a_second_wording_asks_the_same_of_the_same_pictures(query: str) -> None:
+    design = EXAMINER.next_design(Report(query=query, models=["it"], alpha=0.05, seed=0))
+    assert design is not None
+    other = asked_otherwise(design)
+    assert other.classes == design.classes[::-1]
+    assert other.asked(other.arms[0]) != design.asked(design.arms[-1])
+    pictures = [(arm.answer, arm.select, arm.transform) for arm in design.arms]
+    assert sorted(map(str, pictures)) == sorted(str((arm.answer, arm.select, arm.transform)) for arm in other.arms)
+
+
 @pytest.mark.parametrize(
     ("experiments", "moot"),
     [
-        ([("no", "no")], True),
-        ([("yes", "no"), ("no", "open")], True),
-        ([("yes", "open"), ("no", "open")], False),
+        ([("no", "no"), ("no", "no")], True),
+        ([("yes", "no"), ("no", "open"), ("no", "open")], True),
+        ([("yes", "open"), ("no", "open"), ("no", "open")], False),
     ],
 )
 async def test_nothing_more_is_asked_of_who_has_nothing_to_lose(

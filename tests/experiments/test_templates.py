@@ -153,7 +153,10 @@ def test_everyday_classes_are_examined_where_there_is_no_world() -> None:
     hub = load_profile("hub")
     subjects = Subjects.of(hub)
     (part,) = planned(understood("Can models recognize dogs?", ["clip"], hub).query, subjects, ["clip"]).parts
-    coarse, fine = part.designs
-    assert "a dog" in coarse.classes
-    assert len(fine.classes) == 4
-    assert {arm.select.arguments["class_name"] for arm in fine.arms} <= set(subjects.groups["dogs"].members)
+    by_name, by_members = part.designs
+    assert "a dog" in by_name.classes
+    assert by_name.of_names
+    shown = {arm.answer: arm.select.arguments["class_name"] for arm in by_members.arms}
+    dogs = set(subjects.groups["dogs"].members)
+    assert [kind for kind in by_members.kinds if {shown[name] for name in by_members.kinds[kind]} <= dogs] == ["dogs"]
+    assert len(by_members.told_apart) == 2

@@ -66,12 +66,21 @@ async def test_robust_models_and_fragile_ones_are_told_apart(tmp_path: Path) -> 
 async def test_abilities_are_climbed_to_the_first_that_is_missing(tmp_path: Path) -> None:
     coarse: Callable[..., float] = lambda question, _: 0.97 if len(question.choices) == 2 else 0.3  # noqa: E731
     oracle = Oracle({"sound": GOOD, "poor": POOR, "coarse": coarse})
-    report = await investigated(tmp_path, oracle, "Can these models recognize birds?")
+    report = await investigated(tmp_path, oracle, "Can these models count?", budget={"experiments": 8})
     assert {answer.about: verdict_of(answer) for answer in report.answers} == {
         "sound": "yes",
         "poor": "no",
         "coarse": "no",
     }
+
+
+async def test_who_fails_in_one_wording_alone_does_not_fail(tmp_path: Path) -> None:
+    wording: Callable[..., float] = lambda question, _: 0.97 if question.text == "What is in the image?" else 0.3  # noqa: E731
+    report = await investigated(tmp_path, Oracle({"picky": wording, "poor": POOR}), "Can these models recognize birds?")
+    assert [verdict_of(answer) for answer in report.answers] == ["yes", "no"]
+    told = report.answers[0].sentence
+    assert "asked “Is the object in the image a bird or a food?” it is right in " in told
+    assert told.count(" asked “") == 2
 
 
 async def test_the_better_of_two_is_found(tmp_path: Path) -> None:
@@ -226,25 +235,25 @@ async def test_what_is_asked_of_how_a_picture_was_changed_does_not_rest_on_what_
 
 
 async def test_pictures_that_would_hardly_decide_anything_are_not_made(tmp_path: Path) -> None:
-    oracle = Oracle({"middling": lambda question, _: 0.75 if "food" in question.text else 0.97})
-    report = await investigated(tmp_path, oracle, "Can middling recognize birds?", budget={"images": 800})
+    oracle = Oracle({"middling": lambda question, _: 0.75 if len(question.choices) == 2 else 0.97})
+    report = await investigated(tmp_path, oracle, "Can middling count?", budget={"images": 800})
     assert verdict_of(report.answers[0]) == "open"
     assert "more pictures are unlikely to settle it" in report.experiments[0].stopped
     assert report.images < 600
 
 
 async def test_a_harder_rung_may_decide_what_the_easy_one_does_not(tmp_path: Path) -> None:
-    oracle = Oracle({"middling": lambda question, _: 0.75 if "food" in question.text else 0.3})
-    report = await investigated(tmp_path, oracle, "Can middling recognize birds?", budget={"images": 400})
-    assert [one.findings[0].verdict for one in report.experiments] == ["open", "no"]
+    oracle = Oracle({"middling": lambda question, _: 0.75 if len(question.choices) == 2 else 0.3})
+    report = await investigated(tmp_path, oracle, "Can middling count?", budget={"images": 400})
+    assert [one.findings[0].verdict for one in report.experiments] == ["open", "no", "no"]
     assert verdict_of(report.answers[0]) == "no"
     assert report.again is None, "the easy rung makes no difference any more"
 
 
 async def test_what_is_left_of_the_budget_goes_to_the_open_claims_that_matter(tmp_path: Path) -> None:
-    rates = {"middling": lambda *_: 0.84, "sound": lambda *_: 0.97}
-    query, budget = "Can models recognize birds?", {"images": 300}
-    report = await investigated(tmp_path, Oracle(rates), query, budget=budget, seed=0)
+    close: Callable[..., float] = lambda question, _: 0.84 if len(question.choices) == 2 else 0.97  # noqa: E731
+    oracle = Oracle({"middling": close, "sound": GOOD})
+    report = await investigated(tmp_path, oracle, "Can models count?", budget={"images": 300}, seed=1)
     first = report.experiments[0]
     assert report.again == 0
     assert first.images > 150, "half of the budget was its share"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from snellen.experiments.report import Verdict
+from typing import TYPE_CHECKING
+
 from snellen.reasoning.queries.echo import ability_in_words, condition_in_words, percent
 from snellen.reasoning.queries.model_query import ModelQuestion, Recognise
+
+if TYPE_CHECKING:
+    from snellen.experiments.report import Verdict
+    from snellen.experiments.standings import ModelStanding
 
 
 def property_of(about: str, question: ModelQuestion) -> str:
@@ -31,20 +36,19 @@ def property_of(about: str, question: ModelQuestion) -> str:
     return f"robust to {_condition(question)}{_while(question)}" if question.robust else f"good at {_what(question)}"
 
 
-def sentence_of(about: str, says: Verdict, moot: str, question: ModelQuestion, reason: str) -> str:
+def sentence_of(standing: ModelStanding, question: ModelQuestion, reason: str) -> str:
     """Say whether it holds, and what decided.
 
     Args:
-        about: The model, or the two that are compared.
-        says: Whether the property holds.
-        moot: Why there is no answer, where it is not for lack of evidence.
+        standing: Of the model, or of the two that are compared.
         question: The question.
         reason: What decided, with its figures; nothing where there is nothing.
     """
+    if standing.moot:
+        return f"{standing.about}: cannot be said, because {standing.moot}."[:400]
     because = f": {reason}" if reason else ""
-    if moot:
-        return f"{about}: cannot be said, because {moot}."[:400]
-    return f"{_claimed(about, says, question)}{because}."[:400]
+    form = f"; {standing.form}" if standing.form else ""
+    return f"{_claimed(standing.about, standing.says, question)}{because}{form}."[:400]
 
 
 def _claimed(about: str, says: Verdict, question: ModelQuestion) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +13,7 @@ from snellen.experiments.report import Result
 from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialKey
 from snellen.models.under_test import Ranking
-from snellen.scoring import Chosen, Observations, choice_metrics, confidence_interval
+from snellen.scoring import ChoiceMetrics, Chosen, Observations, choice_metrics, confidence_interval
 from snellen.tools.samples import select
 from snellen.tools.transforms import ParameterOutOfRange, apply
 
@@ -158,22 +158,30 @@ class EvaluatedChoices:
                 for sample, choice in choices.items()
                 if RoundPart(sample.round, sample.arm) in seen.by_unit
             ]
-            unknown = UNKNOWN if self.design.unknown else None
-            metrics = choice_metrics(answers, self.design.choices, unknown=unknown)
+            metrics, exact = self._metrics(answers, self.design.kind_of), self._metrics(answers, str)
             span = confidence_interval(seen, alpha=alpha)
             results.append(
                 Result(
                     model=name, plain=plain, n=len(seen), unit=self.design.unit.name, average=metrics.average,
                     interval=(span.low, span.high), error_rate=alpha, interval_kind="confidence sequence",
                     by_class=metrics.by_class, abstention=metrics.abstention, invalid=metrics.invalid,
-                    informedness=metrics.informedness,
+                    informedness=metrics.informedness, confusion=exact.confusion,
                 )
             )  # fmt: skip
         return results
 
+    def _metrics(self, answers: Sequence[Chosen], kind: Callable[[str], str]) -> ChoiceMetrics:
+        """Measure answers by their kinds, or as they are."""
+        told = [Chosen(kind(one.truth), None if one.said is None else kind(one.said)) for one in answers]
+        choices = list(dict.fromkeys(map(kind, self.design.choices)))
+        return choice_metrics(told, choices, unknown=UNKNOWN if self.design.unknown else None)
+
     def _right(self, model: str, *, plain: bool) -> dict[Sample, float]:
         choices = self.choices.get((model, plain), {})
-        return {sample: float(choice == self.design.arms[sample.arm].answer) for sample, choice in choices.items()}
+        arms = self.design.arms
+        return {
+            sample: float(self.design.is_right(choice, arms[sample.arm].answer)) for sample, choice in choices.items()
+        }
 
     def _observed(self, values: Mapping[Sample, float]) -> Observations:
         parts = {RoundPart(sample.round, sample.arm): value for sample, value in values.items()}

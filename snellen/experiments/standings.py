@@ -1,0 +1,270 @@
+"""Standings of models in a question: what the experiments so far say, and whether a further one may change it.
+
+Who fails at an experiment is asked the same in other words (`second_wordings`); who manages that has not failed to see.
+Neither has who answers the same whatever is shown (`constant_answers`), or fails at the name of a group ("a bird"): the
+experiments after that one decide, and where there is none, there is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from snellen.experiments.constant_answers import constant_answer_to
+from snellen.experiments.design import Claim, Design
+from snellen.experiments.examination_plan import ExaminedQuestion
+from snellen.experiments.report import Experiment, Finding, Verdict
+from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
+from snellen.reasoning.queries.model_query import IdentifyType, ModelQuestion
+
+
+@dataclass(frozen=True)
+class ModelStanding:
+    """Standing of a model, or of two that are compared, in a question, as far as is known.
+
+    Attributes:
+        about: The model, or the two.
+        says: Whether what the question is about holds, as far as is known: it is good, robust, within a bound, better.
+        pending: Whether a further experiment may change it.
+        decisive: The verdict of the claims that the answer rests on.
+        moot: Why there is no answer, other than too little evidence.
+        claimed: Whom its claims are about: `Claim.about`.
+        form: At which questions it failed as such: it said one thing whatever it was shown, or does not know a name.
+        again: The place of the experiment that it is to be asked in other words; None for the next one.
+    """
+
+    about: str
+    says: Verdict
+    pending: bool
+    decisive: Verdict
+    moot: str = ""
+    claimed: tuple[str, ...] = ()
+    form: str = ""
+    again: int | None = None
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """The outcome of one experiment for one model, or for two that are compared.
+
+    Attributes:
+        design: The experiment, in the words that count.
+        findings: About the model.
+        form: Failures of form, in sentences without their subject; each says nothing about what a model sees.
+        counts: Whether the findings say something about what it sees.
+        is_repeated: Whether it was asked in other words, too.
+    """
+
+    design: Design
+    findings: Sequence[Finding]
+    form: tuple[str, ...] = ()
+    counts: bool = True
+    is_repeated: bool = False
+
+    @classmethod
+    def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
+        """Return the outcome of an experiment with the findings about a model."""
+        outcome = cls(experiment.design, findings)
+        able = next((one for one in findings if one.claim.kind in {"ability", "plain"}), None)
+        if able is None or able.verdict == "yes":
+            return outcome
+        constant = constant_answer_to(able.claim, experiment) if able.verdict == "no" else None
+        if constant is not None:
+            asked = f"asked “{experiment.design.question}” it {constant}"
+            return replace(outcome, form=(asked,), counts=False)
+        return replace(outcome, form=(outcome.asked,), counts=False) if experiment.design.of_names else outcome
+
+    @property
+    def failed(self) -> bool:
+        """True where the model was not right often enough, before pictures were transformed or without."""
+        return any(one.verdict == "no" and one.claim.kind in {"ability", "plain"} for one in self.findings)
+
+    def together(self, again: ModelOutcome) -> ModelOutcome:
+        """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
+        one = again if again.counts or not self.counts else self
+        first = self.form or (() if one.failed else (self.asked,))
+        return replace(one, form=(*first, *again.form), is_repeated=True)
+
+    @property
+    def asked(self) -> str:
+        """What it was asked, and how often it was right."""
+        able = next(one for one in self.findings if one.claim.kind in {"ability", "plain"})
+        return f"asked “{self.design.question}” it is right in {100 * able.mean:.0f} % of {able.n} pictures"
+
+    def verdicts(self, *kinds: str) -> list[Verdict]:
+        """Return the verdicts of claims of some kinds; of all where none is named."""
+        return [one.verdict for one in self.findings if not kinds or one.claim.kind in kinds]
+
+
+_TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
+
+
+def experiments_of(parts: Sequence[ExaminedQuestion], experiments: Sequence[Experiment]) -> list[list[Experiment]]:
+    """Return the experiments that were begun for each question, in their order.
+
+    One that a person edited goes to the first question that has fewest and still lacks one.
+    """
+    done: list[list[Experiment]] = [[] for _ in parts]
+    for experiment in experiments:
+        matching = [number for number, part in enumerate(parts) if _may_follow(part, done[number], experiment.design)]
+        lacking = [number for number, part in enumerate(parts) if len(_planned(done[number])) < len(part.designs)]
+        candidates = matching or lacking or [0]
+        done[min(candidates, key=lambda number: len(done[number]))].append(experiment)
+    return done
+
+
+def _planned(experiments: Sequence[Experiment]) -> list[Experiment]:
+    return [one for one in experiments if not is_second_wording(one.design)]
+
+
+def _may_follow(part: ExaminedQuestion, done: Sequence[Experiment], design: Design) -> bool:
+    """Tell whether a design is that of the next experiment of a question, or one of the last ones in other words."""
+    number = len(_planned(done))
+    following = [asked_otherwise(one) for one in part.designs[:number]] if is_second_wording(design) else []
+    return any(
+        all(
+            getattr(planned, name) == getattr(design, name)
+            for name in ("skill", "condition", "question", "purpose", "paired")
+        )
+        and set(design.claims) <= set(planned.claims)
+        for planned in following or part.designs[number : number + 1]
+    )
+
+
+def next_of(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> Design | None:
+    """Return the next experiment of a question, with the claims about those whose standing it may change.
+
+    Args:
+        part: The question.
+        experiments: Those that were begun for it.
+    """
+    pending = [one for one in standings(part, experiments) if one.pending]
+    if not pending:
+        return None
+    again = [one.again for one in pending if one.again is not None]
+    wanted = min(again, default=None)
+    number = len(_planned(experiments))
+    design = part.designs[number] if wanted is None else asked_otherwise(part.designs[wanted])
+    names = {one.about for one in pending if one.again == wanted}
+    claims = [claim for claim in design.claims if about(claim, part.question) in names]
+    return design.model_copy(update={"claims": claims})
+
+
+def about(claim: Claim, question: ModelQuestion) -> str:
+    """Name the model that a claim is about, or both, in the order of the question, whichever is said to be better."""
+    if not claim.other:
+        return claim.model
+    order = question.models.index
+    return " and ".join(sorted((claim.model, claim.other), key=order))
+
+
+def standings(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelStanding]:
+    """Return where every model, or every pair that is compared, stands in a question."""
+    names = dict.fromkeys(about(claim, part.question) for claim in part.designs[0].claims)
+    return [_standing(name, part, experiments) for name in names]
+
+
+def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelOutcome]:
+    """Return what each planned experiment gave for a model, both of its wordings together."""
+    outcomes: list[ModelOutcome] = []
+    for experiment in experiments:
+        findings = [one for one in experiment.findings if about(one.claim, part.question) == name]
+        outcome = ModelOutcome.of(experiment, findings)
+        if not is_second_wording(experiment.design):
+            outcomes.append(outcome)
+            continue
+        for place, planned in enumerate(part.designs[: len(outcomes)]):
+            if findings and asked_otherwise(planned).purpose == experiment.design.purpose:
+                outcomes[place] = outcomes[place].together(outcome)
+    return outcomes
+
+
+def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
+    question = part.question
+    claimed = tuple(dict.fromkeys(one.about for one in part.designs[0].claims if about(one, question) == name))
+    outcomes = outcomes_of(name, part, experiments)
+    trouble = next((one.trouble for each in outcomes for one in each.findings if one.trouble), "")
+    if trouble:
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=trouble, claimed=claimed)
+    form = "; ".join(each for one in outcomes for each in one.form)
+    left = len(outcomes) < len(part.designs)
+    if question.comparison is not None:
+        standing = _comparison(name, question, outcomes, left=left)
+    else:
+        turn = question.threshold is not None and question.threshold.above == question.robust
+        doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
+        if doubtful:
+            standing = ModelStanding(name, "open", pending=True, decisive="open", again=doubtful[0])
+        elif question.robust:
+            standing = _robustness(name, outcomes, left=left)
+        else:
+            standing = _ability(name, question, outcomes, left=left)
+        if not left and not doubtful and outcomes and not outcomes[-1].counts and standing.says == "open":
+            standing = replace(standing, moot=standing.moot or form)
+        standing = replace(standing, says=_TURNED[standing.says] if turn else standing.says)
+    return replace(standing, claimed=claimed, form=form)
+
+
+def _is_asked_again(outcome: ModelOutcome) -> bool:
+    """Tell whether a failure is only one in the words of the question, as far as is known."""
+    return outcome.failed and not outcome.is_repeated and not outcome.design.of_names
+
+
+def _ability(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model is good in all experiments, as far as they say what it sees."""
+    verdicts = [verdict for one in outcomes if one.counts for verdict in one.verdicts()]
+    ability = question.ability
+    together = isinstance(ability, IdentifyType) and len(ability.condition.types) > 1
+    if "no" in verdicts:
+        named = [one for one in outcomes if one.design.of_names and "yes" in one.verdicts()]
+        if named:  # and it manages that: what it sees is not what differs
+            others = [one for one in outcomes if "no" in one.verdicts()]
+            moot = "that depends on the words: " + "; ".join(one.asked for one in (*named, *others))
+            return ModelStanding(name, "open", pending=False, decisive="no", moot=moot)
+        return ModelStanding(name, "no", pending=together and left, decisive="no")
+    if "open" in verdicts or left or not outcomes:
+        return ModelStanding(name, "open", pending=left, decisive="open" if "open" in verdicts else "yes")
+    if not outcomes[-1].counts or (together and not all(one.counts for one in outcomes)):
+        return ModelStanding(name, "open", pending=False, decisive="no")
+    return ModelStanding(name, "yes", pending=False, decisive="yes")
+
+
+def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether the first of two is better, or both are alike."""
+    findings = [one for each in outcomes for one in each.findings]
+    decided = [one for one in findings if one.verdict != "open"]
+    how, margin = (question.comparison.how, question.comparison.margin) if question.comparison else ("better", 0)
+    if how == "alike" or (how == "best" and margin > 0):
+        first = next((one for one in decided if one.verdict == "yes"), None)
+        if first is not None:
+            is_first = question.models.index(first.claim.model) < question.models.index(first.claim.other)
+            says: Verdict = "no" if how == "alike" or not is_first else "yes"
+            return ModelStanding(name, says, pending=False, decisive="yes")
+        ruled_out = bool(outcomes) and all(one.verdict == "no" for one in findings)
+        if how == "alike" and ruled_out and not left:
+            return ModelStanding(name, "yes", pending=False, decisive="no")
+        return ModelStanding(name, "open", pending=left, decisive="no" if ruled_out else "open")
+    verdict: Verdict = decided[0].verdict if decided else "open"
+    says = _TURNED[verdict] if how == "as good" else verdict
+    return ModelStanding(name, says, pending=left and verdict == "open", decisive=verdict)
+
+
+def _robustness(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model loses nothing in all experiments that say what it sees in the plain pictures."""
+    seeing = [one for one in outcomes if one.counts]
+    drops = [verdict for one in seeing for verdict in one.verdicts("drop")]
+    plain = [verdict for one in seeing for verdict in one.verdicts("plain")]
+    if "yes" in drops:
+        return ModelStanding(name, "no", pending=False, decisive="yes")
+    if "no" in plain:
+        # What it loses of what it does recognize may still be decided; of what it does not, there is nothing to lose.
+        if any(drop == "open" and seen != "no" for drop, seen in zip(drops, plain, strict=True)):
+            return ModelStanding(name, "open", pending=False, decisive="open")
+        moot = "it does not recognize enough in the pictures as they were to lose anything"
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=moot)
+    if "open" in drops or left or not outcomes:
+        return ModelStanding(name, "open", pending=left, decisive="open" if "open" in drops else "no")
+    if not outcomes[-1].counts:
+        return ModelStanding(name, "open", pending=False, decisive="no")
+    return ModelStanding(name, "yes", pending=False, decisive="no")
