@@ -5,7 +5,8 @@
 Random well-typed meanings about random scenes of known concepts are evaluated twice: by their denotation on the scene
 graph, and by the program that they compile to, with perfect sight (`benchmarks.oracle`). Where a presupposition fails,
 the program must answer with the sentence of the denotation. No claim is made of what is ambiguous ("the dog" of two) or
-not known. Echoes are compared over all meanings: two may be equal only where the canonical forms are.
+not known. Echoes are compared over all meanings: two may be equal only where the canonical forms are. Reading
+an echo gives its meaning back.
 """
 
 from __future__ import annotations
@@ -24,18 +25,23 @@ from benchmarks.random_meanings import MeaningSampler
 from snellen.microworld.concepts import vocabulary
 from snellen.microworld.drawing import truths
 from snellen.microworld.scenes import Dice, Scene, caption, recipe, sample_scene
+from snellen.profiles import load_profile
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.compilation import compile_meaning
 from snellen.reasoning.meanings.denotation import Denotation, Depicted, Edited, Undefined, denotation
 from snellen.reasoning.meanings.echo import echo
+from snellen.reasoning.meanings.echo_reader import read_echo
 from snellen.reasoning.meanings.meanings import CheckEach, IfThen, ListEach, Meaning, Several, write_part
 from snellen.reasoning.meanings.scene import Entity
+from snellen.reasoning.reading.lexical_entries import known_names
 from snellen.tools.program import ProgramError, StepRecord
 
 EDITS: Final = {
     "colour pop": "COLORPOP", "blur the rest": "BGBLUR", "replace": "REPLACE", "remove": "REPLACE", "emoji": "EMOJI",
     "tag": "TAG", "crop": "CROP",
 }  # fmt: skip
+NAMES: Final = known_names(load_profile("embedded").facts_path())
+"""The names that random meanings have."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +71,14 @@ class LawReport:
         cases: Meanings by the kind of their denotation; "too long" where a program would pass the limits.
         failures: Echo, program, denotation and answer of each meaning whose program answered otherwise.
         same_echoes: Echoes of meanings that differ.
+        not_read_back: Echoes that are not read as the meanings that they say.
         seconds: Wall-clock seconds.
     """
 
     cases: Counter[str] = field(default_factory=Counter)
     failures: list[dict[str, str]] = field(default_factory=list)
     same_echoes: list[str] = field(default_factory=list)
+    not_read_back: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
@@ -175,6 +183,8 @@ def measure(number: int, seed: int) -> LawReport:
             continue
         sentence = echo(case.meaning)
         echoes[sentence].add(write_part(case.meaning))
+        if read_echo(sentence, NAMES) != case.meaning:
+            report.not_read_back.append(sentence)
         report.cases[_kind(case.denotation)] += 1
         if case.holds is False:
             report.failures.append(
@@ -216,7 +226,8 @@ def main() -> None:
     for failure in report.failures[:20]:
         print("\n".join(failure.values()), end="\n\n")
     print(dict(report.cases), f"{len(report.failures)} failures", f"{report.seconds:.0f} s")
-    print(*report.same_echoes, sep="\n")
+    print(len(report.not_read_back), "not read back")
+    print(*report.same_echoes, *report.not_read_back, sep="\n")
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class ModelOutcome:
 
     @property
     def asked(self) -> str:
-        """What it was asked, and how often it was right."""
+        """The question, and how often it was right."""
         able = next(one for one in self.findings if one.claim.kind in {"ability", "plain"})
         return f"asked “{self.design.question}” it is right in {100 * able.mean:.0f} % of {able.n} pictures"
 

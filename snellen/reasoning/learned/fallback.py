@@ -59,7 +59,7 @@ def read(instruction: str, pictures: int, facts_file: Path | None, *, names: fro
         names: Further names of things.
     """
     reading = read_by_grammar(instruction, pictures, facts_file, names=names, open_=facts_file is None)
-    if facts_file is None or not pictures or isinstance(reading, Ambiguous):
+    if facts_file is None or not pictures or isinstance(reading, Ambiguous) or is_echo(instruction, reading):
         return reading
     guesses = guessed(instruction, pictures, facts_file, names)
     if isinstance(reading, Understood):
@@ -70,6 +70,11 @@ def read(instruction: str, pictures: int, facts_file: Path | None, *, names: fro
     if isinstance(settled, Understood):
         return settled
     return after_a_story(instruction, pictures, facts_file, names) or settled
+
+
+def is_echo(text: str, reading: Reading) -> bool:
+    """Tell whether a text is the echo of its reading, word for word: then it means that for sure."""
+    return isinstance(reading, Understood) and echo(canonical(reading.meaning)) == text.strip()
 
 
 def after_a_story(

@@ -31,17 +31,17 @@ from snellen.reasoning.meanings.meanings import (
 from snellen.reasoning.meanings.phrases import chain, counted_things, noun_phrase, number_word, predicate
 from snellen.reasoning.meanings.things import Everything, PictureName, Things
 
-_JOINTS = {"and": ", and ", "or": ", or ", "exactly one": ", or "}
-_ORDERS = {
+JOINTS = {"and": ", and ", "or": ", or ", "exactly one": ", or "}
+ORDERS = {
     "leftmost": "from left to right", "rightmost": "from right to left", "topmost": "from top to bottom",
     "bottommost": "from bottom to top", "largest": "from the largest to the smallest",
     "smallest": "from the smallest to the largest",
 }  # fmt: skip
-_QUESTIONS = {
+QUESTIONS = {
     "name": "What {be} {things}?", "colour": "What colour {be} {things}?", "size": "What size {be} {things}?",
     "place": "Where in the picture {be} {things}?", "ground": "What background {be} {things} on?",
 }  # fmt: skip
-_LISTED = {
+LISTED = {
     "name": "names", "colour": "colours", "size": "sizes", "place": "places", "ground": "backgrounds",
 }  # fmt: skip
 
@@ -67,7 +67,7 @@ def _question(meaning: Count | Query | QuerySetting | Choose | ChooseCount) -> s
             return _count(meaning)
         case Query():
             phrase = noun_phrase(meaning.things)
-            return _QUESTIONS[meaning.what].format(be="are" if phrase.is_plural else "is", things=phrase.text)
+            return QUESTIONS[meaning.what].format(be="are" if phrase.is_plural else "is", things=phrase.text)
         case QuerySetting():
             return f"What is the {meaning.aspect}{_of_picture(meaning.picture)}?"
         case Choose():
@@ -79,12 +79,12 @@ def _question(meaning: Count | Query | QuerySetting | Choose | ChooseCount) -> s
 def _request(meaning: ListEach | CheckEach | Describe | Say | EditPicture) -> str:
     match meaning:
         case CheckEach():
-            order = f", {_ORDERS[meaning.order]}" if meaning.order else ""
+            order = f", {ORDERS[meaning.order]}" if meaning.order else ""
             clause = predicate(meaning.property, is_plural=False)
             return f"For each of {noun_phrase(meaning.things).text}{order}, say whether it {clause}."
         case ListEach():
-            order = f", {_ORDERS[meaning.order]}" if meaning.order else ""
-            return f"List the {_LISTED[meaning.what]} of {noun_phrase(meaning.things).text}{order}."
+            order = f", {ORDERS[meaning.order]}" if meaning.order else ""
+            return f"List the {LISTED[meaning.what]} of {noun_phrase(meaning.things).text}{order}."
         case Describe(things=Everything(picture=picture)):
             return f"Describe the {_picture(picture)}."
         case Describe():
@@ -118,7 +118,7 @@ def statement(truth: Truth) -> str:
         case SettingsAlike():
             return f"the {truth.aspect} is the same in both pictures"
         case Junction():
-            parts = _JOINTS[truth.how].join(_unit(each) for each in truth.parts)
+            parts = JOINTS[truth.how].join(_unit(each) for each in truth.parts)
             return f"exactly one of these holds: {parts}" if truth.how == "exactly one" else parts
         case Negation():
             return f"it is not true that {_unit(truth.truth)}"
@@ -171,7 +171,9 @@ def _count(meaning: Count) -> str:
     kinds = "kinds of " * meaning.kinds
     if meaning.more_than is not None:
         one, other = _several_of(meaning.things, is_followed=True), _several_of(meaning.more_than)
-        return f"How many more {kinds}{one} than {kinds}{other} are there?"
+        if meaning.kinds:  # "kinds of dogs", "kinds of the two largest dogs"
+            one, other = (f"kinds of {each.removeprefix('of ')}" for each in (one, other))
+        return f"How many more {one} than {other} are there?"
     base, properties = chain(meaning.things)
     if not isinstance(base, Everything):
         return f"How many {kinds or 'of '}{noun_phrase(meaning.things).closed} are there?"
@@ -186,9 +188,10 @@ def _whether(truth: Truth) -> str:
             return f"{verb.capitalize()} there {clause.removeprefix(f'there {verb} ')}?"
     if isinstance(truth, Are) and truth.share == "all":
         phrase = noun_phrase(truth.things)
-        verb, _, rest = predicate(truth.property, is_plural=phrase.is_plural).partition(" ")
+        said = predicate(truth.property, is_plural=phrase.is_plural)
+        verb, _, rest = said.partition(" ")
         if verb in {"is", "are"} and not phrase.is_open:
-            return f"{verb.capitalize()} {clause.partition(f' {verb} ')[0]} {rest}?"
+            return f"{verb.capitalize()} {clause.removesuffix(f' {said}')} {rest}?"
     return f"Is it true that {clause}?"
 
 

@@ -37,15 +37,15 @@ from snellen.reasoning.meanings.things import (
 Form: TypeAlias = Literal["the", "any", "a", "bare"]
 """The article: "the dogs", "any dog", "a dog", "dogs"."""
 NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_ORDINALS: Final = (
+ORDINALS: Final = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
     *("eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth"),
     *("nineteenth", "twentieth"),
 )
-_RELATIONS: Final = {"left of": "to the left of", "right of": "to the right of"}
-_FROM: Final = {"leftmost": "left", "rightmost": "right", "topmost": "top", "bottommost": "bottom"}
-_PICTURES: Final = {"left": " in the left picture", "right": " in the right picture", "both": " in the two pictures"}
-_PLACED: Final = (IsAt, InLine, InRelation, IsBetween, IsLike)
+RELATIONS: Final = {"left of": "to the left of", "right of": "to the right of"}
+SIDES_OF_EXTREMES: Final = {"leftmost": "left", "rightmost": "right", "topmost": "top", "bottommost": "bottom"}
+PICTURES: Final = {"left": " in the left picture", "right": " in the right picture", "both": " in the two pictures"}
+PLACED: Final = (IsAt, InLine, InRelation, IsBetween, IsLike)
 """Properties that follow a noun without "that is"."""
 
 
@@ -95,7 +95,7 @@ def noun_phrase(things: Things, form: Form = "the", *, is_nested: bool = False) 
     if isinstance(base, Everything):
         return _of_everything(base, properties, form, is_nested=is_nested)
     if properties:
-        return _of_another(base, properties, is_plural=form in {"the", "bare"})
+        return _of_another(base, properties, "the ones" if form in {"the", "bare"} else "any one")
     match base:
         case One():
             return _one(base, is_nested=is_nested)
@@ -115,16 +115,18 @@ def _one(things: One, *, is_nested: bool) -> NounPhrase:
         phrase = _of_everything(base, properties, "bare", is_nested=is_nested, is_plural=False)
         return NounPhrase(f"the {phrase.text}", phrase.is_open, is_plural=False)
     if properties:
-        return _of_another(base, properties, is_plural=False)
+        return _of_another(base, properties, "the one")
     return NounPhrase(f"the only one of {noun_phrase(base).closed}", is_plural=False)
 
 
-def _of_another(base: Things, properties: Sequence[Property], *, is_plural: bool) -> NounPhrase:
+def _of_another(
+    base: Things, properties: Sequence[Property], which: Literal["the ones", "any one", "the one"]
+) -> NounPhrase:
+    is_plural = which == "the ones"
     clauses = " and ".join(
         f"that {predicate(each, is_plural=is_plural, is_last=each is properties[-1])}" for each in properties
     )
-    text = f"the one{'s' * is_plural} of {noun_phrase(base).closed} {clauses}"
-    return NounPhrase(text, is_open=True, is_plural=is_plural)
+    return NounPhrase(f"{which} of {noun_phrase(base).closed} {clauses}", is_open=True, is_plural=is_plural)
 
 
 def _of_everything(
@@ -136,13 +138,13 @@ def _of_everything(
     article = {"the": "all the " if invariant else "the ", "any": "any "}.get(form, "")
     text = with_article(noun) if form == "a" else article + noun
     after = _after_noun(properties, is_plural=is_plural, is_nested=is_nested)
-    return NounPhrase(text + _PICTURES.get(base.picture, "") + after, is_open=bool(after), is_plural=is_plural)
+    return NounPhrase(text + PICTURES.get(base.picture, "") + after, is_open=bool(after), is_plural=is_plural)
 
 
 def counted_things(base: Everything, properties: Sequence[Property]) -> tuple[str, str]:
     """Return what is said of filtered things before and after "are there": "cats", " to the left of the house"."""
     after = _after_noun(properties, is_plural=True, is_nested=False)
-    return _noun(properties, is_plural=True), _PICTURES.get(base.picture, "") + after
+    return _noun(properties, is_plural=True), PICTURES.get(base.picture, "") + after
 
 
 def _noun(properties: Sequence[Property], *, is_plural: bool) -> str:
@@ -172,7 +174,7 @@ def _after_noun(properties: Sequence[Property], *, is_plural: bool, is_nested: b
     said = []
     for each in after:
         clause = predicate(each, is_plural=is_plural, is_last=each is after[-1])
-        is_bare = isinstance(each, _PLACED) and not is_nested
+        is_bare = isinstance(each, PLACED) and not is_nested
         said.append(clause.partition(" ")[2] if is_bare else f"that {clause}")
     return "".join(f"{' and' if number else ''} {clause}" for number, clause in enumerate(said))
 
@@ -193,9 +195,9 @@ def _ordinal(things: Ordinal) -> NounPhrase:
 
 def _ordered(things: Ordinal, noun: str) -> str:
     """Put a noun, or none, into an order: "second dog from the left", "two largest"."""
-    order, rank, last = things.order, _ORDINALS[things.rank - 1], things.rank + things.count - 1
+    order, rank, last = things.order, ORDINALS[things.rank - 1], things.rank + things.count - 1
     if last > things.rank:
-        rank = number_word(things.count) if things.rank == 1 else f"{rank} to {_ORDINALS[last - 1]}"
+        rank = number_word(things.count) if things.rank == 1 else f"{rank} to {ORDINALS[last - 1]}"
     match order:
         case Nearness(side=None):
             near = noun_phrase(order.of, "any", is_nested=True)
@@ -205,14 +207,14 @@ def _ordered(things: Ordinal, noun: str) -> str:
         case Nearness():
             near = noun_phrase(order.of, "any", is_nested=True)
             rank = f"first {rank}" if rank in NUMBERS else rank
-            words = [rank, noun, _RELATIONS.get(order.side or "", order.side or ""), near.text if noun else near.closed]
+            words = [rank, noun, RELATIONS.get(order.side or "", order.side or ""), near.text if noun else near.closed]
         case ByExtreme(extreme="largest" | "smallest"):
             words = ["" if rank == "first" else rank, order.extreme, noun]
         case _ if rank == "first":
             words = [order.extreme, noun]
         case _:
             rank = f"first {rank}" if rank in NUMBERS else rank
-            words = [rank, noun, "from the", _FROM[order.extreme]]
+            words = [rank, noun, "from the", SIDES_OF_EXTREMES[order.extreme]]
     return " ".join(word for word in words if word)
 
 
@@ -251,7 +253,7 @@ def _complement(property: Property, *, is_plural: bool, is_last: bool) -> str:  
 def _comparison(property: Property, *, is_last: bool) -> str:  # noqa: A002
     match property:
         case InRelation():
-            relation = _RELATIONS.get(property.relation, property.relation)
+            relation = RELATIONS.get(property.relation, property.relation)
             return f"{relation} {_embedded(property.of, is_last=is_last)}"
         case IsBetween():
             one = noun_phrase(property.one, "any", is_nested=True)
@@ -287,7 +289,7 @@ def _line(place: InLine) -> str:
     side = first if place.number > 0 else last
     if abs(place.number) == 1:
         return f"in the {side} {place.line}"
-    return f"in the {_ORDINALS[abs(place.number) - 1]} {place.line} from the {side}"
+    return f"in the {ORDINALS[abs(place.number) - 1]} {place.line} from the {side}"
 
 
 def _fact(fact: str, *, is_plural: bool, is_not: bool) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from snellen.reasoning.learned.fallback import compared, continued, decided, guessed, names_unknown, talk_of
+from snellen.reasoning.learned.fallback import compared, continued, decided, guessed, is_echo, names_unknown, talk_of
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import EditPicture, Exist, Meaning, Several
 from snellen.reasoning.meanings.talk import Correction, Courtesy, Decline, Naming, Talk
@@ -71,7 +71,8 @@ class Dialogue:
         """Read one part of a message by all grammars, and instructions and what is not read by the learned reader."""
         reading = self.read(text)
         about_pictures, is_talk = reading.about_pictures, bool(reading.talk) and not isinstance(reading.talk[0], Naming)
-        if is_talk or self.facts_file is None or isinstance(about_pictures, Ambiguous) or self.is_elsewhere(text):
+        is_settled = is_talk or isinstance(about_pictures, Ambiguous) or is_echo(text, about_pictures)
+        if is_settled or self.facts_file is None or self.is_elsewhere(text):
             return reading
         pictures = min(self.pictures, MAX_PICTURES)
         if isinstance(about_pictures, Understood):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from snellen.reasoning.language.inflection import plural, regular_plural, singular
+from snellen.reasoning.meanings.phrase_reader import KnownNames
 from snellen.reasoning.meanings.phrases import third_person
 
 LEXICON: Final = Path(__file__).parent / "lexicon.json"
@@ -73,6 +74,17 @@ def entries(facts_file: Path | None) -> tuple[Entry, ...]:
     ):
         named.setdefault((entry.phrase, entry.symbol), []).append(entry)
     return tuple(_merged(entry, same) for same in named.values() for entry in same if entry.cost <= _cheapest(same))
+
+
+@cache
+def known_names(facts_file: Path | None, others: frozenset[str] = frozenset()) -> KnownNames:
+    """Return all names that an echo may have: those of a facts file, and other kinds."""
+    if facts_file is None:
+        return KnownNames(others, frozenset())
+    table = json.loads(facts_file.read_text(encoding="utf-8"))
+    kinds = [row["name"] for row in table["concepts"]] + [row["singular"] for row in table["groups"].values()]
+    facts = [_verb_phrase(phrase) for phrases in table["facts"].values() for phrase in phrases]
+    return KnownNames(others.union(kinds), frozenset(facts))
 
 
 def entries_of_names(names: Iterable[str]) -> Iterator[Entry]:

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from snellen.reasoning.language.inflection import singular
-from snellen.reasoning.meanings.meanings import Meaning
-from snellen.reasoning.meanings.things import Everything, Filter, IsA, Things
+from snellen.reasoning.meanings.echo_reader import read_echo
+from snellen.reasoning.meanings.meanings import Meaning, Query
+from snellen.reasoning.meanings.phrases import noun_phrase
+from snellen.reasoning.meanings.things import Everything, Filter, HasFact, HasSize, IsA, Things, sets_within
 from snellen.reasoning.reading.actions import ACTIONS
 from snellen.reasoning.reading.asides import Aside, AsideFinder
 from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word, reachable
 from snellen.reasoning.reading.grammar_file import read_grammar
-from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries, entries_of_names, real_words
+from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries, entries_of_names, known_names, real_words
 from snellen.reasoning.reading.references import finished
 from snellen.reasoning.reading.words import (
     PUNCTUATION,
@@ -155,6 +157,7 @@ class InstructionReader:
         if follows:
             grammar.add(read_grammar(FOLLOW_UPS, ACTIONS))
         self._open = open_
+        self._names = known_names(facts_file, names)
         self._spellings = grammar.spellings
         self._parser = ChartParser(grammar.productions)
         lexicon = (*entries(facts_file), *entries_of_names(sorted(names)))
@@ -190,6 +193,14 @@ class InstructionReader:
         """Read an instruction, which may refer to the meaning of the one before it."""
         if len(instruction) > MAX_CHARACTERS:
             return Unread((), (), f"An instruction has at most {MAX_CHARACTERS} characters.")
+        said = read_echo(instruction.strip(), self._names)
+        echoed = None if said is None else finished(said, pictures)
+        if echoed is not None and not _is_meant_otherwise(echoed):
+            return Understood(echoed)
+        reading = self._read_by_rules(instruction, pictures, before)
+        return reading if echoed is None or isinstance(reading, Understood) else Understood(echoed)
+
+    def _read_by_rules(self, instruction: str, pictures: int, before: Meaning | None) -> Reading:
         text = tokens(instruction, self._spellings)
         if not any(each.text not in PUNCTUATION for each in text):
             return Unread((), (), "There are no words in it.")
@@ -372,3 +383,17 @@ class InstructionReader:
             )
             return Unread(words, nearest, f"Not known: {listed}.")
         return Unread((), (), "The words are known, but not said in this way.")
+
+
+def _is_meant_otherwise(echoed: Meaning) -> bool:
+    """Tell whether people may mean something else by the echo of a meaning, so that what the rules read counts.
+
+    "The large dog" is the largest, "What are the cats?" wants a list, what "can fly" travels through the air, too, and
+    "in the two pictures" is in each of them.
+    """
+    if isinstance(echoed, Query) and echoed.what == "name" and noun_phrase(echoed.things).is_plural:
+        return True
+    return any(
+        isinstance(each, HasSize | HasFact) or (isinstance(each, Everything) and each.picture == "both")
+        for each in sets_within(echoed)
+    )

@@ -1,4 +1,4 @@
-"""Laws of meanings: programs compute what is denoted, echoes tell meanings apart, JSON keeps them."""
+"""Laws of meanings: programs compute what is denoted, echoes tell meanings apart and are read, JSON keeps them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
-from benchmarks.meanings import examine, random_scenes
+from benchmarks.meanings import NAMES, examine, random_scenes
 from benchmarks.picture_graphs import graphs_of
 from benchmarks.random_meanings import MeaningSampler
 from snellen.errors import BadInput
@@ -17,6 +17,7 @@ from snellen.microworld.scenes import Dice, Scene
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.denotation import Denotation, Undefined, denotation
 from snellen.reasoning.meanings.echo import echo
+from snellen.reasoning.meanings.echo_reader import read_echo
 from snellen.reasoning.meanings.meanings import Meaning, read_meaning, write_meaning
 
 _SLOTS = ("things", "of", "one", "other", "property", "truth", "condition", "then", "otherwise")
@@ -62,6 +63,13 @@ def test_meanings_that_differ_in_one_place_have_different_echoes(data: st.DataOb
         reject()
     if canonical(one) != canonical(other):
         assert echo(canonical(one)) != echo(canonical(other))
+
+
+@slowly
+@given(st.data(), scenes())
+def test_reading_the_echo_gives_the_meaning_back(data: st.DataObject, pictures: list[Scene]) -> None:
+    form = canonical(drawn(data, pictures))
+    assert read_echo(echo(form), NAMES) == form, echo(form)
 
 
 @slowly

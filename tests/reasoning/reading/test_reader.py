@@ -74,6 +74,30 @@ def test_the_echo_of_a_meaning_is_read_as_that_meaning(meaning: Meaning) -> None
     assert canonical(understood(echo(meaning))) == canonical(meaning), echo(meaning)
 
 
+@pytest.mark.parametrize(
+    "echoed",
+    [
+        "How many of (the two largest of the animals that are next to any house) are there?",
+        "Is it true that (the cats to the left of the house) and the dogs are all of the same colour?",
+        "For each of the things in the top row, from left to right, say whether it is not an animal.",
+        "If the weather is rainy: [(1) Tag the cats. (2) Say nothing.] Otherwise: Describe the picture.",
+    ],
+)
+def test_an_echo_that_no_rule_reads_is_read_as_the_meaning_that_it_says(echoed: str) -> None:
+    assert echo(understood(f" {echoed}\n")) == echoed
+
+
+@pytest.mark.parametrize(
+    ("instruction", "echoed"),
+    [
+        ("What are the cats?", "List the names of the cats."),
+        ("What colour is the large book?", "What colour is the largest book?"),
+    ],
+)
+def test_what_people_say_otherwise_than_the_echo_means_what_they_say(instruction: str, echoed: str) -> None:
+    assert echo(understood(instruction)) == echoed
+
+
 def test_a_sentence_keeps_its_meaning_when_a_noun_changes() -> None:
     pattern = understood("Would you mind telling me which colour the cat to the left of the house has?")
     changed = understood("Would you mind telling me which colour the ladybug to the left of the house has?")
