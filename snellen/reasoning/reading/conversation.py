@@ -71,8 +71,9 @@ class Dialogue:
         """Read one part of a message by all grammars, and instructions and what is not read by the learned reader."""
         reading = self.read(text)
         about_pictures, is_talk = reading.about_pictures, bool(reading.talk) and not isinstance(reading.talk[0], Naming)
-        is_settled = is_talk or isinstance(about_pictures, Ambiguous) or is_echo(text, about_pictures)
-        if is_settled or self.facts_file is None or self.is_elsewhere(text):
+        if is_talk or self.facts_file is None or isinstance(about_pictures, Ambiguous):
+            return reading
+        if is_echo(text, about_pictures) or self.is_elsewhere(text):
             return reading
         pictures = min(self.pictures, MAX_PICTURES)
         if isinstance(about_pictures, Understood):
