@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 
 SURE: Final = 0.8
 """From this probability on a meaning counts as understood."""
+WARY: Final = 0.9
+"""From this probability on a meaning counts as understood beside words that nobody knows, or that may name things."""
 CERTAIN: Final = 0.97
-"""From this probability on a meaning counts as understood beside words that nobody knows, casts doubt on what the
-grammar reads of every word, and talk has effects."""
+"""From this probability on a meaning casts doubt on what the grammar reads of every word, and talk has effects."""
 LIKELY: Final = 0.4
 """From this probability on the user is asked whether a meaning is meant."""
 HARMLESS: Final = 0.6
@@ -125,7 +126,7 @@ def decided(unread: Unread, guesses: Sequence[Guess]) -> Reading:
     strange = unknown(unread.words)
     if best is None or best.unused or not is_instruction(best) or best.probability < (SURE if strange else LIKELY):
         return unread
-    if best.probability >= (CERTAIN if strange else SURE) and best.leaves_nothing_out:
+    if is_sure(best, strange):
         return Understood(best.meaning, probability=best.probability)
     second = [each for each in guesses[1:] if not each.unused][:1]
     rivals = [each.meaning for each in second if each.probability >= _RIVAL and is_instruction(each)]
@@ -155,11 +156,21 @@ def continued(reading: Understood, guesses: Sequence[Guess]) -> Reading:
     best = guesses[0] if guesses else None
     if best is None or not is_instruction(best) or best.unused or best.probability < LIKELY:
         return reading
-    if best.probability >= SURE and best.leaves_nothing_out:
+    if is_sure(best):
         return Understood(best.meaning, probability=best.probability)
     if not differ(canonical(reading.meaning), best.meaning):
         return reading
     return Ambiguous((reading.meaning, best.meaning))
+
+
+def is_sure(guess: Guess, strange: Sequence[str] = ()) -> bool:
+    """Tell whether a guess counts as understood.
+
+    Args:
+        guess: The guess.
+        strange: Words of the text that nobody knows.
+    """
+    return guess.leaves_nothing_out and guess.probability >= (WARY if strange or guess.perhaps_unused else SURE)
 
 
 def unknown(words: Sequence[str]) -> list[str]:
@@ -206,7 +217,7 @@ def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReadi
     meant = reader.finished(best.meaning)  # of what cannot be examined, none
     if meant is None:
         return reading
-    if best.probability >= (CERTAIN if strange else SURE) and best.leaves_nothing_out:
+    if is_sure(best, strange):
         return UnderstoodQuery(meant, probability=best.probability)
     likely = [reader.finished(each.meaning) for each in rivals if each.probability >= _RIVAL]
     return AmbiguousQuery((meant, *(each for each in likely[:1] if each is not None)))

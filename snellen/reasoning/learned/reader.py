@@ -56,8 +56,8 @@ class Guess:
 
     @property
     def leaves_nothing_out(self) -> bool:
-        """True where the meaning has all that the text names or asks for."""
-        return not (self.unused or self.perhaps_unused or self.unmet)
+        """True where the meaning has all that the text names for sure, or asks for."""
+        return not (self.unused or self.unmet)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from snellen.reasoning.learned.fallback import (
     HARMLESS,
     LIKELY,
     SURE,
+    WARY,
     compared,
     continued,
     decided,
@@ -74,15 +75,16 @@ def test_what_is_unlikely_or_leaves_out_a_name_stays_unread(guesses: list[Guess]
     assert decided(UNREAD, guesses) is UNREAD
 
 
-def test_beside_a_word_that_nobody_knows_only_what_is_certain_is_understood() -> None:
+def test_beside_a_word_that_nobody_knows_only_what_is_nearly_certain_is_understood() -> None:
     strange = Unread(("zibbled",), ("",), "")
-    assert decided(strange, [guess(CATS, CERTAIN)]) == Understood(CATS, probability=CERTAIN)
-    assert decided(strange, [guess(CATS, CERTAIN - 0.01)]) == Ambiguous((CATS,))
+    assert decided(strange, [guess(CATS, WARY)]) == Understood(CATS, probability=WARY)
+    assert decided(strange, [guess(CATS, WARY - 0.01)]) == Ambiguous((CATS,))
     assert decided(strange, [guess(CATS, SURE - 0.01)]) is strange
 
 
-def test_a_name_or_a_part_that_is_left_out_is_a_question_back_however_sure_the_guess() -> None:
-    assert decided(UNREAD, [guess(CATS, 1.0, perhaps=("hand",))]) == Ambiguous((CATS,))
+def test_a_part_that_is_left_out_is_a_question_back_however_sure_the_guess_and_a_name_perhaps() -> None:
+    assert decided(UNREAD, [guess(CATS, WARY - 0.01, perhaps=("hand",))]) == Ambiguous((CATS,))
+    assert isinstance(decided(UNREAD, [guess(CATS, WARY, perhaps=("hand",))]), Understood)
     assert decided(UNREAD, [guess(CATS, 1.0, unmet=("row",))]) == Ambiguous((CATS,))
 
 
