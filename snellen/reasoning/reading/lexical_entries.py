@@ -57,6 +57,15 @@ def real_words() -> frozenset[str]:
 
 
 @cache
+def covered_names(concepts: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Return names that cover other concepts, too: whoever says "phone" means a telephone as well."""
+    table = json.loads(LEXICON.read_text(encoding="utf-8")).get("covering", {})
+    return {
+        name: tuple(each for each in others if each in concepts) for name, others in table.items() if name in concepts
+    }
+
+
+@cache
 def entries(facts_file: Path | None) -> tuple[Entry, ...]:
     """Return all phrases for the concepts, groups and facts of a facts file."""
     if facts_file is None:
@@ -115,8 +124,9 @@ def _verb_phrase(phrase: str) -> str:
 
 
 def _nouns_of_names(concepts: list[str], groups: dict[str, str], words: dict[str, Any]) -> Iterator[Entry]:
+    covered = covered_names(frozenset(concepts))
     for name in concepts:
-        yield from _noun((name,), name, 0)
+        yield from _noun((name, *covered.get(name, ())), name, 0)
         for other in words["concepts"].get(name, ()):
             yield from _noun((name,), other, 0.2)
     for name, one in groups.items():

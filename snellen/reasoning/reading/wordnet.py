@@ -142,6 +142,7 @@ def derive(wordnet: WordNet, facts: dict[str, Any], choices: dict[str, Any]) -> 
         "concepts": names,
         "groups": choices["groups"],
         "kinds": [{"names": words, "of": list(members)} for members, words in kinds.items()],
+        "covering": choices["covering"],
         "facts": choices["facts"],
         "unsuitable": choices["unsuitable"],
     }

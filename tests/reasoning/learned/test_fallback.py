@@ -142,7 +142,7 @@ def test_what_no_picture_tells_is_not_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "talk"), [("ty", Courtesy(of="thanks")), ("cu", Courtesy(of="farewell")), ("u positive?", Doubt())]
+    ("text", "talk"), [("ty", Courtesy(of="thanks")), ("laters", Courtesy(of="farewell")), ("u positive?", Doubt())]
 )
 def test_the_shipped_reader_knows_talk(text: str, talk: Talk) -> None:
     assert FACTS is not None

@@ -34,7 +34,7 @@ def facts() -> Path | None:
         ("What colour is the melon?", "and the dog, it's below it, right?", "Is the dog below the melon?"),
         ("What colour is the melon?", "the dog, is it below it?", "Is the dog below the melon?"),
         ("Tag the dogs.", "now blur the rest", "Blur everything but the dogs."),
-        ("Is there a cake?", "Which of them are red?", "List the names of the red cakes."),
+        ("Is there a pizza?", "Which of them are red?", "List the names of the red pizzas."),
         (
             "What colour is the topmost lollipop?",
             "the other one?",
