@@ -16,6 +16,12 @@ from typing import Final
 from snellen.reasoning.learned.mentions import MentionedText
 from snellen.reasoning.learned.typed_actions import Action
 
+_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "striped": ("striped", "stripes", "stripy"), "checked": ("checked", "checks", "chequered", "checkered"),
+    "dotted": ("dotted", "dots", "spotted"), "foggy": ("foggy", "fog", "misty"), "rainy": ("rainy", "rain", "raining"),
+    "snowy": ("snowy", "snow", "snowing"), "sunny": ("sunny",),
+}  # fmt: skip
+"""Words for what the background and the weather may be, by one of them."""
 REQUIREMENTS: Final = Path(__file__).parent / "word_requirements.json"
 
 
@@ -28,7 +34,16 @@ def unmet(text: MentionedText, actions: Sequence[Action], pictures: int) -> tupl
         pictures: The number of pictures that the text is about; 0 where it is about models.
     """
     required, written = _requirements()["pictures" if pictures else "models"], set(actions)
-    return tuple(word for word in text.plain_words if word in required and written.isdisjoint(required[word]))
+    settings = {setting: word for setting, words in _SETTINGS.items() for word in words if word in text.plain_words}
+    missed = [word for word in text.plain_words if word in required and written.isdisjoint(required[word])]
+    if len(settings) < 2:  # noqa: PLR2004 - one is no choice
+        return tuple(missed)
+    # "Is it striped or checked?" asks which it is, and not whether it is one of them.
+    if "kind QuerySetting" in written:
+        return tuple(word for word in missed if word not in settings.values())
+    used = [setting for setting in settings if any(f"word {word}" in written for word in _SETTINGS[setting])]
+    left = [word for setting, word in settings.items() if used and setting not in used]
+    return tuple(dict.fromkeys((*missed, *left)))
 
 
 @cache

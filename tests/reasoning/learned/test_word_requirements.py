@@ -40,6 +40,9 @@ def missed_of_models(text: str, meant: str) -> tuple[str, ...]:
         ("bottom row, third thing, what is it", "What is the third thing from the left in the bottom row?", ()),
         ("crop it to the cat", "Tag the cat.", ("crop",)),
         ("crop it to the cat", "Crop the picture to the cat.", ()),
+        # One of two that it may be, alone, is another question; what it is, is the same.
+        ("is the background striped or has it got checks", "Is the background striped?", ("checks",)),
+        ("is the background striped or has it got checks", "What is the background?", ()),
     ],
 )
 def test_a_row_an_edit_or_an_end_that_is_left_out_is_named(text: str, meant: str, words: tuple[str, ...]) -> None:
