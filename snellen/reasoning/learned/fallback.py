@@ -46,6 +46,8 @@ LIKELY: Final = 0.4
 HARMLESS: Final = 0.6
 """From this probability on talk counts that changes nothing."""
 _RIVAL: Final = 0.15
+_AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
+"""In a comparison it denies what would be claimed without it: the user is asked."""
 _MOST_CHARACTERS: Final = 400
 
 
@@ -217,7 +219,7 @@ def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReadi
     meant = reader.finished(best.meaning)  # of what cannot be examined, none
     if meant is None:
         return reading
-    if is_sure(best, strange):
+    if is_sure(best, strange) and not (_AT_MOST.search(text) and any(each.comparison for each in meant.questions)):
         return UnderstoodQuery(meant, probability=best.probability)
     likely = [reader.finished(each.meaning) for each in rivals if each.probability >= _RIVAL]
     return AmbiguousQuery((meant, *(each for each in likely[:1] if each is not None)))

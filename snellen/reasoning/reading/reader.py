@@ -6,7 +6,7 @@ about the speaker, which is shown. What is left is not guessed at: it is named, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.meanings.echo_reader import read_echo
-from snellen.reasoning.meanings.meanings import Meaning, Query
-from snellen.reasoning.meanings.phrases import noun_phrase
-from snellen.reasoning.meanings.things import Everything, Filter, HasFact, HasSize, IsA, Things, sets_within
+from snellen.reasoning.meanings.meanings import Meaning
+from snellen.reasoning.meanings.things import Everything, Filter, IsA, Things
 from snellen.reasoning.reading.actions import ACTIONS
+from snellen.reasoning.reading.ambiguous_echoes import is_meant_otherwise
 from snellen.reasoning.reading.asides import Aside, AsideFinder
 from snellen.reasoning.reading.chart import Chart, ChartParser, ParsingTooLong, Word, reachable
 from snellen.reasoning.reading.grammar_file import read_grammar
@@ -203,7 +203,7 @@ class InstructionReader:
             return Unread((), (), f"An instruction has at most {MAX_CHARACTERS} characters.")
         said = read_echo(instruction.strip(), self._names)
         echoed = None if said is None else finished(said, pictures)
-        if echoed is not None and not _is_meant_otherwise(echoed, self._covered):
+        if echoed is not None and not is_meant_otherwise(echoed, self._covered):
             return Understood(echoed)
         reading = self._read_by_rules(instruction, pictures, before)
         return reading if echoed is None or isinstance(reading, Understood) else Understood(echoed)
@@ -391,19 +391,3 @@ class InstructionReader:
             )
             return Unread(words, nearest, f"Not known: {listed}.")
         return Unread((), (), "The words are known, but not said in this way.")
-
-
-def _is_meant_otherwise(echoed: Meaning, covered: Mapping[str, Sequence[str]]) -> bool:
-    """Tell whether people may mean something else by the echo of a meaning, so that what the rules read counts.
-
-    "The large dog" is the largest, "What are the cats?" wants a list, what "can fly" travels through the air, too, and
-    "in the two pictures" is in each of them. "Phones" are telephones, too (`covered_names`).
-    """
-    if isinstance(echoed, Query) and echoed.what == "name" and noun_phrase(echoed.things).is_plural:
-        return True
-    return any(
-        isinstance(each, HasSize | HasFact)
-        or (isinstance(each, Everything) and each.picture == "both")
-        or (isinstance(each, IsA) and not all(set(covered.get(name, ())) <= set(each.names) for name in each.names))
-        for each in sets_within(echoed)
-    )
