@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from snellen.reasoning.queries.actions import ACTIONS as QUERY_ACTIONS
 from snellen.reasoning.queries.reader import GRAMMAR as QUERY_GRAMMAR
 from snellen.reasoning.reading.actions import ACTIONS
 from snellen.reasoning.reading.grammar_file import Grammar, read_grammar
-from snellen.reasoning.reading.lexical_entries import entries, entries_of_names, real_words
+from snellen.reasoning.reading.lexical_entries import Entry, entries, entries_of_names, real_words
 from snellen.reasoning.reading.reader import GRAMMAR
 from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, WordToken, tokens
 
@@ -49,7 +49,8 @@ class NamedTexts:
         self._models = models or ModelNames(())
         phrases = {phrase for phrase, symbol, _ in grammar.phrases if symbol not in {"COLOUR", "NOUN"}}
         phrases |= {*grammar.fillers, *grammar.leading}
-        lexemes = list(self._lexemes(facts_file, names, phrases))
+        named = (*entries(facts_file, covering=models is None), *entries_of_names(sorted(names)))
+        lexemes = list(self._lexemes(named, phrases))
         plain = frozenset(word for phrase in phrases for word in phrase.split())
         self._finder = MentionFinder(lexemes)
         known = frozenset(word for words, _ in lexemes for word in words) | plain | frozenset(self._spellings)
@@ -71,10 +72,8 @@ class NamedTexts:
         found = self._known.nearest(word, most=1) if len(word) >= _SHORTEST and not self._known.is_english(word) else ()
         return (*found, word)
 
-    def _lexemes(
-        self, facts_file: Path | None, names: frozenset[str], phrases: set[str]
-    ) -> Iterator[tuple[tuple[str, ...], Lexeme]]:
-        for entry in (*entries(facts_file), *entries_of_names(sorted(names))):
+    def _lexemes(self, named: Iterable[Entry], phrases: set[str]) -> Iterator[tuple[tuple[str, ...], Lexeme]]:
+        for entry in named:
             if entry.phrase in self._spellings:  # no animal where one is "being" asked
                 continue
             words = self._words(entry.phrase)

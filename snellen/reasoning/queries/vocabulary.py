@@ -45,7 +45,7 @@ class Terminal:
 
 def nouns(profile: Profile) -> Iterator[Terminal]:
     """Yield the names of what a profile's pictures show, and the facts about it."""
-    for entry in entries(profile.facts_path()):
+    for entry in entries(profile.facts_path(), covering=False):
         yield Terminal(entry.phrase, entry.symbol, entry.value, entry.cost)
     if profile.facts_path() is None:
         for name, (one, members) in groups_of(profile).items():

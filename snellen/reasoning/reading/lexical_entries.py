@@ -7,7 +7,7 @@ are called otherwise; the facts file of the profile says which concepts there ar
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -66,8 +66,13 @@ def covered_names(concepts: frozenset[str]) -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def entries(facts_file: Path | None) -> tuple[Entry, ...]:
-    """Return all phrases for the concepts, groups and facts of a facts file."""
+def entries(facts_file: Path | None, *, covering: bool = True) -> tuple[Entry, ...]:
+    """Return all phrases for the concepts, groups and facts of a facts file.
+
+    Args:
+        facts_file: The file.
+        covering: Whether names cover other concepts (`covered_names`), as they do of what is seen in a picture.
+    """
     if facts_file is None:
         return ()
     table = json.loads(facts_file.read_text(encoding="utf-8"))
@@ -77,7 +82,7 @@ def entries(facts_file: Path | None) -> tuple[Entry, ...]:
     facts = {key: _verb_phrase(phrases[0]) for key, phrases in table["facts"].items()}
     named: dict[tuple[str, str], list[Entry]] = {}
     for entry in (
-        *_nouns_of_names(concepts, groups, words),
+        *_nouns_of_names(concepts, groups, words, covered_names(frozenset(concepts)) if covering else {}),
         *_nouns_of_kinds(set(concepts), groups, facts, words),
         *_words_for_facts(facts, words["facts"]),
     ):
@@ -123,8 +128,9 @@ def _verb_phrase(phrase: str) -> str:
     return phrase if " " in phrase else f"are {phrase}"
 
 
-def _nouns_of_names(concepts: list[str], groups: dict[str, str], words: dict[str, Any]) -> Iterator[Entry]:
-    covered = covered_names(frozenset(concepts))
+def _nouns_of_names(
+    concepts: list[str], groups: dict[str, str], words: dict[str, Any], covered: Mapping[str, tuple[str, ...]]
+) -> Iterator[Entry]:
     for name in concepts:
         yield from _noun((name, *covered.get(name, ())), name, 0)
         for other in words["concepts"].get(name, ()):
