@@ -62,7 +62,7 @@ class Chart:
         derivations: The numbers of the productions by which a symbol derives words from a start to an end.
         splits: Where the last item of the first items of a production begins.
         productions: The grammar.
-        deadline: When to give up, by the monotonic clock.
+        deadline: When to give up, by the time that this thread has computed, however busy the machine is.
         spans: Every symbol that derives words from a start to an end.
         steps: How many more spans may be derived and values made; unlike the clock it is the same on every machine.
     """
@@ -84,7 +84,7 @@ class Chart:
             return self._values[span]
         if span in self._open:
             return {}
-        if time.monotonic() > self.deadline:
+        if time.thread_time() > self.deadline:
             raise ParsingTooLong
         self.spend()
         self._open.add(span)
@@ -156,7 +156,7 @@ class ChartParser:
         Raises:
             ParsingTooLong: It took more of either.
         """
-        chart = Chart({}, {}, {}, self._productions, time.monotonic() + seconds, steps=steps)
+        chart = Chart({}, {}, {}, self._productions, time.thread_time() + seconds, steps=steps)
         agenda: list[Span] = []
         for word in words:
             span = (word.symbol, word.start, word.end)
@@ -173,7 +173,7 @@ class ChartParser:
         while agenda:
             chart.spend()
             steps += 1
-            if steps % 256 == 0 and time.monotonic() > chart.deadline:
+            if steps % 256 == 0 and time.thread_time() > chart.deadline:
                 raise ParsingTooLong
             symbol, start, end = agenda.pop()
             state.starting[symbol, start].append(end)
