@@ -66,19 +66,24 @@ class ModelOutcome:
     def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
         """Return the outcome of an experiment with the findings about a model."""
         outcome = cls(experiment.design, findings)
-        able = next((one for one in findings if one.claim.kind in {"ability", "plain"}), None)
+        able = outcome.able
         if able is None or able.verdict == "yes":
             return outcome
-        constant = constant_answer_to(able.claim, experiment) if able.verdict == "no" else None
+        constant = constant_answer_to(able.claim, experiment) if outcome.failed else None
         if constant is not None:
             asked = f"asked “{experiment.design.question}” it {constant}"
             return replace(outcome, form=(asked,), counts=False)
         return replace(outcome, form=(outcome.asked,), counts=False) if experiment.design.of_names else outcome
 
     @property
+    def able(self) -> Finding | None:
+        """The finding on how often the model is right, and not on what it loses; None in comparisons."""
+        return next((one for one in self.findings if one.claim.kind in {"ability", "plain"}), None)
+
+    @property
     def failed(self) -> bool:
-        """True where the model was not right often enough, before pictures were transformed or without."""
-        return any(one.verdict == "no" and one.claim.kind in {"ability", "plain"} for one in self.findings)
+        """True where the model was not right often enough."""
+        return self.able is not None and self.able.verdict == "no"
 
     def together(self, again: ModelOutcome) -> ModelOutcome:
         """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
@@ -89,8 +94,8 @@ class ModelOutcome:
     @property
     def asked(self) -> str:
         """The question, and how often it was right."""
-        able = next(one for one in self.findings if one.claim.kind in {"ability", "plain"})
-        return f"asked “{self.design.question}” it is right in {100 * able.mean:.0f} % of {able.n} pictures"
+        right = "" if self.able is None else f" it is right in {100 * self.able.mean:.0f} % of {self.able.n} pictures"
+        return f"asked “{self.design.question}”{right}"
 
     def verdicts(self, *kinds: str) -> list[Verdict]:
         """Return the verdicts of claims of some kinds; of all where none is named."""

@@ -224,10 +224,11 @@ def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
 def _by_members(group: ClassGroup, others: Sequence[ClassGroup]) -> Design:
     """Some of a group against things of other groups, each by its own name: any of the group is right for one of it."""
     number = min(FINE // 2, len(group.members))
-    strangers = [name for other in others for name in spread(other.members, 1)]
-    for other in others:
-        strangers += [name for name in spread(other.members, number) if name not in strangers]
-    sides = {group.name: spread(group.members, number), "other things": list(dict.fromkeys(strangers))[:number]}
+    # One of each other group, as far as there are others.
+    strangers = dict.fromkeys(
+        name for count in (1, number) for other in others for name in spread(other.members, count)
+    )
+    sides = {group.name: spread(group.members, number), "other things": list(strangers)[:number]}
     kinds = {kind: [with_article(name) for name in members] for kind, members in sides.items()}
     names = [name for members in kinds.values() for name in members]
     return unclaimed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -158,7 +158,8 @@ class EvaluatedChoices:
                 for sample, choice in choices.items()
                 if RoundPart(sample.round, sample.arm) in seen.by_unit
             ]
-            metrics, exact = self._metrics(answers, self.design.kind_of), self._metrics(answers, str)
+            exact = choice_metrics(answers, self.design.choices, unknown=self._unknown)
+            metrics = self._metrics_by_kind(answers) if self.design.kinds else exact
             span = confidence_interval(seen, alpha=alpha)
             results.append(
                 Result(
@@ -170,11 +171,14 @@ class EvaluatedChoices:
             )  # fmt: skip
         return results
 
-    def _metrics(self, answers: Sequence[Chosen], kind: Callable[[str], str]) -> ChoiceMetrics:
-        """Measure answers by their kinds, or as they are."""
+    @property
+    def _unknown(self) -> str | None:
+        return UNKNOWN if self.design.unknown else None
+
+    def _metrics_by_kind(self, answers: Sequence[Chosen]) -> ChoiceMetrics:
+        kind = self.design.kind_of
         told = [Chosen(kind(one.truth), None if one.said is None else kind(one.said)) for one in answers]
-        choices = list(dict.fromkeys(map(kind, self.design.choices)))
-        return choice_metrics(told, choices, unknown=UNKNOWN if self.design.unknown else None)
+        return choice_metrics(told, list(dict.fromkeys(map(kind, self.design.choices))), unknown=self._unknown)
 
     def _right(self, model: str, *, plain: bool) -> dict[Sample, float]:
         choices = self.choices.get((model, plain), {})
