@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,22 @@ SCENARIOS: Final = (
 )
 
 
+class SimulatedTrials(Protocol):
+    """What models would say: `snellen.experiments.protocols.protocol.Evaluated`, as far as they were asked."""
+
+    def measure(self, models: Sequence[str], rounds: int) -> None:
+        """Let models be asked about all rounds so far."""
+        ...
+
+    def observations(self, claim: Claim) -> Observations:
+        """Return the values of the rounds about which all models of a claim were asked."""
+        ...
+
+    def results(self, *, alpha: float) -> list[Result]:
+        """Return nothing: verdicts do not depend on it."""
+        ...
+
+
 class Resampled:
     """Trials of an experiment that are drawn again, unit by unit (`snellen.experiments.protocols.protocol.Evaluated`).
 
@@ -253,15 +269,15 @@ class NullScenario:
             most, linked = budget.images // len(design.arms), design.unit.whole_round
             drawn.append(Resampled(values, most, dice, linked=linked))
             begun = Experiment(design=design, findings=[Finding(claim=claim) for claim in design.claims])
-            report = _measured(report.model_copy(update={"experiments": [*report.experiments, begun]}), drawn)
+            report = measured_on(report.model_copy(update={"experiments": [*report.experiments, begun]}), drawn)
         while next_rounds(longer := taken_up(report, [one.claim.about for one in report.findings])):
-            report = _measured(longer, drawn)
+            report = measured_on(longer, drawn)
         for number, one in enumerate(drawn):
             report = judged(report, number, one)
         return decided(report)
 
 
-def _measured(report: Report, drawn: Sequence[Resampled]) -> Report:
+def measured_on(report: Report, drawn: Sequence[SimulatedTrials]) -> Report:
     """Go on with the experiment under way until nothing more is to be made: build_benchmark, measure, discuss."""
     number = report.number
     while rounds := next_rounds(report):

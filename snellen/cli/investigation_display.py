@@ -179,7 +179,7 @@ class InvestigationDisplay(ThreadDisplay["InvestigateState"]):
 
     def _show_design(self, number: int, experiment: Experiment) -> None:
         design = experiment.design
-        self.line(f"experiment {number}  ", f"“{design.question}” {' / '.join(design.choices)}", "bold")
+        self.line(f"experiment {number}  ", f"“{design.question}” {design.choices_in_words}", "bold")
         self.line("    ", design.purpose, "dim")
 
     def _show_correction(self, one: ModelCorrection) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from snellen.experiments.drawn_answers import PLACES
+
 if TYPE_CHECKING:
     from snellen.experiments.design import Claim
     from snellen.experiments.report import Experiment, Result
@@ -35,7 +37,10 @@ class ConstantAnswer:
 
     def __str__(self) -> str:
         """Tell it after the name of the model."""
-        return f"answers “{self.answer}” to {self.times} of {self.n} pictures, whatever they show"
+        pictures = f"{self.times} of {self.n} pictures, whatever they show"
+        if self.answer in PLACES:
+            return f"chooses {self.answer} name for {pictures}"
+        return f"answers “{self.answer}” to {pictures}"
 
 
 def constant_answer(result: Result) -> ConstantAnswer | None:

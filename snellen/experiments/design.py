@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from snellen.errors import BadInput
+from snellen.experiments.drawn_answers import PLACES
 from snellen.tools.calls import ToolCall
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
@@ -166,6 +167,9 @@ class Design(ExperimentRecord):
     arms: list[Arm] = Field(min_length=2, max_length=40)
     kinds: dict[Short, list[Short]] = Field(default_factory=dict, max_length=MAX_CHOICES)
     """Kinds of answers by their names, where an answer of the right kind is right: "a robin" of a hen, both birds."""
+    pools: dict[Name, list[Name]] = Field(default_factory=dict, max_length=2)
+    """Classes by the name of their pool, from which those of each picture are drawn (`drawn_answers`); the pictures of
+    an arm are of the pool that its select tool names."""
     of_names: bool = False
     """Whether the answers are names of kinds, such as "a bird", which a model may not know of what it recognizes."""
     unknown: bool = False
@@ -185,6 +189,11 @@ class Design(ExperimentRecord):
     def choices(self) -> list[str]:
         """The choices of the models."""
         return [*self.classes, *([UNKNOWN] if self.unknown else [])]
+
+    @property
+    def choices_in_words(self) -> str:
+        """The choices as people are told of them."""
+        return "names drawn for each picture" if self.pools else " / ".join(self.choices)
 
     def kind_of(self, answer: str) -> str:
         """Return the kind of an answer that is enough to be right; itself where there are none."""
@@ -222,7 +231,7 @@ class Design(ExperimentRecord):
     @property
     def about_things(self) -> bool:
         """True where the right answer depends on what a picture shows, and not only on how it was changed."""
-        return any(arm.select != self.arms[0].select for arm in self.arms)
+        return bool(self.pools) or any(arm.select != self.arms[0].select for arm in self.arms)
 
     @property
     def conditions(self) -> tuple[bool, ...]:
@@ -274,12 +283,33 @@ def checked(design: Design, models: list[str]) -> Design:
     if design.paired and all(arm.transform.name == "Identity" for arm in design.arms):
         msg = "a paired experiment transforms its pictures"
         raise BadInput(msg)
+    if design.pools:
+        _check_pools(design)
     _named(design, models)
     arms = [
         arm.model_copy(update={"select": SELECTS.read(arm.select), "transform": TRANSFORMS.read(arm.transform)})
         for arm in design.arms
     ]
     return design.model_copy(update={"arms": arms})
+
+
+def _check_pools(design: Design) -> None:
+    """Check that answers can be drawn for each picture.
+
+    Raises:
+        BadInput: They cannot.
+    """
+    places = list(PLACES[: len(design.classes)])
+    if design.classes != places:
+        msg = f"with `pools` the answers are the places of the right name: {', '.join(places)}"
+        raise BadInput(msg)
+    if any(str(arm.select.arguments.get("class_name")) not in design.pools for arm in design.arms):
+        msg = f"with `pools` each arm's select tool names one of them: {', '.join(design.pools)}"
+        raise BadInput(msg)
+    least = len(places) if len(design.pools) == 1 else len(places) - 1
+    if any(len(set(pool)) < least for pool in design.pools.values()):
+        msg = f"a question with {len(places)} answers needs pools of {least} classes or more"
+        raise BadInput(msg)
 
 
 def _named(design: Design, models: list[str]) -> Design:

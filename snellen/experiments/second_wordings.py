@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.reasoning.language.inflection import listing
 
 if TYPE_CHECKING:
-    from snellen.experiments.design import Design
+    from snellen.experiments.design import Arm, Design
 
 _OPEN: Final = "What is in the image?"
 _MARK: Final = "The same in other words. "
@@ -26,19 +26,19 @@ def asked_otherwise(design: Design) -> Design:
             return _OPEN if design.about_things else question.replace(said, turned)
         return f"{question} Choose {turned}."[:300]
 
+    if design.pools:  # the right name stands at any place anyway
+        return _again(design, _OPEN, design.arms)
     arms = [
         arm.model_copy(update={"question": reworded(arm.question) if arm.question else ""})
         for answer in classes[::-1]
         for arm in design.arms
         if arm.answer == answer
     ]
-    return design.model_copy(
-        update={
-            "question": reworded(design.question),
-            "arms": arms,
-            "purpose": f"{_MARK}{design.purpose}"[:300],
-        }
-    )
+    return _again(design, reworded(design.question), arms)
+
+
+def _again(design: Design, question: str, arms: list[Arm]) -> Design:
+    return design.model_copy(update={"question": question, "arms": arms, "purpose": f"{_MARK}{design.purpose}"[:300]})
 
 
 def is_second_wording(design: Design) -> bool:

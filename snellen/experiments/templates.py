@@ -1,12 +1,12 @@
 """Templates of experiments, from easy to hard, for the questions that the case-based examiner understands.
 
-Which classes stand for a group is decided by the group alone, so that the same query always asks the same; which
-pictures are drawn of them is the seed's.
+What is claimed of things, or of a group of them, is asked about classes that are drawn at random for each picture. The
+same query always asks the same; which classes and pictures are drawn is the seed's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -14,8 +14,9 @@ from snellen.errors import BadInput
 from snellen.experiments.arrangement_templates import colored, counted, placed, several_or_one
 from snellen.experiments.class_groups import ClassGroup, Subjects
 from snellen.experiments.design import Arm, Design
+from snellen.experiments.drawn_answers import BLANK, PLACES
 from snellen.experiments.template_parts import FINE, largest_first, select, spread, unclaimed
-from snellen.reasoning.language.inflection import listing, with_article
+from snellen.reasoning.language.inflection import listing, plural, with_article
 from snellen.reasoning.queries.conditions import TYPES, Change, Condition
 from snellen.reasoning.queries.echo import condition_in_words
 from snellen.reasoning.queries.model_query import (
@@ -34,6 +35,8 @@ from snellen.tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
 
 MOST_TYPES: Final = 5
 """Data types of a group that are examined one by one."""
+OTHERS: Final = "other things"
+"""The pool of what is of another kind."""
 _MOST_ARMS: Final = 40
 
 
@@ -117,8 +120,7 @@ def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:
 def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
     group = subjects.kind(things)
     if group is None:
-        largest = largest_first(subjects.groups.values())
-        yield from _among_all(subjects.classes) if subjects.classes else _anything(largest)
+        yield from _among_all(subjects.classes) if subjects.classes else _anything(subjects)
         return
     others = largest_first(subjects.apart(group))
     if len(group.members) == 1:
@@ -128,16 +130,16 @@ def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
         yield _coarse(group, others[0])
         yield _by_members(group, others)
         return
-    yield _among(group, spread(group.members, FINE))
+    yield _among(group)
 
 
 def _one_class(name: str, others: Sequence[ClassGroup], subjects: Subjects) -> Iterator[Design]:
-    """A class against one of another kind, then among its own kind."""
+    """A class against things of other kinds, then against its own kind."""
     if others:
-        yield _mixed(1, [name, spread(others[0].members, 1)[0]])
+        yield _drawn(1, f"telling {plural(name)} from other things", {name: [name], OTHERS: _members(others)}, 2)
     siblings = subjects.siblings(name)
     if siblings:
-        yield _mixed(3, [name, *spread(siblings, FINE - 1)])
+        yield _drawn(3, f"telling {plural(name)} from their like", {name: [name], "of their like": siblings}, 2)
     elif not others:
         yield from _among_all(subjects.classes)
 
@@ -180,24 +182,35 @@ def _arms_of(groups: Sequence[ClassGroup], names: Sequence[str]) -> list[Arm]:
     ]
 
 
-def _anything(groups: Sequence[ClassGroup]) -> Iterator[Design]:
-    """Things of different kinds, two and then more; no group that contains another."""
-    chosen: list[str] = []
-    for group in groups:
-        if len(chosen) < FINE and not set(chosen) & set(group.members):
-            chosen.append(spread(group.members, FINE + 1)[len(chosen)])
-    yield _mixed(1, chosen[:2])
-    yield _mixed(3, chosen)
+def _anything(subjects: Subjects) -> Iterator[Design]:
+    """Things of any kind: one told from another, and then from more."""
+    yield from _among_all(_members(subjects.groups.values()))
 
 
 def _among_all(classes: Sequence[str]) -> Iterator[Design]:
-    """The classes of a folder: two of them, and then more."""
+    """Classes told from one another: each from another one, and then from more."""
     if len(classes) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
         msg = f"There are only pictures of {classes[0]!r}: a second class is needed, to tell them apart."
         raise BadInput(msg)
-    yield _mixed(1, spread(classes, 2))
+    skill = f"recognizing things of {len(classes)} kinds"
+    yield _drawn(1, skill, {"things": classes}, 2)
     if len(classes) > 2:  # noqa: PLR2004
-        yield _mixed(3, spread(classes, FINE))
+        yield _drawn(3, skill, {"things": classes}, min(FINE, len(classes)))
+
+
+def _members(groups: Iterable[ClassGroup]) -> list[str]:
+    return list(dict.fromkeys(name for group in groups for name in group.members))
+
+
+def _drawn(difficulty: int, skill: str, pools: Mapping[str, Sequence[str]], places: int) -> Design:
+    """Classes that are drawn for each picture, so that verdicts are about all of them (`drawn_answers`)."""
+    named = {name[:64]: list(members) for name, members in pools.items()}
+    from_what = listing([name if members == [name] else f"{len(members)} {name}" for name, members in named.items()])
+    beside = "another name" if places == 2 else f"{places - 1} other names"  # noqa: PLR2004 - one beside it
+    arms = [Arm(answer=place, select=select(pool)) for place in PLACES[:places] for pool in named]
+    purpose = f"Each picture shows one of {from_what}, drawn at random, and asks for it beside {beside} drawn likewise."
+    design = unclaimed(difficulty, purpose[:300], skill[:300], f"Is the object in the image {BLANK}?", arms)
+    return design.model_copy(update={"pools": named})
 
 
 def _retrieved(design: Design) -> Design:
@@ -222,44 +235,15 @@ def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
 
 
 def _by_members(group: ClassGroup, others: Sequence[ClassGroup]) -> Design:
-    """Some of a group against things of other groups, each by its own name: any of the group is right for one of it."""
-    number = min(FINE // 2, len(group.members))
-    # One of each other group, as far as there are others.
-    strangers = dict.fromkeys(
-        name for count in (1, number) for other in others for name in spread(other.members, count)
-    )
-    sides = {group.name: spread(group.members, number), "other things": list(strangers)[:number]}
-    kinds = {kind: [with_article(name) for name in members] for kind, members in sides.items()}
-    names = [name for members in kinds.values() for name in members]
-    return unclaimed(
-        2,
-        f"{group.name[0].upper()}{group.name[1:]} by their own names, against things of other kinds."[:300],
-        f"telling {group.name} from other things"[:300],
-        f"Is the object in the image {listing(names, 'or')}?",
-        [Arm(answer=with_article(name), select=select(name)) for members in sides.values() for name in members],
-    ).model_copy(update={"kinds": kinds})
-
-
-def _among(group: ClassGroup, members: Sequence[str]) -> Design:
-    names = [with_article(name) for name in members]
-    return unclaimed(
-        3,
-        f"Fine: {group.name} against one another, so that the group itself says nothing."[:300],
-        f"telling {group.name} apart"[:300],
-        f"Is the {group.singular if group.drawn else 'object'} in the image {listing(names, 'or')}?",
-        [Arm(answer=name, select=select(one)) for name, one in zip(names, members, strict=True)],
+    """One of a group against a thing of another kind, each by its own name."""
+    return _drawn(
+        2, f"telling {group.name} from other things", {group.name: group.members, OTHERS: _members(others)}, 2
     )
 
 
-def _mixed(difficulty: int, members: Sequence[str]) -> Design:
-    names = [with_article(name) for name in members]
-    return unclaimed(
-        difficulty,
-        f"Single things of {len(members)} different kinds are told from one another.",
-        f"telling {listing(members)} apart",
-        f"Is the object in the image {listing(names, 'or')}?",
-        [Arm(answer=name, select=select(one)) for name, one in zip(names, members, strict=True)],
-    )
+def _among(group: ClassGroup) -> Design:
+    """A group against one another, so that the group itself says nothing."""
+    return _drawn(3, f"telling {group.name} apart", {group.name: group.members}, min(FINE, len(group.members)))
 
 
 def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput, SnellenError
+from snellen.experiments.drawn_answers import asked, said_in_words
 from snellen.experiments.findings import interval_name
 from snellen.exports.schema import LICENCE, AskedQuestion, ExportSource, ExportTable, Kind, ModelRun, Stated, slug, span
 from snellen.reports.trial_rows import rows_of_experiment, trial_rows
@@ -188,7 +189,8 @@ def _sample_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str
             yield {
                 "sample": f"{part.number}/{sample.round}/{sample.arm}", "experiment": part.number,
                 "round": sample.round, "arm": sample.arm, "protocol": design.protocol, "task": design.task,
-                **_question(design, sample), "choices": design.choices if design.protocol == "choice" else [],
+                **_question(design, sample),
+                "choices": list(asked(design, sample).choices) if design.protocol == "choice" else [],
                 "label": sample.label, "origin": sample.origin, "picture": sample.picture,
                 "original": sample.plain if changed else None, "details": sample.details,
             }  # fmt: skip
@@ -199,8 +201,8 @@ def _question(design: Design, sample: Sample) -> dict[str, str]:
     if design.protocol == "freeform":
         details = json.loads(sample.details)
         return {"question": str(details["question"]), "answer": str(details["answer"])}
-    arm = design.arms[sample.arm]
-    return {"question": design.asked(arm), "answer": arm.answer}
+    put, answer = asked(design, sample), design.arms[sample.arm].answer
+    return {"question": put.question, "answer": said_in_words(design, put.choices, answer) or answer}
 
 
 def _finding_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:

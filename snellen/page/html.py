@@ -126,7 +126,7 @@ def _experiment(name: str, place: int, experiment: Experiment, home: Path) -> Js
         "number": place + 1,
         "purpose": design.purpose,
         "question": design.question,
-        "choices": " / ".join(design.choices),
+        "choices": design.choices_in_words,
         "bars": [bar(one, experiment) for one in experiment.findings if one.n and not one.trouble],
         "waiting": [one.claim.stated(design) for one in experiment.findings if not one.n and not one.trouble],
         "troubles": [f"{one.claim.about}: {one.trouble}" for one in experiment.findings if one.trouble],

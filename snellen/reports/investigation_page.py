@@ -106,7 +106,7 @@ def _shown(
     examples = []
     for answer in design.classes:
         for right in (True, False):
-            candidates = [row for row in rows if row["truth"] == answer and not row["plain"]]
+            candidates = [row for row in rows if design.arms[row["arm"]].answer == answer and not row["plain"]]
             chosen = {row["picture"]: row for row in candidates if row["right"] == right}
             figures_shown = [
                 {"uris": uris, "label": row["label"], "answer": row["said"] or "no answer", "model": row["model"]}

@@ -60,7 +60,7 @@ def again(result: InvestigationResult) -> str:
 def _experiment(number: int, experiment: Experiment, result: InvestigationResult) -> Iterator[str]:
     design = experiment.design
     yield from (f"## Experiment {number}: {design.task}", "", design.purpose, "")
-    yield from (f"“{design.question}” {' / '.join(design.choices)}", "")
+    yield from (f"“{design.question}” {design.choices_in_words}", "")
     yield from ("| answer | pictures | transform |", "|---|---|---|")
     for arm in design.arms:
         yield f"| {arm.answer} | {pictures_in_words(arm, result.source_of(arm.select.name))} | {_call(arm.transform)} |"

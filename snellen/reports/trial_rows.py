@@ -65,6 +65,7 @@ def _choice_rows(
     design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable
 ) -> Iterator[dict[str, Any]]:
     """Yield the trials of an experiment in which answers were chosen from."""
+    from snellen.experiments.drawn_answers import said_in_words
     from snellen.experiments.protocols.multiple_choice import chosen, key_of
     from snellen.models.under_test import Ranking
 
@@ -75,11 +76,13 @@ def _choice_rows(
             for sample, key in keys.items():
                 if key not in measured:
                     continue
-                trial, truth = measured[key], design.arms[sample.arm].answer
+                trial, right = measured[key], design.arms[sample.arm].answer
                 ranking, answer = Ranking(trial.scores), chosen(trial, design.choices)
+                truth = said_in_words(design, key.choices, right)
                 yield {
                     **_common(sample, trial), "model": name, "plain": plain, "choices": list(key.choices),
-                    "truth": truth, "target": truth, "said": answer, "right": design.is_right(answer, truth),
+                    "truth": truth, "target": truth, "said": said_in_words(design, key.choices, answer),
+                    "right": design.is_right(answer, right),
                     "mean": list(ranking.means), "sum": list(ranking.sums),
                     "tokens": [list(row) for row in trial.scores], "picture": key.pictures[0],
                 }  # fmt: skip

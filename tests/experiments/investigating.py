@@ -22,6 +22,7 @@ from snellen.memory.samples import SampleTable
 from snellen.memory.trials import TrialTable
 from snellen.models.under_test import Card, Question, Ranking
 from snellen.profiles import load_profile
+from snellen.reasoning.language.inflection import with_article
 from snellen.tools.samples import Alignment, WorldSource
 
 WORLD = WorldSource(microworld, title="microworld")
@@ -39,14 +40,14 @@ class Oracle:
         broken: What models say that fail when they are asked.
         unreadable: What is said of models that cannot be read.
         asked: How often each trial was measured, by model, question and picture.
-        truths: For each picture that was made, the right answer and whether it was changed.
+        truths: For each picture that was made, the answers that may be right, and whether it was changed.
     """
 
     rates: dict[str, Rate]
     broken: dict[str, str] = field(default_factory=dict)
     unreadable: dict[str, str] = field(default_factory=dict)
     asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    truths: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    truths: dict[str, tuple[tuple[str, ...], bool]] = field(default_factory=dict)
 
     def card(self, model: str) -> Card:
         """Say what it is."""
@@ -71,7 +72,8 @@ class Oracle:
     def _ranked(self, model: str, question: Question) -> Ranking:
         shown = named(question.pictures[0])
         self.asked[model, question.text, shown] += 1
-        right, changed = self.truths[shown]
+        truths, changed = self.truths[shown]
+        right = next(each for each in truths if each in question.choices)
         digest = hashlib.sha256(f"{model}/{question.text}/{shown}".encode()).digest()
         lot = int.from_bytes(digest[:6], "big") / 2**48
         wrong = [choice for choice in question.choices if choice != right]
@@ -93,8 +95,9 @@ class Watched(Examination):
     def draw(self, arm: Arm, seed: str, **more: bool) -> DrawnPicture:
         """Make a picture of an arm."""
         found = super().draw(arm, seed, **more)
-        self.oracle.truths[named(found.plain)] = arm.answer, False
-        self.oracle.truths[named(found.picture)] = arm.answer, arm.transform.name != "Identity"
+        truths = (arm.answer, with_article(found.label))
+        self.oracle.truths[named(found.plain)] = truths, False
+        self.oracle.truths[named(found.picture)] = truths, arm.transform.name != "Identity"
         return found
 
 

@@ -130,7 +130,7 @@ async def test_what_is_said_whatever_is_shown_is_told() -> None:
     names, members, again = (one.design for one in alike.experiments)
     assert again.question != members.question
     assert f"asked “{names.question}” it is right in 50 % of 40 pictures" in answer.sentence
-    assert f"asked “{members.question}” it answers “{members.classes[0]}” to 80 of 80 pictures" in answer.sentence
+    assert f"asked “{members.question}” it chooses the first name for 40 of 40 pictures" in answer.sentence
     words = answered_so("Can it recognize birds?", [("yes", None), ("no", None), ("no", None)])
     (answer,) = (await EXAMINER.conclude(words)).answers
     assert answer.sentence.startswith("it: cannot be said, because that depends on the words: asked “")

@@ -17,10 +17,12 @@ from snellen.graphs.states import ChatState
 ROOT = Path(__file__).parents[2]
 FLAG = re.compile(r"(?:^|[ (`])--[a-z]")
 FIXTURES = Path(__file__).parent / "fixtures"
-SCENES = read_scenes(FIXTURES / "dialogue_scenes.json")
+BLIND = ROOT / "benchmarks" / "blind_wordings"
+SCENES = read_scenes(FIXTURES / "dialogue_scenes.json") | read_scenes(BLIND / "scenes.json")
 DIALOGUES: dict[str, Any] = {
     each["id"]: each for each in json.loads((FIXTURES / "dialogues.json").read_text(encoding="utf-8"))
 }
+HELD_OUT: list[Any] = json.loads((BLIND / "dialogues_held_out.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", ["d01", "d12", "d19", "d20"])
@@ -30,12 +32,19 @@ async def test_every_turn_of_a_dialogue_is_right(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-async def test_most_turns_are_right_and_few_are_wrong(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("dialogues", "right", "wrong"),
+    [(list(DIALOGUES.values()), 0.8, 0.05), (HELD_OUT, 0.6, 0.1)],
+    ids=["development", "held out"],
+)
+async def test_most_turns_are_right_and_few_are_wrong(
+    dialogues: list[Any], right: float, wrong: float, tmp_path: Path
+) -> None:
     outcomes: Counter[str] = Counter()
-    for name, dialogue in DIALOGUES.items():
-        outcomes.update(each.outcome for each in await hold(dialogue, SCENES, tmp_path / name))
-    assert outcomes["right"] >= 0.7 * outcomes.total()
-    assert outcomes["wrong"] <= 0.05 * outcomes.total()
+    for dialogue in dialogues:
+        outcomes.update(each.outcome for each in await hold(dialogue, SCENES, tmp_path / dialogue["id"]))
+    assert outcomes["right"] >= right * outcomes.total()
+    assert outcomes["wrong"] <= wrong * outcomes.total()
 
 
 @pytest.mark.parametrize(("said", "right"), [("That's right.", True), ("No, you are right", True), ("Wrong.", False)])

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _MEANS: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
 _MOST_ANSWERS: Final = 40
+_LONGEST: Final = 300
+"""Characters of what remains open."""
 
 
 class CaseExaminer:
@@ -164,4 +166,5 @@ def _reason(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
 
 
 def _question(standing: ModelStanding) -> str:
-    return f"What holds for {standing.about} is not decided" + (f": {standing.moot}" if standing.moot else "") + "."
+    question = f"What holds for {standing.about} is not decided" + (f": {standing.moot}" if standing.moot else "") + "."
+    return question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"

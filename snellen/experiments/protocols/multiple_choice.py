@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.design import IDENTITY, UNKNOWN, Claim, Design
+from snellen.experiments.drawn_answers import arm_drawn, asked
 from snellen.experiments.protocols.protocol import RoundPart, observed
 from snellen.experiments.report import Result
 from snellen.memory.samples import Sample
@@ -36,7 +37,8 @@ class MultipleChoice:
         return [self._sample(examination, design, which, place) for which in range(len(design.arms))]
 
     def _sample(self, examination: Examination, design: Design, which: int, place: RoundPlace) -> Sample:
-        arm, seed = design.arms[which], f"{place.seed}/{place.experiment}/{which}/{place.round}"
+        seed = f"{place.seed}/{place.experiment}/{which}/{place.round}"
+        arm = arm_drawn(design, design.arms[which], seed)
         drawn = examination.draw(arm, seed, named=design.about_things)
         plain = examination.pictures.put(drawn.plain).id
         picture = plain if arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id
@@ -55,7 +57,8 @@ class MultipleChoice:
             refusals = []
             for turn in range(_TRIED):
                 try:
-                    self._try(examination, arm, f"{seed}/try/{number}" + f"/{turn}" * bool(turn))
+                    chosen = f"{seed}/try/{number}" + f"/{turn}" * bool(turn)
+                    self._try(examination, arm_drawn(design, arm, chosen), chosen)
                 except ParameterOutOfRange as error:
                     refusals.append(error)
                 if not refusals:
@@ -201,8 +204,8 @@ def key_of(design: Design, sample: Sample, fingerprint: str, *, plain: bool) -> 
         fingerprint: Of the model.
         plain: Whether it is asked about the picture before it was transformed.
     """
-    picture = sample.plain if plain else sample.picture
-    return TrialKey(fingerprint, (picture,), design.asked(design.arms[sample.arm]), tuple(design.choices))
+    picture, put = sample.plain if plain else sample.picture, asked(design, sample)
+    return TrialKey(fingerprint, (picture,), put.question, put.choices)
 
 
 def chosen(trial: Trial, choices: Sequence[str]) -> str | None:

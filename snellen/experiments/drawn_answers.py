@@ -1,0 +1,84 @@
+"""Answers that are drawn for each picture, so that a verdict is about all classes of a pool, not about a few of them.
+
+In most experiments the answers are the same for every picture ("a banana or a caterpillar?"), and what they show is
+about these. An experiment with pools draws a class for each picture, and others to name beside it: "Is the object in
+the image a ship or a violin?". Its answers are the places at which the right name stands. A picture with its names is
+one draw from all that could be asked, independent of the others. The confidence sequences suppose no more than that, so
+they hold over classes and pictures alike.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from snellen.reasoning.language.inflection import listing, with_article
+
+if TYPE_CHECKING:
+    from snellen.experiments.design import Arm, Design
+    from snellen.memory.samples import Sample
+
+PLACES: Final = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
+"""The answers of an experiment with pools."""
+BLANK: Final = "…"
+"""Stands for the names in its question."""
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question as it is put to models, with its choices.
+
+    Attributes:
+        question: The question.
+        choices: The choices, in the order of those of the design.
+    """
+
+    question: str
+    choices: tuple[str, ...]
+
+
+def arm_drawn(design: Design, arm: Arm, seed: str) -> Arm:
+    """Return an arm whose pictures are of one class of its pool; as it is where there are no pools."""
+    pool = _pool(design, arm)
+    if not pool:
+        return arm
+    chosen = random.Random(f"{seed}/class").choice(pool)
+    call = arm.select.model_copy(update={"arguments": {**arm.select.arguments, "class_name": chosen}})
+    return arm.model_copy(update={"select": call})
+
+
+def asked(design: Design, sample: Sample) -> AskedQuestion:
+    """Return what is asked about a sample: before and after it was transformed the same."""
+    return asked_about(design, design.arms[sample.arm], sample.label, f"{sample.plain}/{sample.round}/{sample.arm}")
+
+
+def asked_about(design: Design, arm: Arm, label: str, seed: str) -> AskedQuestion:
+    """Return what is asked about a picture of an arm.
+
+    Args:
+        design: The experiment.
+        arm: The arm.
+        label: The class that the picture shows.
+        seed: Chooses the other names.
+    """
+    if not design.pools:
+        return AskedQuestion(design.asked(arm), tuple(design.choices))
+    own, place = _pool(design, arm), design.classes.index(arm.answer)
+    beside = [name for pool in design.pools.values() if pool != own for name in pool] or own
+    others = [name for name in beside if name != label]
+    names = random.Random(f"{seed}/names").sample(others, len(design.classes) - 1)
+    names.insert(place, label)
+    words = [with_article(name) for name in names]
+    question = design.asked(arm).replace(BLANK, listing(words, "or"))
+    return AskedQuestion(question[:300], (*words, *design.choices[len(words) :]))
+
+
+def said_in_words(design: Design, choices: Sequence[str], answer: str | None) -> str | None:
+    """Return an answer as the model read it: the name at its place, where answers are places."""
+    return choices[design.choices.index(answer)] if answer is not None and design.pools else answer
+
+
+def _pool(design: Design, arm: Arm) -> list[str]:
+    return design.pools.get(str(arm.select.arguments.get("class_name", "")), [])
