@@ -10,6 +10,7 @@ from langgraph.types import Command
 from snellen.experiments.decisions import decided, next_rounds, taken_up
 from snellen.experiments.rounds import weighed
 from snellen.runtime.context import Context, usage_with
+from snellen.runtime.contradicting_answers import contradictions
 from snellen.runtime.investigation_state import investigator_of, report_of, sample_set_of, written
 from snellen.runtime.resources import context_of
 
@@ -59,7 +60,13 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {reason}"[:2_000]}))
     conclusion = await investigator.conclude(report)
     report = report.model_copy(update={"answers": conclusion.answers, "conclusion": conclusion.conclusion})
+    contrary = await asyncio.to_thread(_contrary, report, state, context)
+    report = report.model_copy(update={"notes": [*report.notes, *contrary]})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
+
+
+def _contrary(report: Report, state: InvestigateState, context: Context) -> list[str]:
+    return list(contradictions(report, sample_set_of(state), context.examiner()))
 
 
 def _weighed_together(report: Report, investigation: str, context: Context) -> Report:

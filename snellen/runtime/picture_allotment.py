@@ -74,12 +74,12 @@ def notes_of(allotment: Allotment, *, chosen: bool, folder: bool, alpha: float) 
     rate = f"{100 * alpha:g} %"
     if allotment.again:
         yield (
-            f"The same question was asked before ({_listed(allotment.again)}). It looks at the same pictures, and what "
+            f"The same question was asked before ({listed(allotment.again)}). It looks at the same pictures, and what "
             "models said about them is looked up, so its verdicts are no further evidence."
         )
     if allotment.otherwise:
         yield (
-            f"The same question was asked before on other pictures ({_listed(allotment.otherwise)}). Of answers to one "
+            f"The same question was asked before on other pictures ({listed(allotment.otherwise)}). Of answers to one "
             f"question, the one that is chosen for what it says is wrong in more than {rate}."
         )
     suspect = _suspect(allotment) if chosen else ""
@@ -104,13 +104,14 @@ def _after(seed: int) -> str:
 def _suspect(allotment: Allotment) -> str:
     count = len(allotment.informed)
     if count:
-        return f"informed {count} other investigation{'s' * (count != 1)} before ({_listed(allotment.informed)})"
+        return f"informed {count} other investigation{'s' * (count != 1)} before ({listed(allotment.informed)})"
     if allotment.older:
         return f"may have informed {allotment.older} investigations from before this home kept a ledger of pictures"
     return ""
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Name some investigations, the first few where there are many."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 

@@ -33,12 +33,13 @@ def context(folder: Path, oracle: Oracle, **more: Any) -> Context:  # noqa: ANN4
 
 
 def state(query: str, models: list[str], **more: Any) -> InvestigateState:  # noqa: ANN401 - fields of the state
-    return InvestigateState(investigation="t", query=query, models=models, **more)
+    return InvestigateState(query=query, models=models, **{"investigation": "t"} | more)
 
 
 async def investigated(folder: Path, oracle: Oracle, query: str, **more: Any) -> Report:  # noqa: ANN401 - as above
     graph = builder.compile()
-    found = await graph.ainvoke(state(query, list(oracle.rates), **more), CONFIG, context=context(folder, oracle))
+    begun = state(query, list(oracle.rates), **more)
+    found = await graph.ainvoke(begun, CONFIG, context=context(folder, oracle))
     return Report.model_validate(found["report"])
 
 
