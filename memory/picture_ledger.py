@@ -16,7 +16,7 @@ import json
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -78,6 +78,41 @@ def _older(db: Database) -> None:
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'samples'").fetchone():
             found = connection.execute("SELECT DISTINCT investigation FROM samples").fetchall()
             db.conn.executemany("INSERT OR IGNORE INTO older VALUES (?)", found)
+
+
+@migrations(name="3_answers")
+def _answers(db: Database) -> None:
+    """Keep what was answered, so that an answer that contradicts an earlier one is known to."""
+    db.execute(
+        """
+        CREATE TABLE answers (
+            property TEXT NOT NULL,
+            investigation TEXT NOT NULL,
+            holds INTEGER NOT NULL,
+            PRIMARY KEY (property, investigation)
+        ) WITHOUT ROWID
+        """
+    )
+
+
+@dataclass(frozen=True)
+class AnsweredProperty:
+    """A property of models that an investigation decided.
+
+    Attributes:
+        checkpoints: The models' fingerprints.
+        name: The property in words: "robust to rotation".
+        holds: Whether it holds.
+    """
+
+    checkpoints: tuple[str, ...]
+    name: str
+    holds: bool
+
+    @property
+    def id(self) -> str:
+        """The hash by which the ledger knows it."""
+        return _hash(sorted(self.checkpoints), self.name)
 
 
 @dataclass(frozen=True)
@@ -207,6 +242,23 @@ class Ledger(DatabaseTable):
                 turn += 1
             self._enter(rows, (question.id, _hash(question.source), chosen, investigation))
             return chosen
+
+    def conclude(self, investigation: str, answers: Sequence[AnsweredProperty]) -> list[tuple[str, ...]]:
+        """Enter what an investigation decided; return for each answer the other investigations that decided otherwise.
+
+        Raises:
+            MemoryTrouble: The disk is full or the ledger cannot be written; nothing was entered.
+        """
+        with self._writing() as rows:
+            rows.executemany(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
+                [(one.id, investigation, int(one.holds)) for one in answers],
+            )
+            contrary = "SELECT investigation FROM answers WHERE property = ? AND holds <> ? AND investigation <> ?"
+            return [
+                tuple(name for (name,) in rows.execute(contrary, (one.id, int(one.holds), investigation)))
+                for one in answers
+            ]
 
     @staticmethod
     def _rename(rows: sqlite3.Connection, question: LedgerQuestion) -> None:

@@ -24,8 +24,9 @@ from snellen.reasoning.meanings.difference import differ
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning, read_meaning
 from snellen.reasoning.queries.model_query import ModelQuery
-from snellen.reasoning.queries.reader import AmbiguousQuery, UnderstoodQuery
+from snellen.reasoning.queries.reader import AmbiguousQuery, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.reader import read_query as read_by_grammar
+from snellen.reasoning.reading.lexical_entries import covered_names, known_names
 from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread, read
 
 OUTCOMES: Final = ("right", "other", "asked, right among them", "asked", "unread")
@@ -102,10 +103,12 @@ def main() -> None:
     readers: tuple[Callable[[str, int, Meaning | None], Reading], ...] = (
         by_grammar, by_network, by_both, by_both_compared,
     )  # fmt: skip
+    facts = PROFILE.facts_path()
+    covered = covered_names(known_names(facts).kinds)
     for sort in ("pictures", "follow-ups"):
         counts: dict[str, Counter[str]] = {each.__name__: Counter() for each in readers}
         for text, row in wordings(sort):
-            meant = canonical(read_meaning(json.dumps(row["meaning"])))
+            meant = canonical(fallback.covering(read_meaning(json.dumps(row["meaning"])), covered))
             before = read_meaning(json.dumps(row["before"])) if "before" in row else None
             for each in readers:
                 reading = each(text, row["pictures"], before)
@@ -114,10 +117,12 @@ def main() -> None:
                 if options.show and each is by_both_compared and result == "other" and isinstance(reading, Understood):
                     print(f"{reading.probability:.2f} {text}\n     {echo(reading.meaning)}\n     {row['echo']}")
         _print(sort, counts)
-    counts = {"grammar": Counter(), "both": Counter()}
+    counts = {"grammar": Counter(), "network": Counter(), "both": Counter()}
     for text, row in wordings("models"):
         query = ModelQuery.model_validate(row["meaning"])
         counts["grammar"][outcome_of_query(read_by_grammar(text, MODELS, PROFILE), query)] += 1
+        alone = fallback.decided_query(text, UnreadQuery((), (), ""), MODELS, PROFILE)
+        counts["network"][outcome_of_query(alone, query)] += 1
         both = fallback.read_query(text, MODELS, PROFILE)
         result = outcome_of_query(both, query)
         counts["both"][result] += 1

@@ -14,6 +14,7 @@ import pickle
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ from reader_training.example import Example
 from reader_training.meanings_to_word import BLIND, HERE, MODELS, QUERY_FILES, rows
 from snellen.errors import BadInput
 from snellen.profiles import load_profile
+from snellen.reasoning.learned.copyables import NounWord
+from snellen.reasoning.learned.fallback import read as read_by_both
 from snellen.reasoning.learned.languages import PICTURES, QUERIES, Unanswerable
 from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
@@ -46,9 +49,11 @@ from snellen.reasoning.meanings.talk import (
     Repeat,
     Why,
 )
+from snellen.reasoning.meanings.things import IsA, Part
 from snellen.reasoning.queries.model_query import ModelQuery
 from snellen.reasoning.queries.reader import UnderstoodQuery, read_query
-from snellen.reasoning.reading.reader import Understood, read
+from snellen.reasoning.reading.lexical_entries import covered_names, known_names
+from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, read
 
 WORDINGS: Final = HERE / "wordings"
 _PARTS: Final = 12
@@ -64,6 +69,7 @@ class ExampleMaker:
         facts = load_profile("embedded").facts_path()
         self.names = NamedTexts(facts)
         self.names_of_models = NamedTexts(facts, models=models)
+        self.covered = covered_names(known_names(facts).kinds)
         self.missed: Counter[str] = Counter()
 
     def __call__(self, source: str, text: str, row: dict[str, Any], *, validation: bool = False) -> Iterator[Example]:
@@ -73,7 +79,8 @@ class ExampleMaker:
         said = names.of(text, row.get("echo before", ""))
         try:
             if pictures:
-                meaning = canonical(read_meaning(json.dumps(row["meaning"])))
+                named = {str(value) for each in said.copyables for value in each.values if isinstance(value, NounWord)}
+                meaning = canonical(self._as_said(read_meaning(json.dumps(row["meaning"])), named))
                 actions = PICTURES.actions(meaning, said.copyables)
             else:
                 actions = QUERIES.actions(_QUERY.validate_python(row["meaning"]), said.copyables)
@@ -84,6 +91,19 @@ class ExampleMaker:
             self.missed[source] += 1
             return
         yield Example(source, pictures, said, tuple(actions), validation)
+
+    def _as_said(self, part: Any, named: AbstractSet[str]) -> Any:  # noqa: ANN401 - of any part, the same part
+        """Leave out what names only cover: the reader adds it to whatever the network writes."""
+        if isinstance(part, tuple):
+            return tuple(self._as_said(each, named) for each in part)
+        if not isinstance(part, Part):
+            return part
+        form = part.model_copy(update={name: self._as_said(value, named) for name, value in part})
+        if not isinstance(form, IsA):
+            return form
+        only_covered = {each for name in named & set(form.names) for each in self.covered.get(name, ())} - named
+        names = [each for each in form.names if each not in only_covered]
+        return IsA(name=names[0], or_names=tuple(names[1:]))
 
 
 def held_out(identity: str) -> bool:
@@ -143,18 +163,24 @@ def unanswerable(make: ExampleMaker) -> Iterator[Example]:
 def asked(make: ExampleMaker, kept_out: Sequence[str]) -> Iterator[Example]:
     """Yield the blind wordings, all of which were looked at, as far as a meaning is known to be right of them.
 
-    It is that of the instruction where the grammar reads it, else that of what its writer said that it means.
+    It is what a reader takes the instruction for, or what its writer said that it means, where that has the right
+    answers: what the grammar reads, else what the learned reader that ships reads or asks back.
     """
     facts, scenes = load_profile("embedded").facts_path(), read_scenes(BLIND / "scenes.json")
     for file in sorted(set(BLIND.glob("instructions_*.jsonl")) - set(map(BLIND.joinpath, kept_out))):
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             graphs = graphs_of([scenes[name.removesuffix(".png")] for name in row["pictures"]])
-            for text in (row["instruction"], row["meaning"]):
-                reading = read(text, len(row["pictures"]), facts)
-                if isinstance(reading, Understood) and outcome(row, reading, graphs) == "right":
-                    meant = {"pictures": len(row["pictures"]), "meaning": json.loads(write_part(reading.meaning))}
-                    yield from make("worded blind", row["instruction"], meant)
-                    break
+            pictures = len(row["pictures"])
+            readings = (
+                one
+                for reader in (read, read_by_both)
+                for text in (row["instruction"], row["meaning"])
+                for one in _each(reader(text, pictures, facts))
+            )
+            right = next((each for each in readings if outcome(row, each, graphs) == "right"), None)
+            if right is not None:
+                meant = {"pictures": pictures, "meaning": json.loads(write_part(right.meaning))}
+                yield from make("worded blind", row["instruction"], meant)
     for file in sorted(set(BLIND.glob("dialogues_*.json")) - set(map(BLIND.joinpath, kept_out))):
         for dialogue in json.loads(file.read_text(encoding="utf-8")):
             yield from _turns(make, dialogue, facts)
@@ -164,6 +190,13 @@ def asked(make: ExampleMaker, kept_out: Sequence[str]) -> Iterator[Example]:
             query = read_query(row["query"], MODELS, profile)
             if isinstance(query, UnderstoodQuery) and row["expect"] == "examine":
                 yield from make("worded blind", row["query"], {"meaning": query.query.model_dump(mode="json")})
+
+
+def _each(reading: Reading) -> Sequence[Understood]:
+    """Return what a reading takes a text for, or asks back."""
+    if isinstance(reading, Ambiguous):
+        return [Understood(each) for each in reading.meanings]
+    return [reading] if isinstance(reading, Understood) else []
 
 
 def _turns(make: ExampleMaker, dialogue: dict[str, Any], facts: Path | None) -> Iterator[Example]:
@@ -184,10 +217,14 @@ def stiff(make: ExampleMaker, sentences: Sequence[Path]) -> Iterator[Example]:
     for sort, number in (("pictures", 5_000), ("models", 3_000), ("follow-ups", 1_500)):
         for row in rows(sort, number, 77):
             yield from make("echo", row["echo"], row)
-    for file in sentences:
+    yield from _of_files(make, "grammar", sentences)
+
+
+def _of_files(make: ExampleMaker, source: str, files: Sequence[Path]) -> Iterator[Example]:
+    for file in files:
         for line in file.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            yield from make("grammar", row["text"], row)
+            yield from make(source, row["text"], row)
 
 
 def main() -> None:
@@ -195,11 +232,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("out", type=Path)
     parser.add_argument("--sentences", type=Path, nargs="*", default=[], help="of reader_training.grammar_sentences")
+    parser.add_argument("--own", type=Path, nargs="*", default=[], help="of reader_training.own_sentences")
     parser.add_argument("--with-blind", action="store_true", help="wordings of benchmarks/blind_wordings, too")
     parser.add_argument("--kept-out", nargs="*", default=[], metavar="FILE", help="files of them that are left out")
     options = parser.parse_args()
     make = ExampleMaker()
     examples = [*worded(make), *talk(make), *unanswerable(make), *stiff(make, options.sentences)]
+    examples += _of_files(make, "worded own", options.own)
     if options.with_blind:
         examples += asked(make, options.kept_out)
     options.out.write_bytes(pickle.dumps(examples))

@@ -23,6 +23,8 @@ _LEAST: Final = 12
 """Wordings that a word must stand in."""
 _MISSED: Final = 0.02
 """The share of them that may lack every part that is required."""
+_MANY: Final = 24
+"""Of so many wordings one may lack them."""
 _MOST: Final = 6
 """Parts of which one is required."""
 _OFTEN: Final = 3
@@ -58,7 +60,7 @@ def _parts(example: Example) -> frozenset[str]:
 
 def _cover(meanings: Sequence[frozenset[str]], often: Counter[str], count: int) -> list[str]:
     """Return parts of which nearly each of some meanings has one, the most frequent first; none if there are none."""
-    least = _MISSED * len(meanings)
+    least = max(_MISSED * len(meanings), len(meanings) >= _MANY)
     counts = Counter(part for parts in meanings for part in parts)
     marked = {part for part, number in counts.items() if number / len(meanings) >= _LIFT * often[part] / count}
     chosen: list[str] = []

@@ -26,7 +26,7 @@ from transformers import AutoTokenizer
 from reader_training.asides import Asides
 from reader_training.example import Example
 from snellen.reasoning.learned.languages import START, VOCABULARY, action_number
-from snellen.reasoning.learned.mentions import MentionedText
+from snellen.reasoning.learned.mentions import KINDS, MentionedText
 from snellen.reasoning.learned.network import ActionDecoder
 from snellen.reasoning.learned.reader import encoder_folder, new_network
 from snellen.reasoning.learned.text_encoding import TextEncoder
@@ -174,7 +174,7 @@ def save(network: ActionDecoder, out: Path) -> None:
 
 
 def weights_of(file: Path) -> dict[str, Tensor]:
-    """Return saved weights for the actions that there are now, of which some may be new."""
+    """Return saved weights for the actions and kinds of mentions that there are now, of which some may be new."""
     saved = torch.load(file, weights_only=True)
     weights: dict[str, Tensor] = saved["weights"]
     table, rows = weights["action.weight"], {name: number for number, name in enumerate(saved["vocabulary"])}
@@ -183,7 +183,9 @@ def weights_of(file: Path) -> dict[str, Tensor]:
         if name in rows:
             new[number] = table[rows[name]]
     new[START] = table[len(rows)]
-    return weights | {"action.weight": new}
+    kinds = torch.randn(len(KINDS), table.shape[1]) * table.shape[1] ** -0.5
+    kinds[: len(weights["kind.weight"])] = weights["kind.weight"]
+    return weights | {"action.weight": new, "kind.weight": kinds}
 
 
 def main() -> None:

@@ -7,12 +7,15 @@ with its probability; where it is likely, the user is asked; otherwise the text 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from pydantic import BaseModel
+
+from snellen.reasoning.language.inflection import plural
 from snellen.reasoning.learned.languages import PlainTalk, Unanswerable
 from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
@@ -26,6 +29,7 @@ from snellen.reasoning.meanings.things import Filter, HasFact, IsA, Part
 from snellen.reasoning.queries import reader as queries
 from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.vocabulary import judges_among
+from snellen.reasoning.reading.lexical_entries import covered_names, known_names
 from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread
 from snellen.reasoning.reading.reader import read as read_by_grammar
 from snellen.reasoning.reading.talk_reader import sentences
@@ -34,6 +38,7 @@ from snellen.reasoning.reading.words import ASKING, SPEAKER_ALONE
 if TYPE_CHECKING:
     from snellen.profiles import Profile
     from snellen.reasoning.meanings.talk import Talk
+    from snellen.reasoning.queries.model_query import ModelQuery
 
 SURE: Final = 0.8
 """From this probability on a meaning counts as understood."""
@@ -48,6 +53,9 @@ HARMLESS: Final = 0.6
 _RIVAL: Final = 0.15
 _AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
 """In a comparison it denies what would be claimed without it: the user is asked."""
+_NONE: Final = re.compile(r"\b(?:none|no models?|not one|not a single)\b", re.IGNORECASE)
+"""It denies what is asked."""
+_EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
 _MOST_CHARACTERS: Final = 400
 
 
@@ -67,7 +75,7 @@ def read(instruction: str, pictures: int, facts_file: Path | None, *, names: fro
     guesses = guessed(instruction, pictures, facts_file, names)
     if isinstance(reading, Understood):
         return compared(reading, guesses)
-    if names_unknown(instruction, pictures, facts_file, names):
+    if unknown(reading.words) and names_unknown(instruction, pictures, facts_file, names):
         return reading
     settled = decided(reading, guesses)
     if isinstance(settled, Understood):
@@ -206,31 +214,69 @@ def talk_of(guesses: Sequence[Guess]) -> tuple[Talk, ...]:
 def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
     """Read a question about models by both readers; the arguments are those of the grammar's ``read_query``."""
     reading = queries.read_query(text, models, profile)
+    return decided_query(text, reading, models, profile) if isinstance(reading, UnreadQuery) else reading
+
+
+def decided_query(text: str, reading: UnreadQuery, models: Sequence[str], profile: Profile) -> QueryReading:
+    """Return the reading of a question about models that the grammar does not read."""
     facts_file, reader = profile.facts_path(), queries.reader_of(models, profile)
-    if not isinstance(reading, UnreadQuery) or facts_file is None or len(text) > _MOST_CHARACTERS:
-        return reading
-    if reader.strangers(text):
+    if facts_file is None or len(text) > _MOST_CHARACTERS or reader.strangers(text):
         return reading
     strange = unknown(reading.words)
     guesses = _guessed_query(text, tuple(models), judges_among(models, profile), facts_file)
-    if not guesses or guesses[0].unused or guesses[0].probability < (SURE if strange else LIKELY):
+    if not guesses or guesses[0].unused or guesses[0].probability < LIKELY:
         return reading
-    best, *rivals = guesses
-    meant = reader.finished(best.meaning)  # of what cannot be examined, none
-    if meant is None:
+    meant = [(guess, reader.finished(guess.meaning)) for guess in guesses]  # of what cannot be examined, none
+    best, query = meant[0]
+    if query is None:
         return reading
-    if is_sure(best, strange) and not (_AT_MOST.search(text) and any(each.comparison for each in meant.questions)):
-        return UnderstoodQuery(meant, probability=best.probability)
-    likely = [reader.finished(each.meaning) for each in rivals if each.probability >= _RIVAL]
-    return AmbiguousQuery((meant, *(each for each in likely[:1] if each is not None)))
+    # Those that are said in the same words are examined alike.
+    words = UnderstoodQuery(query).echo
+    alike = [guess for guess, other in meant if other is not None and UnderstoodQuery(other).echo == words]
+    best = replace(best, probability=sum(each.probability for each in alike))
+    if best.probability < (SURE if strange else LIKELY):
+        return reading
+    if is_sure(best, strange) and not _leaves_out(text, query):
+        return UnderstoodQuery(query, probability=best.probability)
+    rivals = [other for guess, other in meant if guess not in alike and guess.probability >= _RIVAL]
+    return AmbiguousQuery((query, *(each for each in rivals[:1] if each is not None)))
+
+
+def _leaves_out(text: str, query: ModelQuery) -> bool:
+    """Tell whether a question bounds, denies or excepts what its reading does not."""
+    questions = query.questions
+    if _AT_MOST.search(text) and any(each.comparison for each in questions):
+        return True
+    if _NONE.search(text) and all(each.sense == "holds" for each in questions):
+        return True
+    has_exception = "without" in {name for each in questions for name in _filled(each)}
+    return bool(_EXCEPT.search(text)) and not has_exception and all(len(each.models) < 2 for each in questions)  # noqa: PLR2004
+
+
+def _filled(part: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a meaning
+    """Yield the names of the fields within a part that have a value."""
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _filled(each)
+    elif isinstance(part, BaseModel):
+        for name, value in part:
+            if value:
+                yield name
+                yield from _filled(value)
 
 
 @lru_cache(maxsize=256)
 def _guessed(text: str, pictures: int, facts_file: Path, names: frozenset[str], before: str) -> list[Guess]:
     said = _texts(facts_file, names).of(text, before)
     kinds = {each.values[0].fact: each.kind for each in said.copyables if each.kind is not None}
+    covered = {
+        name: others
+        for name, others in covered_names(known_names(facts_file).kinds).items()
+        if name in text.casefold() or plural(name) in text.casefold()  # a smartphone is no telephone
+    }
     guesses = [
-        replace(each, meaning=_with_kinds(each.meaning, kinds)) for each in learned_reader().read(said, pictures)
+        replace(each, meaning=canonical(covering(_with_kinds(each.meaning, kinds), covered)))
+        for each in learned_reader().read(said, pictures)
     ]
     return _merged([each for each in guesses if not is_instruction(each) or is_of(each.meaning, pictures)])
 
@@ -246,6 +292,19 @@ def _with_kinds(part: Any, kinds: Mapping[str, IsA]) -> Any:  # noqa: ANN401 - o
         of_kind = Filter(things=form.things, property=kinds[form.property.fact])
         return canonical(form.model_copy(update={"things": of_kind}))
     return form
+
+
+def covering(part: Any, covered: Mapping[str, Sequence[str]]) -> Any:  # noqa: ANN401 - of any part, the same part
+    """Add to the names of things what they cover, too: whoever says "phone" means a telephone as well."""
+    if isinstance(part, tuple):
+        return tuple(covering(each, covered) for each in part)
+    if not isinstance(part, Part):
+        return part
+    form = part.model_copy(update={name: covering(value, covered) for name, value in part})
+    if not isinstance(form, IsA):
+        return form
+    name, *others = dict.fromkeys((*form.names, *(each for name in form.names for each in covered.get(name, ()))))
+    return IsA(name=name, or_names=tuple(others))
 
 
 @lru_cache(maxsize=256)

@@ -43,15 +43,19 @@ _FRACTIONS: Final = {
     "half": 0.5, "halved": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1, "double": 2.0,
     "doubled": 2.0, "twice": 2.0, "triple": 3.0, "tripled": 3.0, "thrice": 3.0, "quadruple": 4.0,
 }  # fmt: skip
+_PARTS_OF_ONE: Final = {
+    "halves": 0.5, "thirds": 1 / 3, "quarters": 0.25, "fourths": 0.25, "fifths": 0.2, "tenths": 0.1,
+}  # fmt: skip
+_PER_CENT: Final = frozenset({"%", "percent", "pct"})
 _NAME_PARTS: Final = re.compile(r"[a-zA-Z]+|\d+|[^\W\d_a-zA-Z]+")
 BREAK: Final = "*"
 """Stands between what was said before and what is said now."""
-KINDS: Final = ("NOUN", "COLOUR", "FACT", "MODEL", "NUMBER", "SAYING")
-"""The kinds of mentions."""
+KINDS: Final = ("NOUN", "COLOUR", "FACT", "MODEL", "NUMBER", "SAYING", "COMPLEMENT")
+"""The kinds of mentions; a complement is what a share leaves: who is wrong in 10 % is right in 90 %."""
 
 
-def _share(value: float) -> float:
-    return round(value / 100, 4) if value > 1 else value
+def _share(value: float, *, per_cent: bool = False) -> float:
+    return round(value / 100, 4) if value > 1 or per_cent else value
 
 
 @dataclass(frozen=True)
@@ -107,16 +111,16 @@ class MentionedText:
         return any(word.isalpha() for place, word in enumerate(self.words) if place not in named)
 
     @property
-    def plain_words(self) -> dict[str, bool]:
-        """The words that are said now and name nothing, in lower case, with whether one stands before a name."""
+    def plain_words(self) -> tuple[str, ...]:
+        """The words that are said now and name nothing, in lower case, each once."""
         named = {place for each in self.mentions for start, end in each.spans for place in range(start, end)}
         said_before = self.words.index(BREAK) if BREAK in self.words else -1
-        plain: dict[str, bool] = {}
-        for place, word in enumerate(self.words):
-            if place > said_before and place not in named and word.isalpha():
-                key = word.casefold()
-                plain[key] = plain.get(key, False) or place + 1 in named
-        return plain
+        plain = (
+            word.casefold()
+            for place, word in enumerate(self.words)
+            if place > said_before and place not in named and word.isalpha()
+        )
+        return tuple(dict.fromkeys(plain))
 
     @property
     def copyables(self) -> list[Copyable]:
@@ -127,9 +131,23 @@ class MentionedText:
 class MentionFinder:
     """Finds what texts name."""
 
-    def __init__(self, lexemes: Iterable[tuple[tuple[str, ...], Lexeme]]) -> None:
-        """Keep the phrases of the lexicon, each as its words; nouns are found in one word or with hyphens, too."""
+    def __init__(
+        self,
+        lexemes: Iterable[tuple[tuple[str, ...], Lexeme]],
+        *,
+        plain: Iterable[tuple[str, ...]] = (),
+        complements: bool = False,
+    ) -> None:
+        """Keep the phrases of the lexicon, each as its words; nouns are found in one word or with hyphens, too.
+
+        Args:
+            lexemes: The phrases.
+            plain: Phrases that name nothing, though a part of them would: "pencil sketch".
+            complements: Whether a share is a mention of what it leaves, too.
+        """
+        self._complements = complements
         some = list(lexemes)
+        self._plain = PhraseTable((words, words) for words in plain)
         self._phrases = PhraseTable(some)
         self._compounds = {
             "".join(words).replace("-", ""): lexeme for words, lexeme in reversed(some) if lexeme.symbol == "NOUN"
@@ -142,7 +160,7 @@ class MentionFinder:
             text: The text.
             options: The known words that each of its words may be.
         """
-        found = _Found()
+        found = _Found(complements=self._complements)
         place = 0
         while place < len(text):
             place = found.quoted(text, place) or found.number(text, place) or self._named(found, text, options, place)
@@ -154,6 +172,10 @@ class MentionFinder:
             found.words.append(options[place][0] if options[place] else text[place].text)
             return place + 1
         longest = max(end for end, _ in matches)
+        plain = max((end for end, _ in self._plain.at(options, place)), default=0)
+        if plain > longest:
+            found.words += [token.text for token in text[place:plain]]
+            return plain
         lexemes = sorted((lexeme for end, lexeme in matches if end == longest), key=lambda each: each.cost)
         found.name(" ".join(each.text for each in text[place:longest]), lexemes)
         return longest
@@ -167,7 +189,8 @@ class MentionFinder:
 
 
 class _Found:
-    def __init__(self) -> None:
+    def __init__(self, *, complements: bool) -> None:
+        self.complements = complements
         self.words: list[str] = []
         self.mentions: dict[Any, tuple[str, Copyable, list[tuple[int, int]], bool]] = {}
 
@@ -213,7 +236,10 @@ class _Found:
         end, value = (place + 1, value) if value is not None else max(numerals(text, place), default=(0, None))
         if value is None:
             return 0
-        share = _share(value)
+        following = text[end].text if end < len(text) else ""
+        if following in _PARTS_OF_ONE:
+            end, value = end + 1, round(value * _PARTS_OF_ONE[following], 4)
+        share = _share(value, per_cent=following in _PER_CENT)
         for start in range(end, min(end + 3, len(text) - 1)):
             if text[start].text in {"of", "in"}:
                 last, whole = max(numerals(text, start + 1), default=(0, 0.0))
@@ -221,7 +247,12 @@ class _Found:
                     end, share = last, round(value / whole, 4)
                 break
         written = " ".join(token.text for token in text[place:end])
+        begun = len(self.words)
         self._add((value, share), "NUMBER", (Quantity(value, share),), written, optional=True)
+        if self.complements and 0 < share < 1:
+            del self.words[begun:]
+            left = round(1 - share, 4)
+            self._add((value, share), "COMPLEMENT", (Quantity(left, left),), written, optional=True)
         return end
 
     def name(self, written: str, lexemes: Sequence[Lexeme]) -> None:

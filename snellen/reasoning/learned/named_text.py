@@ -19,6 +19,8 @@ from snellen.reasoning.reading.words import PUNCTUATION, KnownWords, WordToken, 
 
 _GREYS: Final = frozenset({"gray", "black", "white"})
 """Colours that a picture without colours is said to have."""
+_APART: Final = re.compile(r"(?<=\bnon)-(?=[a-z])|(?<=[a-z])-(?=free\b)|(?<=\d)(?=\+)", re.IGNORECASE)
+"""Where names and numbers end within a word: "non-red", "bird-free", "4+"."""
 _SHORTEST: Final = 4
 """Letters of a word that may be a misspelt one."""
 
@@ -26,6 +28,16 @@ _SHORTEST: Final = 4
 @cache
 def _grammars() -> dict[str, Grammar]:
     return {"pictures": read_grammar(GRAMMAR, ACTIONS), "models": read_grammar(QUERY_GRAMMAR, QUERY_ACTIONS)}
+
+
+def _plain_phrases(grammar: Grammar) -> set[str]:
+    """Return the phrases of a grammar that name nothing."""
+    phrases = {phrase for phrase, symbol, _ in grammar.phrases if symbol not in {"COLOUR", "NOUN"}}
+    return phrases | {*grammar.fillers, *grammar.leading}
+
+
+def _plain_words(grammar: Grammar) -> frozenset[str]:
+    return frozenset(word for phrase in _plain_phrases(grammar) for word in phrase.split())
 
 
 class NamedTexts:
@@ -44,17 +56,17 @@ class NamedTexts:
         models: ModelNames | None = None,
     ) -> None:
         grammar = _grammars()["pictures" if models is None else "models"]
+        english = real_words().union(*(_plain_words(each) for each in _grammars().values()))
         self._colours = [(phrase, symbol, value) for phrase, symbol, value in grammar.phrases if symbol == "COLOUR"]
         self._spellings = grammar.spellings
         self._models = models or ModelNames(())
-        phrases = {phrase for phrase, symbol, _ in grammar.phrases if symbol not in {"COLOUR", "NOUN"}}
-        phrases |= {*grammar.fillers, *grammar.leading}
-        named = (*entries(facts_file, covering=models is None), *entries_of_names(sorted(names)))
+        phrases = _plain_phrases(grammar)
+        named = (*entries(facts_file, covering=False), *entries_of_names(sorted(names)))
         lexemes = list(self._lexemes(named, phrases))
-        plain = frozenset(word for phrase in phrases for word in phrase.split())
-        self._finder = MentionFinder(lexemes)
-        known = frozenset(word for words, _ in lexemes for word in words) | plain | frozenset(self._spellings)
-        self._known = KnownWords(known, real_words())
+        several = [tuple(phrase.split()) for phrase in sorted(phrases) if " " in phrase]
+        self._finder = MentionFinder(lexemes, plain=several, complements=models is not None)
+        known = frozenset(word for words, _ in lexemes for word in words)
+        self._known = KnownWords(known | _plain_words(grammar) | frozenset(self._spellings), english)
 
     def of(self, text: str, before: str = "") -> MentionedText:
         """Return a text, after what was said before it, with stand-ins."""
@@ -63,7 +75,7 @@ class NamedTexts:
         return self._finder.find(said, tuple(map(self._options, said)))
 
     def _cut(self, text: str) -> tuple[WordToken, ...]:
-        return tokens(self._models.hidden(re.sub(r"[*]", " ", text)), self._spellings)
+        return tokens(self._models.hidden(_APART.sub(" ", re.sub(r"[*]", " ", text))), self._spellings)
 
     def _options(self, token: WordToken) -> tuple[str, ...]:
         word = token.text

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.reasoning.learned.languages import PICTURES, QUERIES, START, action_number
-from snellen.reasoning.learned.mentions import BREAK, KINDS, MentionedText
+from snellen.reasoning.learned.mentions import BREAK, KINDS, MentionedText, TextMention
 from snellen.reasoning.learned.typed_actions import Action, NoSuchMeaning, TypedActions
 from snellen.reasoning.learned.word_requirements import unmet
 from snellen.reasoning.meanings.canonical import canonical
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 WEIGHTS: Final = Path(__file__).parent / "reader.safetensors"
 WORDS: Final = Path(__file__).parent / "words.txt"
 _BEAMS: Final = 5
+_SPEAKERS: Final = frozenset({"my", "our"})
 _LEAST: Final = 0.01
 """Ways to go on that are so much less probable than the best are given up."""
 _LOADING: Final = threading.Lock()
@@ -175,13 +176,19 @@ def _unused(text: MentionedText, actions: Sequence[Action]) -> tuple[tuple[str, 
     }
     said_before = text.words.index(BREAK) if BREAK in text.words else -1
     left = [
-        (" ".join(text.words[slice(*mention.spans[-1])]), mention)
+        (" ".join(text.words[slice(*mention.spans[-1])]), mention, mention.optional or _is_the_speakers(text, mention))
         for mention in text.mentions
         if mention.spans[-1][0] > said_before
         and not taken & {place for first, last in mention.spans for place in range(first, last)}
     ]
-    surely = tuple(words for words, mention in left if not mention.optional)
-    return surely, tuple(words for words, mention in left if mention.optional and mention.kind in {"NOUN", "FACT"})
+    surely = tuple(words for words, _, is_optional in left if not is_optional)
+    perhaps = tuple(words for words, mention, is_optional in left if is_optional and mention.kind in {"NOUN", "FACT"})
+    return surely, perhaps
+
+
+def _is_the_speakers(text: MentionedText, mention: TextMention) -> bool:
+    """Tell whether a mention is of what the speaker has ("my daughter drew this"), which no picture need show."""
+    return all(start > 0 and text.words[start - 1] in _SPEAKERS for start, _ in mention.spans)
 
 
 def reader_with(weights: Mapping[str, Tensor]) -> LearnedReader:

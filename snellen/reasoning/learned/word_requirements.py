@@ -19,9 +19,13 @@ from snellen.reasoning.learned.typed_actions import Action
 _SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "striped": ("striped", "stripes", "stripy"), "checked": ("checked", "checks", "chequered", "checkered"),
     "dotted": ("dotted", "dots", "spotted"), "foggy": ("foggy", "fog", "misty"), "rainy": ("rainy", "rain", "raining"),
-    "snowy": ("snowy", "snow", "snowing"), "sunny": ("sunny",),
+    "snowy": ("snowy", "snow", "snowing"), "sunny": ("sunny",), "clear": ("clear",), "plain": ("plain",),
 }  # fmt: skip
 """Words for what the background and the weather may be, by one of them."""
+_OF_SETTINGS: Final = frozenset({"kind QuerySetting", "kind ChooseCount"})
+"""What asks which of them it is."""
+_SIZES: Final[Mapping[str, tuple[str, ...]]] = {"large": ("big", "large"), "small": ("small", "little")}
+_OF_SIZES: Final = frozenset({"value size", "kind ChooseCount", "kind CompareCounts", "kind SetsAlike"})
 REQUIREMENTS: Final = Path(__file__).parent / "word_requirements.json"
 
 
@@ -34,16 +38,22 @@ def unmet(text: MentionedText, actions: Sequence[Action], pictures: int) -> tupl
         pictures: The number of pictures that the text is about; 0 where it is about models.
     """
     required, written = _requirements()["pictures" if pictures else "models"], set(actions)
-    settings = {setting: word for setting, words in _SETTINGS.items() for word in words if word in text.plain_words}
-    missed = [word for word in text.plain_words if word in required and written.isdisjoint(required[word])]
-    if len(settings) < 2:  # noqa: PLR2004 - one is no choice
-        return tuple(missed)
-    # "Is it striped or checked?" asks which it is, and not whether it is one of them.
-    if "kind QuerySetting" in written:
-        return tuple(word for word in missed if word not in settings.values())
-    used = [setting for setting in settings if any(f"word {word}" in written for word in _SETTINGS[setting])]
-    left = [word for setting, word in settings.items() if used and setting not in used]
-    return tuple(dict.fromkeys((*missed, *left)))
+    words = text.plain_words
+    missed = [word for word in words if word in required and written.isdisjoint(required[word])]
+    for alternatives, chosen in ((_SETTINGS, _OF_SETTINGS), (_SIZES, _OF_SIZES)):
+        named = {one: word for one, synonyms in alternatives.items() for word in synonyms if word in words}
+        if len(named) < 2:  # noqa: PLR2004 - one is no choice
+            continue
+        # "Is it striped or checked?" asks which it is, and neither for one of them nor whether it is one of them.
+        if not chosen.isdisjoint(written):
+            missed = [word for word in missed if word not in named.values()]
+            continue
+        used = [
+            one for one in named if not written.isdisjoint({f"value {one}", *map("word {}".format, alternatives[one])})
+        ]
+        left = [word for one, word in named.items() if "or" in words or one not in used]
+        missed += left if used else []
+    return tuple(dict.fromkeys(missed))
 
 
 @cache

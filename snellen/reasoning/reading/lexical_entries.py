@@ -207,5 +207,8 @@ def _forms_of(fact: str, verb: str, rest: str) -> Iterator[Entry]:
     yield Entry(f"{third_person(verb)} {rest}".replace("haves", "has").strip(), "FACT_THIRD", fact)
     stem = verb[:-1] if verb.endswith("e") else verb + verb[-1] if verb in {"swim", "run", "cut", "put"} else verb
     yield Entry(f"{stem}ing {rest}".strip(), "FACT_PARTICIPLE", fact)
+    of = rest.removeprefix("the ")
+    if of and " " not in of:
+        yield Entry(f"{of}-{stem}ing", "FACT_ADJECTIVE", fact, 0.1)  # "time-telling"
     if verb == "have":
         yield Entry(rest, "FACT_PART", fact)

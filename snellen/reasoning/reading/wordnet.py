@@ -13,11 +13,13 @@ import argparse
 import json
 import textwrap
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from snellen.reasoning.language.inflection import singular
+from snellen.reasoning.language.inflection import regular_plural, singular
+from snellen.reasoning.reading.lexical_entries import entries
 from snellen.reasoning.reading.reader import InstructionReader
 from snellen.reasoning.reading.words import KnownWords
 
@@ -200,14 +202,29 @@ def main() -> None:
     LEXICON.write_text(_written(table), encoding="utf-8")
     # Words of the lexicon are read as they were just written; the process has read none before.
     vocabulary = InstructionReader(options.facts).vocabulary
-    near = sorted(word for word in _english(options.wordnet) if is_confusable(word, vocabulary))
+    nouns = {each.phrase for each in entries(options.facts) if each.symbol == "NOUN"}
+    plurals = {regular_plural(noun) for noun in nouns}  # "mouses" is one of "mouse" rather than a verb
+    near = sorted(word for word in _english(options.wordnet) - plurals if is_confusable(word, vocabulary))
     LEXICON.write_text(_written(table | {"english": textwrap.wrap(" ".join(near), 118)}), encoding="utf-8")
 
 
 def _english(folder: Path) -> set[str]:
-    """Return all single words of WordNet in lower case."""
-    lines = (line for part in ("noun", "verb", "adj", "adv") for line in _lines(folder / f"index.{part}"))
-    return {word for line in lines if (word := line.split(" ", 1)[0]).isalpha()}
+    """Return all single words of WordNet in lower case, with their regular and irregular forms."""
+    words = set()
+    for part in ("noun", "verb", "adj", "adv"):
+        lemmas = {word for line in _lines(folder / f"index.{part}") if (word := line.split(" ", 1)[0]).isalpha()}
+        words |= lemmas | {form for lemma in lemmas for form in _forms(lemma, part)}
+        words |= {word for line in _lines(folder / f"{part}.exc") if (word := line.split(" ", 1)[0]).isalpha()}
+    return words
+
+
+def _forms(lemma: str, part: str) -> Iterator[str]:
+    """Yield the regular forms of a lemma."""
+    if part in {"noun", "verb"}:
+        yield regular_plural(lemma)
+    if part == "verb":
+        stem = lemma.removesuffix("e")
+        yield from (f"{stem}ed", f"{stem}ing")
 
 
 def is_confusable(word: str, vocabulary: KnownWords) -> bool:

@@ -8,7 +8,7 @@ from snellen.profiles import load_profile
 from snellen.reasoning.learned.copyables import ModelWord, Quantity, QuotedWord
 from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
-from snellen.reasoning.meanings.things import HasColour, IsA
+from snellen.reasoning.meanings.things import HasColour, HasFact, IsA
 
 PROFILE = load_profile("embedded")
 MODELS = ("clip", "blip", "blip2-clean", "llava-upright", "llava-judge")
@@ -50,6 +50,30 @@ def test_misspelt_names_are_names_and_words_that_are_words_are_not() -> None:
     assert not NAMES.of("is it trickier").mentions
 
 
+@pytest.mark.parametrize("said", ["none of the models", "black and white prints", "it hits them hard"])
+def test_of_models_words_that_are_words_are_no_names_either(said: str) -> None:
+    assert [each.kind for each in QUERY_NAMES.of(said).mentions if each.kind == "NOUN"] == []
+
+
+@pytest.mark.parametrize("said", ["non-red things", "a cat-free picture", "4+ cats"])
+def test_a_name_ends_within_a_word(said: str) -> None:
+    assert NAMES.of(said).mentions
+
+
+def test_a_verb_with_its_object_is_an_adjective() -> None:
+    (mention,) = NAMES.of("time-telling things").mentions
+    assert mention.copyable.values[0] == HasFact(fact="tell the time")
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "covered"), [("how many phones", "phone", "telephone"), ("any trees", "tree", "pine")]
+)
+def test_what_a_name_covers_is_no_part_of_what_is_named(said: str, name: str, covered: str) -> None:
+    (mention,) = NAMES.of(said).mentions
+    assert mention.copyable.values[0] == IsA(name=name)
+    assert NAMES.of(covered).mentions[0].copyable.values[0] != IsA(name=name)
+
+
 @pytest.mark.parametrize(
     ("said", "amount", "share"),
     [
@@ -58,10 +82,18 @@ def test_misspelt_names_are_names_and_words_that_are_words_are_not() -> None:
         ("nine of ten", 9, 0.9),
         ("1.5 times", 1.5, 0.015),
         ("half", 0.5, 0.5),
+        ("1 %", 1, 0.01),
+        ("three quarters", 0.75, 0.75),
     ],
 )
 def test_numbers_are_amounts_and_shares(said: str, amount: float, share: float) -> None:
     assert QUERY_NAMES.of(said).mentions[0].copyable.values == (Quantity(amount, share),)
+
+
+def test_of_models_a_share_is_named_with_what_it_leaves() -> None:
+    kinds = {each.kind: each.copyable.values for each in QUERY_NAMES.of("wrong in less than a tenth").mentions}
+    assert kinds == {"NUMBER": (Quantity(0.1, 0.1),), "COMPLEMENT": (Quantity(0.9, 0.9),)}
+    assert [each.kind for each in NAMES.of("a tenth of the cats").mentions] == ["NUMBER", "NOUN"]
 
 
 def test_an_error_rate_is_a_confidence() -> None:

@@ -41,8 +41,10 @@ def missed_of_models(text: str, meant: str) -> tuple[str, ...]:
         ("crop it to the cat", "Tag the cat.", ("crop",)),
         ("crop it to the cat", "Crop the picture to the cat.", ()),
         # One of two that it may be, alone, is another question; what it is, is the same.
-        ("is the background striped or has it got checks", "Is the background striped?", ("checks",)),
+        ("is the background striped or has it got checks", "Is the background striped?", ("striped", "checks")),
         ("is the background striped or has it got checks", "What is the background?", ()),
+        ("is the cat a big one or a small one", "Is the large cat among the small cats?", ("big", "small")),
+        ("is the cat a big one or a small one", "What size is the cat?", ()),
     ],
 )
 def test_a_row_an_edit_or_an_end_that_is_left_out_is_named(text: str, meant: str, words: tuple[str, ...]) -> None:

@@ -26,7 +26,7 @@ from snellen.reasoning.meanings.things import (
 from snellen.reasoning.reading.reader import MAX_CHARACTERS, SECONDS, Reading, Understood, Unread, read
 
 FACTS = load_profile("embedded").facts_path()
-KINDS = ("cat", "dog", "house", "bicycle", "alarm clock", "animal", "vehicle", "bus", "knife", "strawberry")
+KINDS = ("cat", "dog", "house", "bicycle", "alarm clock", "animal", "vehicle", "truck", "knife", "strawberry")
 COLOURS = ("red", "green", "blue", "yellow", "purple")
 SIDES = ("left of", "right of", "above", "below", "next to", "larger than", "smaller than")
 
@@ -91,7 +91,7 @@ def test_an_echo_that_no_rule_reads_is_read_as_the_meaning_that_it_says(echoed: 
     ("instruction", "echoed"),
     [
         ("What are the cats?", "List the names of the cats."),
-        ("What colour is the large book?", "What colour is the largest book?"),
+        ("What colour is the large cat?", "What colour is the largest cat?"),
     ],
 )
 def test_what_people_say_otherwise_than_the_echo_means_what_they_say(instruction: str, echoed: str) -> None:
