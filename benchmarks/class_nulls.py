@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from benchmarks.nulls import measured_on
 from snellen.experiments.decisions import decided, judged
-from snellen.experiments.design import Arm, Claim, Design
-from snellen.experiments.drawn_answers import PLACES
+from snellen.experiments.design import PLACES, Arm, Claim, Design
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.experiments.template_parts import select
 from snellen.scoring import Observations, wilson_interval

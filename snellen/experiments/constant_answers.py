@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.drawn_answers import PLACES
+from snellen.experiments.design import PLACES
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Claim

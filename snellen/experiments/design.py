@@ -12,7 +12,6 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from snellen.errors import BadInput
-from snellen.experiments.drawn_answers import PLACES
 from snellen.tools.calls import ToolCall
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
@@ -20,6 +19,10 @@ from snellen.tools.transforms import TRANSFORMS
 MAX_CHOICES: Final = 20
 UNKNOWN: Final = "unknown"
 """The choice by which a model abstains (APEX, section 3.2)."""
+PLACES: Final = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
+"""The answers of an experiment with pools: where the right name stands."""
+BLANK: Final = "…"
+"""Stands for the names in the question of an experiment with pools."""
 MARGIN: Final = 0.1
 """A model is robust that loses at most so much of its accuracy."""
 

@@ -12,22 +12,18 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from snellen.experiments.design import BLANK
 from snellen.reasoning.language.inflection import listing, with_article
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Arm, Design
     from snellen.memory.samples import Sample
 
-PLACES: Final = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
-"""The answers of an experiment with pools."""
-BLANK: Final = "…"
-"""Stands for the names in its question."""
-
 
 @dataclass(frozen=True)
-class AskedQuestion:
+class DrawnQuestion:
     """A question as it is put to models, with its choices.
 
     Attributes:
@@ -49,12 +45,12 @@ def arm_drawn(design: Design, arm: Arm, seed: str) -> Arm:
     return arm.model_copy(update={"select": call})
 
 
-def asked(design: Design, sample: Sample) -> AskedQuestion:
+def asked(design: Design, sample: Sample) -> DrawnQuestion:
     """Return what is asked about a sample: before and after it was transformed the same."""
     return asked_about(design, design.arms[sample.arm], sample.label, f"{sample.plain}/{sample.round}/{sample.arm}")
 
 
-def asked_about(design: Design, arm: Arm, label: str, seed: str) -> AskedQuestion:
+def asked_about(design: Design, arm: Arm, label: str, seed: str) -> DrawnQuestion:
     """Return what is asked about a picture of an arm.
 
     Args:
@@ -64,7 +60,7 @@ def asked_about(design: Design, arm: Arm, label: str, seed: str) -> AskedQuestio
         seed: Chooses the other names.
     """
     if not design.pools:
-        return AskedQuestion(design.asked(arm), tuple(design.choices))
+        return DrawnQuestion(design.asked(arm), tuple(design.choices))
     own, place = _pool(design, arm), design.classes.index(arm.answer)
     beside = [name for pool in design.pools.values() if pool != own for name in pool] or own
     others = [name for name in beside if name != label]
@@ -72,7 +68,7 @@ def asked_about(design: Design, arm: Arm, label: str, seed: str) -> AskedQuestio
     names.insert(place, label)
     words = [with_article(name) for name in names]
     question = design.asked(arm).replace(BLANK, listing(words, "or"))
-    return AskedQuestion(question[:300], (*words, *design.choices[len(words) :]))
+    return DrawnQuestion(question[:300], (*words, *design.choices[len(words) :]))
 
 
 def said_in_words(design: Design, choices: Sequence[str], answer: str | None) -> str | None:

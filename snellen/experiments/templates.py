@@ -13,8 +13,7 @@ from typing import Final
 from snellen.errors import BadInput
 from snellen.experiments.arrangement_templates import colored, counted, placed, several_or_one
 from snellen.experiments.class_groups import ClassGroup, Subjects
-from snellen.experiments.design import Arm, Design
-from snellen.experiments.drawn_answers import BLANK, PLACES
+from snellen.experiments.design import BLANK, PLACES, Arm, Design
 from snellen.experiments.template_parts import FINE, largest_first, select, spread, unclaimed
 from snellen.reasoning.language.inflection import listing, plural, with_article
 from snellen.reasoning.queries.conditions import TYPES, Change, Condition

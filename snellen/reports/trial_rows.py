@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from snellen.experiments.drawn_answers import said_in_words
+
 if TYPE_CHECKING:
     from snellen.experiments.design import Design
     from snellen.experiments.report import Report
@@ -65,7 +67,6 @@ def _choice_rows(
     design: Design, samples: Sequence[Sample], report: Report, trials: TrialTable
 ) -> Iterator[dict[str, Any]]:
     """Yield the trials of an experiment in which answers were chosen from."""
-    from snellen.experiments.drawn_answers import said_in_words
     from snellen.experiments.protocols.multiple_choice import chosen, key_of
     from snellen.models.under_test import Ranking
 

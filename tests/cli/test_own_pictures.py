@@ -68,7 +68,7 @@ async def test_three_classes_are_asked_about_alike(own: Path, home: Path, tmp_pa
     done = report.model_copy(update={"experiments": [Experiment(design=first, rounds=1, findings=[finding])]})
     second = await investigator.design_experiment(done, [])
     assert second is not None
-    assert second.classes == ["a cat", "a dog", "a tractor"]
+    assert second.pools == {"things": ["cat", "dog", "tractor"]}
     assert len(second.arms) == 3
 
 
@@ -77,7 +77,7 @@ async def test_a_folder_of_unknown_classes_is_examined_by_its_classes(home: Path
         (tmp_path / "odd" / name).mkdir(parents=True)
         Image.new("RGB", (9, 9)).save(tmp_path / "odd" / name / "1.png")
     context = examining("embedded", home, str(tmp_path / "odd"))
-    assert (await designed(context, "Can the models recognize things?")).classes == ["a gizmo", "a widget"]
+    assert (await designed(context, "Can the models recognize things?")).pools == {"things": ["gizmo", "widget"]}
     with pytest.raises(BadInput, match="no pictures of 'animal'"):
         await designed(context, "Can the models recognize animals?")
 

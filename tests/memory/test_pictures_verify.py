@@ -137,7 +137,8 @@ def test_a_trial_that_changed_is_asked_again(tmp_path_factory: pytest.TempPathFa
     table.add(Trial(key, ((-0.25, -1.5), (-2.0,)), said="yes") for key in keys)
     assert verified(home).clean
     with closing(sqlite3.connect(home / TRIALS)) as rows, rows:
-        change = f"UPDATE trials SET {column} = replace({column}, substr({column}, 2, 1), '7') WHERE id = ?"
+        other = f"CASE substr({column}, 2, 1) WHEN '7' THEN '8' ELSE '7' END"
+        change = f"UPDATE trials SET {column} = replace({column}, substr({column}, 2, 1), {other}) WHERE id = ?"
         rows.execute(change, [keys[1].id])
 
     assert [one.kind for one in verified(home, repair=False).findings] == ["lost"]

@@ -141,5 +141,6 @@ def _cut(instruction: str, facts_file: Path | None) -> Iterator[str | NamedThing
                 yield words
             continue
         names = value.names if isinstance(value, LexicalNoun) else (str(value),)
-        is_single = len(names) == 1 and not (isinstance(value, LexicalNoun) and value.fact)
+        is_one = len(names) == 1 or singular(words) == names[0]  # what else it covers is not named
+        is_single = is_one and not (isinstance(value, LexicalNoun) and value.fact)
         yield NamedThing(symbol, words, names[0] if is_single else "")

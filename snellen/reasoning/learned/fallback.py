@@ -124,10 +124,14 @@ def names_unknown(
 def guessed(
     text: str, pictures: int, facts_file: Path, names: frozenset[str] = frozenset(), before: Meaning | None = None
 ) -> list[Guess]:
-    """Return what a text may mean, the most probable first: an instruction, talk, or nothing that can be answered."""
+    """Return what a text may mean, the most probable first: an instruction, talk, or nothing that can be answered.
+
+    Who goes on does not ask again what was asked before; who does says so ("again?").
+    """
     if len(text) > _MOST_CHARACTERS:
         return []
-    return _guessed(text, pictures, facts_file, names, "" if before is None else echo(before))
+    guesses = _guessed(text, pictures, facts_file, names, "" if before is None else echo(before))
+    return guesses if before is None else [each for each in guesses if each.meaning != canonical(before)]
 
 
 def decided(unread: Unread, guesses: Sequence[Guess]) -> Reading:
