@@ -5,15 +5,14 @@
 Each class has an accuracy of its own, or a loss of its own under a change. A claim's threshold is the mean over all
 classes, so that any verdict about "things" is wrong. Two designs are compared by the product's own code: classes that
 are drawn anew for each picture (`snellen.experiments.drawn_answers`), and a few classes that are drawn once for the
-whole experiment, as versions before did. `wrong` is the mean share of wrong verdicts among a report's verdicts, which
-shall be at most alpha; `interval` is Wilson's, 95 %.
+whole experiment, as versions before did. `wrong` is the share of reports with a verdict, which shall be at most alpha;
+`interval` is Wilson's, 95 %.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
@@ -21,7 +20,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.nulls import measured_on
+from benchmarks.nulls import measured_on, told
 from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import PLACES, Arm, Claim, Design
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
@@ -123,7 +122,7 @@ def report_of(scenario: ClassScenario, *, fixed: int, alpha: float, dice: np.ran
 def measured(scenario: ClassScenario, *, fixed: int, runs: int, alpha: float, seed: int) -> dict[str, Any]:
     """Run a scenario so often, and return how often its verdicts were wrong."""
     dice = np.random.default_rng([seed, fixed, *scenario.name.encode()])
-    wrong, verdicts, images = 0.0, 0, 0
+    wrong, verdicts, images = 0, 0, 0
     for _ in range(runs):
         report = report_of(scenario, fixed=fixed, alpha=alpha, dice=dice)
         ruled = [one for one in report.findings if one.verdict != "open"]
@@ -132,7 +131,7 @@ def measured(scenario: ClassScenario, *, fixed: int, runs: int, alpha: float, se
         images += report.images
     return {
         "name": scenario.name, "classes": fixed or "drawn for each picture", "wrong": wrong / runs,
-        "interval": asdict(wilson_interval(min(math.ceil(wrong), runs), runs)),
+        "interval": asdict(wilson_interval(wrong, runs)),
         "decided": verdicts / runs / len(_MODELS), "images": images / runs,
     }  # fmt: skip
 
@@ -152,16 +151,12 @@ def main() -> None:
             if not options.json:
                 print(_line(rows[-1]), flush=True)
     if options.json:
-        told = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed, "classes": CLASSES}
-        print(json.dumps({**told, "scenarios": rows}, indent=1))
+        given = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed, "classes": CLASSES}
+        print(json.dumps({**given, "scenarios": rows}, indent=1))
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    low, high = (100 * end for end in row["interval"].values())
-    return (
-        f"{row['name']:42} {row['classes']!s:24} wrong {100 * row['wrong']:5.2f} % ({low:.2f} to {high:.2f}), "
-        f"decided {row['decided']:.3f}, {row['images']:.0f} pictures"
-    )
+    return f"{row['name']:42} {row['classes']!s:24} {told(row)}"
 
 
 if __name__ == "__main__":

@@ -335,16 +335,21 @@ def main() -> None:
         rows.append(measured(scenario, trials, runs=options.runs, alpha=options.alpha, seed=options.seed))
         print(_line(rows[-1]), file=sys.stderr if options.json else sys.stdout, flush=True)
     if options.json:
-        told = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed}
-        print(json.dumps({**told, "scenarios": rows, "seconds": round(time.monotonic() - began, 1)}, indent=1))
+        given = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed}
+        print(json.dumps({**given, "scenarios": rows, "seconds": round(time.monotonic() - began, 1)}, indent=1))
+
+
+def told(row: Mapping[str, Any]) -> str:
+    """Tell how often verdicts were wrong."""
+    low, high = (100 * end for end in row["interval"].values())
+    return (
+        f"wrong {100 * row['wrong']:5.2f} % ({low:.2f} to {high:.2f}), decided {row['decided']:.3f}, "
+        f"{row['images']:.0f} pictures"
+    )
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    low, high = (100 * end for end in row["interval"].values())
-    return (
-        f"{row['name']:56} wrong {100 * row['wrong']:5.2f} % ({low:.2f} to {high:.2f}), decided {row['decided']:.3f}, "
-        f"{row['images']:.0f} pictures, taken up again {row['taken_up_again']:.2f}"
-    )
+    return f"{row['name']:56} {told(row)}, taken up again {row['taken_up_again']:.2f}"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from langgraph.types import Command
 
 from snellen.errors import SnellenError
-from snellen.experiments.drawn_answers import arm_drawn, asked_about, said_in_words
+from snellen.experiments.drawn_answers import arm_drawn, asked_about
 from snellen.experiments.follow_up import (
     AccuracyChange,
     ModelCorrection,
@@ -223,12 +223,10 @@ def _pictures(design: Design, seed: str, count: int, examination: Examination) -
     """Make so many pictures of the arms in turns, with what is asked about them."""
     examples = []
     for number in range(count):
-        each = f"{seed}/{number}"
-        arm = arm_drawn(design, design.arms[number % len(design.arms)], each)
-        drawn = examination.draw(arm, each, named=design.about_things)
-        put = asked_about(design, design.arms[number % len(design.arms)], drawn.label, each)
-        answer = said_in_words(design, put.choices, arm.answer) or arm.answer
-        examples.append(AdapterExample(Question((drawn.picture,), put.question, put.choices), answer))
+        arm, each = design.arms[number % len(design.arms)], f"{seed}/{number}"
+        drawn = examination.draw(arm_drawn(design, arm, each), each, named=design.about_things)
+        put = asked_about(design, arm, drawn.label, each)
+        examples.append(AdapterExample(Question((drawn.picture,), put.question, put.choices), put.answer))
     return examples
 
 

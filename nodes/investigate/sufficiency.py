@@ -60,13 +60,9 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {reason}"[:2_000]}))
     conclusion = await investigator.conclude(report)
     report = report.model_copy(update={"answers": conclusion.answers, "conclusion": conclusion.conclusion})
-    contrary = await asyncio.to_thread(_contrary, report, state, context)
+    contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())
     report = report.model_copy(update={"notes": [*report.notes, *contrary]})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
-
-
-def _contrary(report: Report, state: InvestigateState, context: Context) -> list[str]:
-    return list(contradictions(report, sample_set_of(state), context.examiner()))
 
 
 def _weighed_together(report: Report, investigation: str, context: Context) -> Report:

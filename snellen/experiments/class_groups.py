@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -114,7 +114,7 @@ class Subjects:
         if not kind.names and not kind.fact and not kind.without:
             return None
         named = [self._named(name) for name in kind.names]
-        members = list(dict.fromkeys(member for group in named for member in group.members)) or self._all
+        members = members_of(named) or self.all_classes
         without = {member for name in kind.without for member in self._named(name).members}
         facts = kind.fact.split("|") if kind.fact else []
         holding = frozenset[str]().union(*(self.facts.get(fact, frozenset()) for fact in facts))
@@ -143,13 +143,19 @@ class Subjects:
         return ClassGroup(name, name, (name,))
 
     @cached_property
-    def _all(self) -> list[str]:
-        return list(dict.fromkeys(member for group in self.groups.values() for member in group.members))
+    def all_classes(self) -> list[str]:
+        """The classes of all groups."""
+        return members_of(self.groups.values())
 
     @cached_property
     def _by_name(self) -> dict[str, ClassGroup]:
         groups = (*self.small.values(), *self.groups.values())
         return {name.casefold(): group for group in groups for name in (group.name, group.singular)}
+
+
+def members_of(groups: Iterable[ClassGroup]) -> list[str]:
+    """Return the classes of some groups, each once."""
+    return list(dict.fromkeys(member for group in groups for member in group.members))
 
 
 def _facts(profile: Profile) -> tuple[dict[str, frozenset[str]], frozenset[str]]:

@@ -29,10 +29,12 @@ class DrawnQuestion:
     Attributes:
         question: The question.
         choices: The choices, in the order of those of the design.
+        answer: The right one.
     """
 
     question: str
     choices: tuple[str, ...]
+    answer: str
 
 
 def arm_drawn(design: Design, arm: Arm, seed: str) -> Arm:
@@ -60,7 +62,7 @@ def asked_about(design: Design, arm: Arm, label: str, seed: str) -> DrawnQuestio
         seed: Chooses the other names.
     """
     if not design.pools:
-        return DrawnQuestion(design.asked(arm), tuple(design.choices))
+        return DrawnQuestion(design.asked(arm), tuple(design.choices), arm.answer)
     own, place = _pool(design, arm), design.classes.index(arm.answer)
     beside = [name for pool in design.pools.values() if pool != own for name in pool] or own
     others = [name for name in beside if name != label]
@@ -68,7 +70,7 @@ def asked_about(design: Design, arm: Arm, label: str, seed: str) -> DrawnQuestio
     names.insert(place, label)
     words = [with_article(name) for name in names]
     question = design.asked(arm).replace(BLANK, listing(words, "or"))
-    return DrawnQuestion(question[:300], (*words, *design.choices[len(words) :]))
+    return DrawnQuestion(question[:300], (*words, *design.choices[len(words) :]), words[place])
 
 
 def said_in_words(design: Design, choices: Sequence[str], answer: str | None) -> str | None:

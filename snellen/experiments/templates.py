@@ -6,13 +6,13 @@ same query always asks the same; which classes and pictures are drawn is the see
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
 from snellen.errors import BadInput
 from snellen.experiments.arrangement_templates import colored, counted, placed, several_or_one
-from snellen.experiments.class_groups import ClassGroup, Subjects
+from snellen.experiments.class_groups import ClassGroup, Subjects, members_of
 from snellen.experiments.design import BLANK, PLACES, Arm, Design
 from snellen.experiments.template_parts import FINE, largest_first, select, spread, unclaimed
 from snellen.reasoning.language.inflection import listing, plural, with_article
@@ -119,7 +119,7 @@ def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:
 def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
     group = subjects.kind(things)
     if group is None:
-        yield from _among_all(subjects.classes) if subjects.classes else _anything(subjects)
+        yield from _among_all(subjects.classes or subjects.all_classes)
         return
     others = largest_first(subjects.apart(group))
     if len(group.members) == 1:
@@ -135,7 +135,7 @@ def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
 def _one_class(name: str, others: Sequence[ClassGroup], subjects: Subjects) -> Iterator[Design]:
     """A class against things of other kinds, then against its own kind."""
     if others:
-        yield _drawn(1, f"telling {plural(name)} from other things", {name: [name], OTHERS: _members(others)}, 2)
+        yield _drawn(1, f"telling {plural(name)} from other things", {name: [name], OTHERS: members_of(others)}, 2)
     siblings = subjects.siblings(name)
     if siblings:
         yield _drawn(3, f"telling {plural(name)} from their like", {name: [name], "of their like": siblings}, 2)
@@ -181,11 +181,6 @@ def _arms_of(groups: Sequence[ClassGroup], names: Sequence[str]) -> list[Arm]:
     ]
 
 
-def _anything(subjects: Subjects) -> Iterator[Design]:
-    """Things of any kind: one told from another, and then from more."""
-    yield from _among_all(_members(subjects.groups.values()))
-
-
 def _among_all(classes: Sequence[str]) -> Iterator[Design]:
     """Classes told from one another: each from another one, and then from more."""
     if len(classes) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
@@ -195,10 +190,6 @@ def _among_all(classes: Sequence[str]) -> Iterator[Design]:
     yield _drawn(1, skill, {"things": classes}, 2)
     if len(classes) > 2:  # noqa: PLR2004
         yield _drawn(3, skill, {"things": classes}, min(FINE, len(classes)))
-
-
-def _members(groups: Iterable[ClassGroup]) -> list[str]:
-    return list(dict.fromkeys(name for group in groups for name in group.members))
 
 
 def _drawn(difficulty: int, skill: str, pools: Mapping[str, Sequence[str]], places: int) -> Design:
@@ -236,7 +227,7 @@ def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
 def _by_members(group: ClassGroup, others: Sequence[ClassGroup]) -> Design:
     """One of a group against a thing of another kind, each by its own name."""
     return _drawn(
-        2, f"telling {group.name} from other things", {group.name: group.members, OTHERS: _members(others)}, 2
+        2, f"telling {group.name} from other things", {group.name: group.members, OTHERS: members_of(others)}, 2
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.drawn_answers import asked, said_in_words
+from snellen.experiments.drawn_answers import asked
 from snellen.experiments.findings import interval_name
 from snellen.exports.schema import LICENCE, AskedQuestion, ExportSource, ExportTable, Kind, ModelRun, Stated, slug, span
 from snellen.reports.trial_rows import rows_of_experiment, trial_rows
@@ -201,8 +201,8 @@ def _question(design: Design, sample: Sample) -> dict[str, str]:
     if design.protocol == "freeform":
         details = json.loads(sample.details)
         return {"question": str(details["question"]), "answer": str(details["answer"])}
-    put, answer = asked(design, sample), design.arms[sample.arm].answer
-    return {"question": put.question, "answer": said_in_words(design, put.choices, answer) or answer}
+    put = asked(design, sample)
+    return {"question": put.question, "answer": put.answer}
 
 
 def _finding_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:

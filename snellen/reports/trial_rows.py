@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from snellen.experiments.drawn_answers import said_in_words
+from snellen.experiments.drawn_answers import asked, said_in_words
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Design
@@ -70,20 +70,20 @@ def _choice_rows(
     from snellen.experiments.protocols.multiple_choice import chosen, key_of
     from snellen.models.under_test import Ranking
 
+    questions = {sample: asked(design, sample) for sample in samples}
     for name, fingerprint in report.fingerprints.items():
         for plain in design.conditions:
-            keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in samples}
+            keys = {sample: key_of(put, sample, fingerprint, plain=plain) for sample, put in questions.items()}
             measured = trials.get(list(keys.values()))
             for sample, key in keys.items():
                 if key not in measured:
                     continue
-                trial, right = measured[key], design.arms[sample.arm].answer
+                trial, truth = measured[key], questions[sample].answer
                 ranking, answer = Ranking(trial.scores), chosen(trial, design.choices)
-                truth = said_in_words(design, key.choices, right)
                 yield {
                     **_common(sample, trial), "model": name, "plain": plain, "choices": list(key.choices),
                     "truth": truth, "target": truth, "said": said_in_words(design, key.choices, answer),
-                    "right": design.is_right(answer, right),
+                    "right": design.is_right(answer, design.arms[sample.arm].answer),
                     "mean": list(ranking.means), "sum": list(ranking.sums),
                     "tokens": [list(row) for row in trial.scores], "picture": key.pictures[0],
                 }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.memory.picture_ledger import AnsweredProperty
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from snellen.experiments.resources import Examination
 
 
-def contradictions(report: Report, investigation: str, examination: Examination) -> Iterator[str]:
-    """Enter the answers of a report into the ledger; yield a note on each that contradicts earlier ones.
+def contradictions(report: Report, investigation: str, examination: Examination) -> list[str]:
+    """Enter the answers of a report into the ledger; return a note on each that contradicts earlier ones.
 
     Args:
         report: With its answers.
@@ -23,13 +23,15 @@ def contradictions(report: Report, investigation: str, examination: Examination)
     """
     answers = {one: known for one in report.answers if (known := _known(one, report)) is not None}
     earlier = examination.ledger.conclude(investigation, list(answers.values()))
-    for answer, names in zip(answers, earlier, strict=True):
-        if names:
-            found = "does not hold" if answer.holds else "holds"
-            yield (
-                f"It contradicts an earlier answer ({listed(names)}), by which this {found} of {answer.about}: "
-                f"{answer.property}. At most one of both is right; ask again on fresh pictures."
-            )[:300]
+    return [_note(answer, names) for answer, names in zip(answers, earlier, strict=True) if names]
+
+
+def _note(answer: Answer, names: Sequence[str]) -> str:
+    found = "does not hold" if answer.holds else "holds"
+    return (
+        f"It contradicts an earlier answer ({listed(names)}), by which this {found} of {answer.about}: "
+        f"{answer.property}. At most one of both is right; ask again on fresh pictures."
+    )[:300]
 
 
 def _known(answer: Answer, report: Report) -> AnsweredProperty | None:

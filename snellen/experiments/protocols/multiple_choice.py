@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.design import IDENTITY, UNKNOWN, Claim, Design
-from snellen.experiments.drawn_answers import arm_drawn, asked
+from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked
 from snellen.experiments.protocols.protocol import RoundPart, observed
 from snellen.experiments.report import Result
 from snellen.memory.samples import Sample
@@ -74,7 +74,8 @@ class MultipleChoice:
 
     def keys(self, design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
         """Name the trials about a sample, as it is shown, and in a paired experiment as it was before."""
-        return [key_of(design, sample, fingerprint, plain=plain) for plain in design.conditions]
+        put = asked(design, sample)
+        return [key_of(put, sample, fingerprint, plain=plain) for plain in design.conditions]
 
     def refuse(self, card: Card, design: Design) -> None:
         """Refuse to ask a model that only compares pictures with names for answers that are none."""
@@ -121,9 +122,10 @@ class EvaluatedChoices:
             trials: Where they are.
         """
         choices: dict[tuple[str, bool], dict[Sample, str | None]] = {}
+        questions = {sample: asked(design, sample) for sample in samples}
         for name, fingerprint in fingerprints.items():
             for plain in design.conditions:
-                keys = {sample: key_of(design, sample, fingerprint, plain=plain) for sample in samples}
+                keys = {sample: key_of(put, sample, fingerprint, plain=plain) for sample, put in questions.items()}
                 known = trials.get(list(keys.values()))
                 choices[name, plain] = {
                     sample: chosen(known[key], design.choices) for sample, key in keys.items() if key in known
@@ -195,16 +197,16 @@ class EvaluatedChoices:
         return observed(self.design, parts, parts=len(self.design.arms))
 
 
-def key_of(design: Design, sample: Sample, fingerprint: str, *, plain: bool) -> TrialKey:
+def key_of(put: DrawnQuestion, sample: Sample, fingerprint: str, *, plain: bool) -> TrialKey:
     """Name the trial in which a model is asked about a sample.
 
     Args:
-        design: Of the experiment.
+        put: What is asked about the sample.
         sample: The sample.
         fingerprint: Of the model.
         plain: Whether it is asked about the picture before it was transformed.
     """
-    picture, put = sample.plain if plain else sample.picture, asked(design, sample)
+    picture = sample.plain if plain else sample.picture
     return TrialKey(fingerprint, (picture,), put.question, put.choices)
 
 

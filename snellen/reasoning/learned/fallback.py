@@ -7,13 +7,11 @@ with its probability; where it is likely, the user is asked; otherwise the text 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
-
-from pydantic import BaseModel
 
 from snellen.reasoning.language.inflection import plural
 from snellen.reasoning.learned.languages import PlainTalk, Unanswerable
@@ -25,7 +23,7 @@ from snellen.reasoning.meanings.difference import differ
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning, pictures_in
 from snellen.reasoning.meanings.talk import Courtesy, Doubt, Help, Repeat, Why
-from snellen.reasoning.meanings.things import Filter, HasFact, IsA, Part
+from snellen.reasoning.meanings.things import Filter, HasFact, IsA, Part, sets_within
 from snellen.reasoning.queries import reader as queries
 from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.vocabulary import judges_among
@@ -253,20 +251,8 @@ def _leaves_out(text: str, query: ModelQuery) -> bool:
         return True
     if _NONE.search(text) and all(each.sense == "holds" for each in questions):
         return True
-    has_exception = "without" in {name for each in questions for name in _filled(each)}
+    has_exception = any(getattr(each, "without", ()) for each in sets_within(query))
     return bool(_EXCEPT.search(text)) and not has_exception and all(len(each.models) < 2 for each in questions)  # noqa: PLR2004
-
-
-def _filled(part: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a meaning
-    """Yield the names of the fields within a part that have a value."""
-    if isinstance(part, tuple):
-        for each in part:
-            yield from _filled(each)
-    elif isinstance(part, BaseModel):
-        for name, value in part:
-            if value:
-                yield name
-                yield from _filled(value)
 
 
 @lru_cache(maxsize=256)
