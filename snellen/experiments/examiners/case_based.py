@@ -14,6 +14,7 @@ from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Design
 from snellen.experiments.examination_plan import ExaminationPlan, ExaminedQuestion, planned
 from snellen.experiments.examiners.answer_sentences import property_of, sentence_of
+from snellen.experiments.examiners.headlines import headline_of
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.report import (
     Answer,
@@ -114,12 +115,14 @@ class CaseExaminer:
         except BadInput:
             shown = " ".join(discussed(one).interpretation for one in report.experiments)
             return Conclusion(answers=[], conclusion=shown[:2_000])
-        answers = [
-            answer
-            for part, experiments in zip(parts, experiments_of(parts, report.experiments), strict=True)
-            for answer in _answers(part, experiments)
-        ][:_MOST_ANSWERS]
-        return Conclusion(answers=answers, conclusion=" ".join(answer.sentence for answer in answers)[:2_000])
+        answers, headlines = [], []
+        for part, experiments in zip(parts, experiments_of(parts, report.experiments), strict=True):
+            told = _answers(part, experiments)
+            answers += told
+            headlines.append(headline_of(part.question, standings(part, experiments), told))
+        answers, headline = answers[:_MOST_ANSWERS], " ".join(filter(None, headlines))[:1_000]
+        said = " ".join(filter(None, [headline, *(answer.sentence for answer in answers)]))[:2_000]
+        return Conclusion(answers=answers, headline=headline, conclusion=said)
 
     def standings(self, report: Report) -> list[ModelStanding]:
         """Return where every model, or every pair that is compared, stands in each question."""
