@@ -164,8 +164,10 @@ def _reason(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
     decisive = [pair for pair in decided if pair[0].verdict == standing.decisive] or decided
     # Of what is not decided, the most pictures say most; a few may say anything.
     finding, design = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
-    better = question.comparison is not None and question.comparison.how in {"better", "best"}
-    return figures(finding, design, turned=better and standing.says == "no" and finding.claim.of_gain)
+    how = None if question.comparison is None else question.comparison.how
+    # "as good as" is claimed of the other model: that it is not better. Said is by how much the first one is.
+    turned = how == "as good" or (how in {"better", "best"} and standing.says == "no" and finding.claim.of_gain)
+    return figures(finding, design, turned=turned)
 
 
 def _question(standing: ModelStanding) -> str:
