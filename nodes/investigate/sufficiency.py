@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.types import Command
 
 from snellen.experiments.decisions import decided, next_rounds, taken_up
+from snellen.experiments.pattern_sentences import with_patterns_told
 from snellen.experiments.rounds import weighed, with_patterns
 from snellen.runtime.context import Context, usage_with
 from snellen.runtime.contradicting_answers import contradictions
@@ -59,7 +60,7 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         reason = " ".join(report.notes) or "No experiment could be designed."
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {reason}"[:2_000]}))
     concluded = await investigator.conclude(report)
-    told = " ".join([concluded.conclusion, *(one.sentence for one in report.patterns)])
+    told = with_patterns_told(concluded.conclusion, report.patterns)
     said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}
     report = report.model_copy(update=said)
     contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())

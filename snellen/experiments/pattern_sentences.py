@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from snellen.experiments.report import Pattern
 
 _LONGEST: Final = 600
+_MOST_TOLD: Final = 6
+"""Patterns that a conclusion tells; the report has all of them."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,13 @@ def _lost(pattern: Pattern, design: Design, counts: PatternCounts) -> str:
 def _flipped(pattern: Pattern, _: Design, counts: PatternCounts) -> str:
     back = f", and the other way in {counts.back}" if counts.back else ""
     return f"goes over from “{pattern.right}” to “{pattern.said}” in {counts.times} of {counts.n} pictures{back}"
+
+
+def with_patterns_told(conclusion: str, patterns: Sequence[Pattern]) -> str:
+    """Return a conclusion followed by the first patterns of failure, and the number of the others."""
+    left = len(patterns) - _MOST_TOLD
+    more = [f"The report has {left} more {'patterns' if left > 1 else 'pattern'} of failure."] if left > 0 else []
+    return " ".join([conclusion, *(one.sentence for one in patterns[:_MOST_TOLD]), *more])
 
 
 def is_needless(one: Pattern, other: Pattern) -> bool:

@@ -34,8 +34,8 @@ def intervals(shown: Sequence[Finding | Result]) -> str:
 def pattern_in_words(pattern: Pattern) -> str:
     """Tell a pattern of failure with the interval of its share, and where its pictures are from."""
     low, high = pattern.interval
-    share = f"{pattern.mean:.2f} ({low:.2f} to {high:.2f}; more than {pattern.bar:.2g} is proved)"
-    return f"{pattern.sentence} {share}, experiment {pattern.experiment}."
+    share = f"a share of {pattern.mean:.2f} ({low:.2f} to {high:.2f}), of which more than {pattern.bar:.2g} is proved"
+    return f"{pattern.sentence} Experiment {pattern.experiment}: {share}."
 
 
 def guarantee(report: Report) -> str:

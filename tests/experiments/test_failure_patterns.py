@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from snellen.experiments.decisions import decided
 from snellen.experiments.design import PLACES, Arm, Claim, Design
 from snellen.experiments.failure_patterns import hypotheses, patterns_of
+from snellen.experiments.pattern_sentences import with_patterns_told
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.report import Experiment, Finding, Pattern, Report
 from snellen.experiments.template_parts import select
@@ -223,3 +224,12 @@ def test_a_report_says_how_it_shares_its_error_rate() -> None:
     report = Report(query="q", models=["it"], alpha=0.05, patterns_alpha=0.01, seed=0, experiments=[begun])
     assert "(e-BH over 2 claims: 4 %; all patterns of failure together: 1 %)" in guarantee(report)
     assert "(e-BH over 2 claims);" in guarantee(report.model_copy(update={"patterns_alpha": 0.0}))
+
+
+def test_a_conclusion_tells_a_few_patterns_and_counts_the_others() -> None:
+    (one,) = found(said(design_of(BIRDS), lambda *_: "a goose", 20))
+    assert with_patterns_told("No.", []) == "No."
+    assert with_patterns_told("No.", [one]) == f"No. {one.sentence}"
+    many = with_patterns_told("No.", [one] * 9)
+    assert many.count(one.sentence) == 6
+    assert many.endswith("The report has 3 more patterns of failure.")
