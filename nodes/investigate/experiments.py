@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.decisions import asked_now, next_rounds, replaced, why_stopped
 from snellen.experiments.design import Design, checked
+from snellen.experiments.failure_patterns import PATTERNS_SHARE
 from snellen.experiments.protocols.protocol import unmeasured
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Budget, Experiment, Finding, Opening, Report
@@ -73,6 +74,7 @@ async def open_report(state: InvestigateState, runtime: Runtime[Given]) -> Json:
         understood=opening.understood,
         models=opening.models,
         alpha=alpha,
+        patterns_alpha=PATTERNS_SHARE * alpha if (state.protocol or "choice") == "choice" else 0.0,
         seed=allotment.seed,
         budget=Budget.model_validate(state.budget),
         notes=[*opening.notes, *about],

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from langgraph.types import Command
 
 from snellen.experiments.decisions import decided, next_rounds, taken_up
-from snellen.experiments.rounds import weighed
+from snellen.experiments.pattern_sentences import with_patterns_told
+from snellen.experiments.rounds import weighed, with_patterns
 from snellen.runtime.context import Context, usage_with
 from snellen.runtime.contradicting_answers import contradictions
 from snellen.runtime.investigation_state import investigator_of, report_of, sample_set_of, written
@@ -50,7 +51,7 @@ async def judge_sufficiency(
 
 
 async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
-    """Weigh all evidence together once more, and have the Reasoner answer the query."""
+    """Weigh all evidence together once more, find patterns of failure, and have the Reasoner answer the query."""
     context = await context_of(runtime, state)
     investigator = investigator_of(state, context)
     before = investigator.usage
@@ -58,8 +59,10 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     if not report.experiments:
         reason = " ".join(report.notes) or "No experiment could be designed."
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {reason}"[:2_000]}))
-    conclusion = await investigator.conclude(report)
-    report = report.model_copy(update={"answers": conclusion.answers, "conclusion": conclusion.conclusion})
+    concluded = await investigator.conclude(report)
+    told = with_patterns_told(concluded.conclusion, report.patterns)
+    said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}
+    report = report.model_copy(update=said)
     contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())
     report = report.model_copy(update={"notes": [*report.notes, *contrary]})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
@@ -67,10 +70,11 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
 
 def _weighed_together(report: Report, investigation: str, context: Context) -> Report:
     """Give every claim the interval that goes with all verdicts: which ones there are was not known before."""
-    for number in range(len(report.experiments)):
-        samples = context.examiner().samples.of(investigation, number)
-        report = weighed(report, number, samples, context.examiner())
-    return decided(report)
+    examination = context.examiner()
+    samples = [examination.samples.of(investigation, number) for number in range(len(report.experiments))]
+    for number, each in enumerate(samples):
+        report = weighed(report, number, each, examination)
+    return with_patterns(decided(report), samples, examination)
 
 
 def _over(report: Report, usage: dict[str, float]) -> str:

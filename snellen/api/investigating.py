@@ -20,7 +20,7 @@ from snellen.api.following import (
     synchronous,
 )
 from snellen.errors import SnellenError
-from snellen.experiments.report import Answer, Verdict
+from snellen.experiments.report import Answer, Pattern, Verdict
 from snellen.graphs.states import InvestigateState, Json
 from snellen.memory.home import home
 from snellen.reports.investigation_page import render
@@ -103,6 +103,11 @@ class InvestigateResult(Displayed):
     def answers(self) -> list[Answer]:
         """The answer for each model: ``about``, ``answer`` (yes, no, undecided), ``holds``, ``sentence``."""
         return self._found.report.answers
+
+    @property
+    def patterns(self) -> list[Pattern]:
+        """Proved patterns of failure: ``kind``, ``model``, ``sentence``, ``examples`` with ids of pictures."""
+        return self._found.report.patterns
 
     @property
     def models(self) -> dict[str, str]:

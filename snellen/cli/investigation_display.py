@@ -82,8 +82,12 @@ def answer_lines(result: InvestigationResult) -> Iterator[Line]:
 
 
 def _answers(report: Report) -> Iterator[Line]:
+    if report.headline:
+        yield Line("", report.headline, "bold")
     for answer in report.answers:
         yield Line("", answer.sentence, f"bold {_COLOURS[verdict_of(answer)]}")
+    for pattern in report.patterns if report.answers else ():
+        yield Line("", pattern.sentence, "magenta")
     if not report.answers:
         yield Line("", report.conclusion, "yellow")
     if report.findings:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from snellen.experiments.design import Claim
     from snellen.experiments.report import Experiment, Result
 
-_LEAST_SHARE: Final = 0.95
+LEAST_SHARE: Final = 0.95
 """The share of a model's answers from which on one of them is constant."""
 _LEAST: Final = 12
 """Answers below which nothing is called constant."""
@@ -57,7 +57,7 @@ def constant_answer(result: Result) -> ConstantAnswer | None:
     if n < _LEAST or len(result.confusion) < 2:  # noqa: PLR2004 - with one right answer, the same one is right
         return None
     answer = max(said, key=lambda each: said[each])
-    return ConstantAnswer(answer, said[answer], n) if answer and said[answer] >= _LEAST_SHARE * n else None
+    return ConstantAnswer(answer, said[answer], n) if answer and said[answer] >= LEAST_SHARE * n else None
 
 
 def constant_answer_to(claim: Claim, experiment: Experiment) -> ConstantAnswer | None:

@@ -73,7 +73,7 @@ def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Find
 def decided(report: Report) -> Report:
     """Return the report with the verdicts that all its evidence together allows at its error rate (e-BH)."""
     examined = [finding for finding in report.findings if not finding.trouble]
-    shared = share_errors([math.exp(finding.logarithm) for finding in examined], alpha=report.alpha)
+    shared = share_errors([math.exp(finding.logarithm) for finding in examined], alpha=report.verdicts_alpha)
     verdicts = iter(shared.decided)
 
     def ruled(finding: Finding) -> Finding:
@@ -90,7 +90,7 @@ def decided(report: Report) -> Report:
 def error_rate(report: Report) -> float:
     """Return the error rate of each claim's interval that goes with the verdicts of a report."""
     examined = [finding for finding in report.findings if not finding.trouble]
-    return share_errors([math.exp(finding.logarithm) for finding in examined], alpha=report.alpha).alpha
+    return share_errors([math.exp(finding.logarithm) for finding in examined], alpha=report.verdicts_alpha).alpha
 
 
 def replaced(report: Report, number: int, experiment: Experiment) -> Report:
@@ -142,7 +142,11 @@ def next_rounds(report: Report) -> int:
     """
     experiment = report.under_way
     design, left = experiment.design, _left(report)
-    if experiment.stopped or spent(report) or (experiment.rounds and hopes(experiment, left, report.alpha) < UNLIKELY):
+    if (
+        experiment.stopped
+        or spent(report)
+        or (experiment.rounds and hopes(experiment, left, report.verdicts_alpha) < UNLIKELY)
+    ):
         return 0
     units = max(STEP, experiment.units // 6) if experiment.rounds else FIRST
     least = 0 if experiment.rounds else -(-design.least // len(design.arms))
@@ -201,7 +205,7 @@ def taken_up(report: Report, unsettled: Sequence[str]) -> Report:
         return experiment.model_copy(update={"findings": findings, "stopped": ""})
 
     def hope(number: int) -> float:
-        return hopes(again(number), left // len(report.experiments[number].design.arms), report.alpha)
+        return hopes(again(number), left // len(report.experiments[number].design.arms), report.verdicts_alpha)
 
     open_ones = [place for place, one in enumerate(report.experiments) if one.stopped in _MAY_GO_ON]
     if report.budget.each or not open_ones:

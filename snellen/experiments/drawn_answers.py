@@ -78,5 +78,11 @@ def said_in_words(design: Design, choices: Sequence[str], answer: str | None) ->
     return choices[design.choices.index(answer)] if answer is not None and design.pools else answer
 
 
+def pool_of(design: Design, arm: Arm) -> str:
+    """Return the name of the pool from which the classes of an arm are drawn; empty where there is none."""
+    name = str(arm.select.arguments.get("class_name", ""))
+    return name if name in design.pools else ""
+
+
 def _pool(design: Design, arm: Arm) -> list[str]:
-    return design.pools.get(str(arm.select.arguments.get("class_name", "")), [])
+    return design.pools.get(pool_of(design, arm), [])

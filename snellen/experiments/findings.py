@@ -7,7 +7,7 @@ from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer
 from snellen.experiments.design import Claim, Design
-from snellen.experiments.report import Discussion, Experiment, Finding, Result
+from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
 
 _SHARP: Final = 0.15
 """A class this much below the average of its experiment is worth a word."""
@@ -97,7 +97,7 @@ def sample_size(found: Finding | Result, design: Design) -> str:
     return f"n = {found.n:,} splits of {design.unit.name}s, counted by an older version as if they were independent"
 
 
-def interval_name(found: Finding | Result) -> str:
+def interval_name(found: Finding | Pattern | Result) -> str:
     """Name the interval of a figure: ``95 % confidence sequence``; of older reports, what they showed instead."""
     level = "" if found.error_rate is None else f"{100 * (1 - found.error_rate):.4g} % "
     return f"{level}{found.interval_kind}{', which ignores stopping' if found.interval_kind == 'bootstrap' else ''}"

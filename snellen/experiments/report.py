@@ -77,6 +77,60 @@ class Finding(_Figure):
     """Whether it is of no use any more: what is asked about its models was answered otherwise."""
 
 
+PatternKind = Literal["preference", "confusion", "lost class", "flip"]
+"""How a model fails again and again (`snellen.experiments.failure_patterns`)."""
+
+
+class PatternExample(ExperimentRecord):
+    """A picture that shows a pattern of failure."""
+
+    picture: str
+    """Its id, as the model was asked about it."""
+    before: str = ""
+    """The id of the picture before it was transformed; empty where it was not."""
+    label: str
+    """What it shows."""
+    right: str
+    """The right answer, in words."""
+    said: str
+    """The model's answer, in words; empty where it had none."""
+
+
+class Pattern(_Figure):
+    """A pattern of failure: what a model does wrong so regularly that chance is ruled out.
+
+    Its interval holds together with those of all other patterns of the report.
+    """
+
+    kind: PatternKind
+    model: Name
+    experiment: int
+    """The number of its experiment, from 1."""
+    plain: bool = False
+    """Whether with pictures before they were transformed."""
+    said: str = ""
+    """The answer that is preferred, or given in place of another one."""
+    right: str = ""
+    """The right answer; or the class or pool of classes that is lost."""
+    change: str = ""
+    """The change of the pictures that flips the answer."""
+    times: int = 0
+    """Units in which it showed."""
+    mean: float = 0.0
+    """The share of units in which it showed; of a flip, less the share in which the opposite did."""
+    bar: float = 0.0
+    """What this mean is proved to be above."""
+    kept: float = 0.0
+    """Of a preferred answer: how often it is given where it is right."""
+    sentence: Annotated[str, StringConstraints(max_length=600)]
+    examples: list[PatternExample] = Field(default_factory=list, max_length=8)
+
+    @property
+    def is_constant(self) -> bool:
+        """True for an answer that is preferred where it is right, too, and so whatever is shown."""
+        return self.kind == "preference" and self.kept >= 1 / 2
+
+
 class Experiment(ExperimentRecord):
     """An experiment that was begun."""
 
@@ -219,6 +273,8 @@ class Conclusion(ExperimentRecord):
     """The answer to the query."""
 
     answers: list[Answer] = Field(max_length=40)
+    headline: Annotated[str, StringConstraints(max_length=1_000)] = ""
+    """The answer to the query over all models; empty where one of the answers is it."""
     conclusion: Annotated[str, StringConstraints(max_length=2_000)]
 
 
@@ -232,6 +288,8 @@ class Report(ExperimentRecord):
     reports of older versions, and where only a chat model read it."""
     models: list[Name]
     alpha: float = Field(gt=0, lt=1)
+    patterns_alpha: float = Field(default=0.0, ge=0, lt=1)
+    """The part of `alpha` that is for patterns of failure; 0 in reports of older versions, which look for none."""
     seed: int
     budget: Budget = Budget()
     fingerprints: dict[Name, str] = Field(default_factory=dict)
@@ -244,12 +302,21 @@ class Report(ExperimentRecord):
     notes: list[str] = Field(default_factory=list)
     """What cannot be examined, and other things to know before believing it."""
     answers: list[Answer] = Field(default_factory=list)
+    headline: str = ""
+    """The answer over all models; empty where one of the answers is it, and in reports of older versions."""
+    patterns: list[Pattern] = Field(default_factory=list)
+    """How models fail, found when the report was concluded."""
     conclusion: str = ""
     trials: int = 0
     """Questions that were put to models."""
     seconds: float = 0.0
     """Spent on measuring."""
     tokens: int = 0
+
+    @property
+    def verdicts_alpha(self) -> float:
+        """The part of `alpha` that is for verdicts."""
+        return self.alpha - self.patterns_alpha
 
     @property
     def number(self) -> int:

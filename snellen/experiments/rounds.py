@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.experiments.decisions import judged, with_intervals
+from snellen.experiments.failure_patterns import patterns_of
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.protocols.protocol import RoundPlace
 from snellen.experiments.protocols.registry import PROTOCOLS
 
@@ -53,3 +55,20 @@ def weighed(report: Report, number: int, samples: Sequence[Sample], examination:
     evaluated = protocol.evaluated(examination, experiment.design, samples, fingerprints)
     known = report.model_copy(update={"fingerprints": fingerprints})
     return with_intervals(judged(known, number, evaluated), number, evaluated)
+
+
+def with_patterns(report: Report, samples: Sequence[Sequence[Sample]], examination: Examination) -> Report:
+    """Return the report with the patterns of failure that its trials prove; as it is where it looks for none.
+
+    Args:
+        report: With its verdicts.
+        samples: Those of each of its experiments.
+        examination: Keeps the trials.
+    """
+    if not report.patterns_alpha:
+        return report
+    evaluated = [
+        EvaluatedChoices.of(one.design, each, report.fingerprints, examination.trials)
+        for one, each in zip(report.experiments, samples, strict=True)
+    ]
+    return report.model_copy(update={"patterns": patterns_of(report, evaluated)})

@@ -18,7 +18,7 @@ from snellen.reports.trial_rows import rows_of_experiment, trial_rows
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Design
-    from snellen.experiments.report import Experiment, Report, Result
+    from snellen.experiments.report import Experiment, Pattern, Report, Result
     from snellen.memory.samples import Sample
     from snellen.threads.investigate import InvestigationResult
 
@@ -41,6 +41,11 @@ _FINDINGS: Final[Mapping[str, Kind]] = {
 }  # fmt: skip
 _ANSWERS: Final[Mapping[str, Kind]] = {
     "query": "text", "about": "text", "answer": "text", "property": "text", "holds": "flag", "sentence": "text",
+}  # fmt: skip
+_PATTERNS: Final[Mapping[str, Kind]] = {
+    "experiment": "whole", "kind": "text", "model": "text", "plain": "flag", "said": "text", "right": "text",
+    "change": "text", "sentence": "text", "times": "whole", "n": "whole", "unit": "text", "mean": "number",
+    "bar": "number", "low": "number", "high": "number", "interval": "text", "pictures": "texts",
 }  # fmt: skip
 _RESULTS: Final[Mapping[str, Kind]] = {
     "experiment": "whole", "model": "text", "plain": "flag", "n": "whole", "unit": "text", "scored": "text",
@@ -114,6 +119,10 @@ def _tables(result: InvestigationResult, folder: Path) -> list[ExportTable]:
             "answers", _ANSWERS, lambda: _answer_rows(result),
             "for each model the `answer` to the query as it was asked (yes, no, undecided; none where its wording does "
             "not tell), and whether the `property` that was examined `holds`",
+        ),
+        ExportTable(
+            "patterns", _PATTERNS, lambda: _pattern_rows(result),
+            "each pattern of failure in a `sentence`: the `mean` is proved to be above the `bar`; `pictures` show it",
         ),
     ]  # fmt: skip
 
@@ -224,6 +233,13 @@ def _answer_rows(result: InvestigationResult) -> Iterator[dict[str, Any]]:
             yield {"query": report.query, **one.model_dump()}
 
 
+def _pattern_rows(result: InvestigationResult) -> Iterator[dict[str, Any]]:
+    for one in result.report.patterns:
+        low, high = one.interval
+        shown = {"low": low, "high": high, "interval": interval_name(one)}
+        yield one.model_dump() | shown | {"pictures": [each.picture for each in one.examples]}
+
+
 def _result_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str, Any]]:
     for part in _parts(result, folder):
         for one in part.experiment.results:
@@ -253,6 +269,7 @@ def _run(part: _Part, model: str, *, plain: bool) -> ModelRun:
     facts = {
         "query": report.query, "conclusion": report.conclusion,
         "answers": [one.model_dump() for one in report.answers if model in one.about.split(" and ")],
+        "patterns": [one.sentence for one in _patterns(part, model, plain=plain)],
         "interpretation": experiment.interpretation,
         "fingerprint": report.fingerprints[model], "profile": part.found.profile, "stopped": experiment.stopped,
         "rejected": experiment.rejected,
@@ -273,6 +290,12 @@ def _run(part: _Part, model: str, *, plain: bool) -> ModelRun:
         settings=settings,
         facts=facts,
     )
+
+
+def _patterns(part: _Part, model: str, *, plain: bool) -> list[Pattern]:
+    """Return how a model fails in an experiment under one condition."""
+    about = (part.number, model, plain)
+    return [one for one in part.report.patterns if (one.experiment, one.model, one.plain) == about]
 
 
 def _claims(experiment: Experiment, model: str, *, plain: bool) -> list[Stated]:

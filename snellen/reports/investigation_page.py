@@ -18,11 +18,11 @@ from snellen.reports.investigation_text import again
 from snellen.reports.pictures import EmbeddedPictures
 from snellen.reports.templating import rendered
 from snellen.reports.trial_rows import trial_rows
-from snellen.summaries.investigations import figures, guarantee, intervals
+from snellen.summaries.investigations import figures, guarantee, intervals, pattern_in_words
 
 if TYPE_CHECKING:
     from snellen.experiments.follow_up import ModelCorrection
-    from snellen.experiments.report import Experiment, Finding
+    from snellen.experiments.report import Experiment, Finding, Pattern
     from snellen.threads.investigate import InvestigationResult
 
 _SHOWN: Final = 3
@@ -73,6 +73,7 @@ def render(result: InvestigationResult, folder: Path) -> str:
         report=report,
         conclusion=result.conclusion,
         answers=[(one, verdict_of(one)) for one in report.answers],
+        patterns=[_pattern(one, pictures) for one in report.patterns],
         guarantee=guarantee(report) if report.findings else "",
         verdicts=VERDICTS,
         experiments=shown[: len(report.experiments)],
@@ -132,6 +133,16 @@ def _uris(picture_ids: Sequence[str], pictures: EmbeddedPictures) -> list[str]:
     """Return the pictures of a trial for the page; none where one is gone."""
     embedded = [pictures.find(one, _PIXELS) for one in picture_ids]
     return [one.uri for one in embedded if one] if all(embedded) else []
+
+
+def _pattern(pattern: Pattern, pictures: EmbeddedPictures) -> dict[str, Any]:
+    """Return a pattern of failure with pictures that show it, those before a change beside those after it."""
+    examples = [
+        {"uris": uris, "label": one.label, "right": one.right, "said": one.said or "no answer"}
+        for one in pattern.examples
+        if (uris := _uris([*filter(None, [one.before]), one.picture], pictures))
+    ]
+    return {"sentence": pattern_in_words(pattern), "examples": examples}
 
 
 def _corrected(correction: ModelCorrection) -> dict[str, Any]:

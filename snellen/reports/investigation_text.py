@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.experiments.findings import sample_size, scored
 from snellen.experiments.report import VERDICTS
 from snellen.reasoning.queries.echo import SPLIT_WORDS
-from snellen.summaries.investigations import figures, guarantee, intervals
+from snellen.summaries.investigations import figures, guarantee, intervals, pattern_in_words
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Arm
@@ -27,6 +27,8 @@ def markdown(result: InvestigationResult) -> str:
         lines += [guarantee(report), ""]
     lines += [line for one in result.corrections for line in (str(one), "")]
     lines += ["## Models", "", *(f"- {name}{f': {about}' if about else ''}" for name, about in result.models), ""]
+    if report.patterns:
+        lines += ["## Patterns of failure", "", *(f"- {pattern_in_words(one)}" for one in report.patterns), ""]
     for number, experiment in enumerate(report.experiments, 1):
         lines += list(_experiment(number, experiment, result))
     if result.after is not None:

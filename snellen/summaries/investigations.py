@@ -9,7 +9,7 @@ from snellen.experiments.findings import interval_name, sample_size
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Design
-    from snellen.experiments.report import Finding, Report, Result
+    from snellen.experiments.report import Finding, Pattern, Report, Result
     from snellen.graphs.states import Json
 
 
@@ -31,16 +31,26 @@ def intervals(shown: Sequence[Finding | Result]) -> str:
     return "; ".join(dict.fromkeys(interval_name(one) for one in shown if one.n)) or "interval"
 
 
+def pattern_in_words(pattern: Pattern) -> str:
+    """Tell a pattern of failure with the interval of its share, and where its pictures are from."""
+    low, high = pattern.interval
+    share = f"a share of {pattern.mean:.2f} ({low:.2f} to {high:.2f}), of which more than {pattern.bar:.2g} is proved"
+    return f"{pattern.sentence} Experiment {pattern.experiment}: {share}."
+
+
 def guarantee(report: Report) -> str:
     """Say what the verdicts and the intervals of a report are worth."""
     spent = f"{report.images:,} pictures, {report.trials:,} questions to models, {report.seconds:.0f} s."
     if not any(finding.n for finding in report.findings):
         return f"Nothing is measured yet; {spent}"
     count = len([finding for finding in report.findings if not finding.trouble])
-    claims = f"{count} claim{'s' * (count != 1)}"
+    shares = f"e-BH over {count} claim{'s' * (count != 1)}"
+    if report.patterns_alpha:
+        patterns, verdicts = (f"{100 * rate:.4g} %" for rate in (report.patterns_alpha, report.verdicts_alpha))
+        shares = f"{shares}: {verdicts}; all patterns of failure together: {patterns}"
     return (
         f"On average at most {100 * report.alpha:g} % of such verdicts are wrong, whenever one stops "
-        f"(e-BH over {claims}); {spent} Intervals: {intervals(report.findings)}."
+        f"({shares}); {spent} Intervals: {intervals(report.findings)}."
     )
 
 

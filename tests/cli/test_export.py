@@ -192,7 +192,7 @@ def test_without_pictures_exports_are_small_and_whole(oracle: Oracle, tmp_path: 
 def test_parquet_has_every_trial_and_picture(oracle: Oracle, tmp_path: Path, home: Path, capsys: Told) -> None:
     report = investigated(capsys, QUERY, "--budget", "images=60,experiments=1")
     told = exported(capsys, "t1", "--to", "parquet", "--out", str(tmp_path / "t"))
-    tables = ("samples", "trials", "findings", "results", "answers")
+    tables = ("samples", "trials", "findings", "results", "answers", "patterns")
     assert told["files"] == [*(f"{name}.parquet" for name in tables), "pictures/"]
     from pyarrow import parquet
 
@@ -219,7 +219,7 @@ def test_datasets_opens_pictures_and_trials(oracle: Oracle, tmp_path: Path, cach
     report = investigated(capsys, QUERY, "--budget", "images=24,experiments=1")
     out = tmp_path / "set"
     exported(capsys, "t1", "--to", "datasets", "--out", str(out))
-    assert get_dataset_config_names(str(out)) == ["samples", "trials", "findings", "results", "answers"]
+    assert get_dataset_config_names(str(out)) == ["samples", "trials", "findings", "results", "answers", "patterns"]
     samples = load_dataset(str(out), split="test", cache_dir=str(cache))
     assert len(samples) == report["experiments"][0]["rounds"] * len(report["experiments"][0]["design"]["arms"])
     assert samples[0]["picture"].size == (128, 128)

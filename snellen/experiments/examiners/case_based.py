@@ -14,6 +14,7 @@ from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Design
 from snellen.experiments.examination_plan import ExaminationPlan, ExaminedQuestion, planned
 from snellen.experiments.examiners.answer_sentences import property_of, sentence_of
+from snellen.experiments.examiners.headlines import headline_of
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.report import (
     Answer,
@@ -114,12 +115,14 @@ class CaseExaminer:
         except BadInput:
             shown = " ".join(discussed(one).interpretation for one in report.experiments)
             return Conclusion(answers=[], conclusion=shown[:2_000])
-        answers = [
-            answer
-            for part, experiments in zip(parts, experiments_of(parts, report.experiments), strict=True)
-            for answer in _answers(part, experiments)
-        ][:_MOST_ANSWERS]
-        return Conclusion(answers=answers, conclusion=" ".join(answer.sentence for answer in answers)[:2_000])
+        answers, headlines = [], []
+        for part, experiments in zip(parts, experiments_of(parts, report.experiments), strict=True):
+            told = _answers(part, experiments)
+            answers += told
+            headlines.append(headline_of(part.question, standings(part, experiments), told))
+        answers, headline = answers[:_MOST_ANSWERS], " ".join(filter(None, headlines))[:1_000]
+        said = " ".join(filter(None, [headline, *(answer.sentence for answer in answers)]))[:2_000]
+        return Conclusion(answers=answers, headline=headline, conclusion=said)
 
     def standings(self, report: Report) -> list[ModelStanding]:
         """Return where every model, or every pair that is compared, stands in each question."""
@@ -161,8 +164,10 @@ def _reason(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
     decisive = [pair for pair in decided if pair[0].verdict == standing.decisive] or decided
     # Of what is not decided, the most pictures say most; a few may say anything.
     finding, design = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
-    better = question.comparison is not None and question.comparison.how in {"better", "best"}
-    return figures(finding, design, turned=better and standing.says == "no" and finding.claim.of_gain)
+    how = None if question.comparison is None else question.comparison.how
+    # "as good as" is claimed of the other model: that it is not better. Said is by how much the first one is.
+    turned = how == "as good" or (how in {"better", "best"} and standing.says == "no" and finding.claim.of_gain)
+    return figures(finding, design, turned=turned)
 
 
 def _question(standing: ModelStanding) -> str:

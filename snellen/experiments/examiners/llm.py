@@ -285,6 +285,7 @@ def _told(report: Report) -> str:
             **({"understood": report.understood} if report.understood else {}),
             "models": report.models,
             "experiments": [_seen(one) for one in report.experiments],
+            **({"patterns of failure": [one.sentence for one in report.patterns]} if report.patterns else {}),
             "notes": report.notes,
         },
         indent=1,

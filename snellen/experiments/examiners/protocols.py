@@ -108,9 +108,9 @@ class ProtocolExaminer:
             return Conclusion(answers=[], conclusion=discussed(report.experiments[0]).interpretation)
         about = list(dict.fromkeys(one.claim.about for one in findings))
         answers = [_answer(name, [one for one in findings if one.claim.about == name], design, query) for name in about]
-        first = [_winner(findings, query)] if query.compared else []
-        conclusion = " ".join([*first, *(answer.sentence for answer in answers)])
-        return Conclusion(answers=answers, conclusion=conclusion[:2_000])
+        headline = _winner(findings, query) if query.compared and len(answers) > 1 else ""
+        conclusion = " ".join(filter(None, [headline, *(answer.sentence for answer in answers)]))
+        return Conclusion(answers=answers, headline=headline, conclusion=conclusion[:2_000])
 
     def _wanted(self, report: Report) -> ProtocolQuery:
         return examined_so(reread(report, self._profile), report.models, self._profile)

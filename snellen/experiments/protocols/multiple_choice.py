@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -146,6 +147,13 @@ class EvaluatedChoices:
         else:
             values = self._right(claim.model, plain=claim.kind == "plain")
         return self._observed(values)
+
+    def complete(self, model: str) -> list[Sample]:
+        """Return the samples of the rounds about which a model was asked in all conditions."""
+        both = [self.choices.get((model, plain), {}) for plain in self.design.conditions]
+        asked_about = [sample for sample in self.samples if all(sample in one for one in both)]
+        parts = Counter(sample.round for sample in asked_about)
+        return [sample for sample in asked_about if parts[sample.round] == len(self.design.arms)]
 
     def results(self, *, alpha: float) -> list[Result]:
         """Return the metrics of every model in every condition.

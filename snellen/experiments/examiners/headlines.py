@@ -1,0 +1,111 @@
+"""Headlines: a question answered in a sentence, over all the models that it is about.
+
+The answers for each model, or for each two that are compared, say what a headline rests on. Where there is only one of
+them, that is the headline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from snellen.experiments.examiners.answer_sentences import what_is_examined
+from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.echo import question_in_words
+
+if TYPE_CHECKING:
+    from snellen.experiments.report import Answer
+    from snellen.experiments.standings import ModelStanding
+    from snellen.reasoning.queries.model_query import ModelQuestion
+
+_LONGEST: Final = 600
+_SUPERLATIVES: Final = {"holds": "best", "fails": "worst"}
+
+
+def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], answers: Sequence[Answer]) -> str:
+    """Answer a question in a sentence.
+
+    Args:
+        question: The question, with its models.
+        standings: Where each model, or each two, stand.
+        answers: What is said of each of them, in the same order.
+
+    Returns:
+        The sentence; nothing where one answer says it, or a yes or no would say nothing.
+    """
+    if len(answers) < 2:  # noqa: PLR2004 - one answers the question itself
+        return ""
+    if question.comparison is not None and question.comparison.how == "best":
+        return "" if question.comparison.margin else _ranking(question, standings)[:_LONGEST]
+    said = {
+        one.about: "cannot be said" if standing.moot else {"undecided": "not decided"}.get(one.answer, one.answer)
+        for one, standing in zip(answers, standings, strict=True)
+        if one.answer is not None
+    }
+    if len(said) < len(answers):
+        return ""
+    listed, together = _listed(said), ""
+    if (
+        question.comparison is not None and len(set(said.values())) > 1
+    ):  # what is asked is whether it holds of all pairs
+        together = "No: " if "no" in said.values() else "Not decided: "
+    asked = question if question.comparison is not None else question.model_copy(update={"models": ()})
+    answer = together + listed if together else f"{listed[:1].upper()}{listed[1:]}"
+    return f"{question_in_words(asked)} {answer}."[:_LONGEST]
+
+
+def _listed(said: Mapping[str, str]) -> str:
+    """List for whom it is yes, no, or something else."""
+    kinds = [kind for kind in ("yes", "no", "not decided", "cannot be said") if kind in said.values()]
+    if len(kinds) == 1:
+        whom = "all" if len(said) > 2 else "both"  # noqa: PLR2004 - a pair
+        return f"{kinds[0]}, for {whom} of them"
+    whom_by_kind = {kind: [name for name, one in said.items() if one == kind] for kind in kinds}
+    return "; ".join(f"{kind} for {listing(names)}" for kind, names in whom_by_kind.items())
+
+
+def _ranking(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str:
+    """Say which model is the best, or the worst, and in which order the others follow."""
+    worst = question.sense == "fails"
+    ahead: dict[str, set[str]] = {name: set() for name in question.models}
+    asked: set[str] = set()
+    for one in standings:
+        first, _, second = one.about.partition(" and ")
+        asked |= set() if one.moot else {first, second}
+        if one.says != "open" and not one.moot:
+            better, other = (first, second) if one.says == "yes" else (second, first)
+            ahead[better if worst else other].add(other if worst else better)
+    groups = _groups(ahead, [name for name in question.models if name in asked])
+    superlative = f"{_SUPERLATIVES[question.sense]} at {what_is_examined(question)}"
+    left = [name for name in question.models if name not in asked]
+    unasked = f"; {listing(left)} cannot be compared" if left else ""
+    if not groups:
+        return f"Which model is {superlative} cannot be said."
+    if len(groups) == 1 and len(groups[0]) > 1:
+        return f"Which of {listing(groups[0])} is {superlative} is not decided{unasked}."
+    order = ["", *(f"; then {_tied(group)}" for group in groups[1:])]
+    if len(groups[0]) == 1:
+        return f"{groups[0][0]} is {superlative}{''.join(order)}{unasked}."
+    return f"Which of {listing(groups[0])} is {superlative} is not decided{''.join(order)}{unasked}."
+
+
+def _groups(ahead: Mapping[str, set[str]], names: Sequence[str]) -> list[list[str]]:
+    """Put models in order: of each group nobody is ahead but those of the groups before.
+
+    Args:
+        ahead: Those that are ahead of each model for sure.
+        names: The models.
+    """
+    groups: list[list[str]] = []
+    left = list(names)
+    while left:
+        first = [
+            name for name in left if not ahead[name] & set(left)
+        ] or left  # verdicts that contradict each other tie
+        groups.append(first)
+        left = [name for name in left if name not in first]
+    return groups
+
+
+def _tied(group: Sequence[str]) -> str:
+    return group[0] if len(group) == 1 else f"{listing(group)}, not told apart"

@@ -1,0 +1,95 @@
+"""Headlines: a question answered in a sentence over all the models that it is about."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.examiners.headlines import headline_of
+from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
+from snellen.experiments.standings import ModelStanding
+from snellen.profiles import load_profile
+from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Sense
+
+NAMES = ("a", "b", "c", "d")
+PROFILE = load_profile("embedded")
+
+
+def standing_of(about: str, says: Verdict, moot: str = "") -> ModelStanding:
+    return ModelStanding(about, says, pending=False, decisive=says, moot=moot)
+
+
+def answered(says: dict[str, Verdict], *, sense: Sense = "holds", moot: str = "") -> str:
+    turned = {"yes": "no", "no": "yes"}
+    words = {name: turned.get(one, one) if sense == "fails" else one for name, one in says.items()}
+    answers = [
+        Answer(about=name, answer={"open": "undecided"}.get(word, word), sentence="s") for name, word in words.items()
+    ]
+    standings = [standing_of(name, one, moot if name == "c" else "") for name, one in says.items()]
+    return headline_of(ModelQuestion(models=tuple(says), sense=sense), standings, answers)
+
+
+def ranked(verdicts: dict[tuple[str, str], Verdict], *, sense: Sense = "holds", unasked: str = "") -> str:
+    """Return the headline where of some pairs one is better, and the others are not decided."""
+    standings = [
+        standing_of(f"{one} and {other}", verdicts.get((one, other), "open"), "m" if unasked in (one, other) else "")
+        for one, other in combinations(NAMES, 2)
+    ]
+    question = ModelQuestion(models=NAMES, comparison=Comparison(how="best"), sense=sense)
+    return headline_of(question, standings, [Answer(about=one.about, sentence="s") for one in standings])
+
+
+def test_it_says_for_whom_it_is_yes_for_whom_no_and_for_whom_neither() -> None:
+    told = answered({"a": "yes", "b": "no", "c": "open", "d": "yes"}, moot="it was not asked")
+    assert told == "Can the models recognize things? Yes for a and d; no for b; cannot be said for c."
+    assert answered({"a": "no", "b": "no", "d": "no"}) == "Can the models recognize things? No, for all of them."
+    assert answered({"a": "open", "b": "open"}) == "Can the models recognize things? Not decided, for both of them."
+    told = answered({"a": "yes", "b": "no"}, sense="fails")
+    assert told == "Are the models bad at recognizing things? Yes for b; no for a."
+
+
+def test_one_answer_is_its_own_headline() -> None:
+    assert not answered({"a": "yes"})
+
+
+def test_a_ranking_is_an_order_with_ties() -> None:
+    better: dict[tuple[str, str], Verdict] = {("a", "b"): "no", ("b", "c"): "yes", ("b", "d"): "yes"}
+    assert ranked(better) == "b is best at recognizing things; then a, c and d, not told apart."
+    assert ranked(better, sense="fails") == "Which of a, c and d is worst at recognizing things is not decided; then b."
+    chain: dict[tuple[str, str], Verdict] = {("a", "b"): "yes", ("b", "c"): "yes", ("c", "d"): "yes"}
+    assert ranked(chain) == "a is best at recognizing things; then b; then c; then d."
+    assert ranked(chain, sense="fails") == "d is worst at recognizing things; then c; then b; then a."
+    assert ranked({}) == "Which of a, b, c and d is best at recognizing things is not decided."
+    assert ranked(better, unasked="c").endswith("then a and d, not told apart; c cannot be compared.")
+
+
+@given(st.dictionaries(st.sampled_from(list(combinations(NAMES, 2))), st.sampled_from(["yes", "no", "open"])))
+def test_nobody_is_best_whom_a_verdict_puts_behind_another(verdicts: dict[tuple[str, str], Verdict]) -> None:
+    told = ranked(verdicts)
+    behind = {two if says == "yes" else one for (one, two), says in verdicts.items() if says != "open"}
+    best = told.partition(" is best")[0]
+    if len(best) == 1 and set(NAMES) - behind:
+        assert best not in behind
+
+
+@pytest.mark.parametrize(("verdict", "lead"), [("no", "Yes, "), ("yes", "No, it does not hold that ")])
+async def test_as_good_as_is_said_with_the_difference_of_the_first_from_the_second(verdict: Verdict, lead: str) -> None:
+    query, models = "Is blip as good as llava-upright at naming colors?", ["blip", "llava-upright"]
+    report = Report(query=query, models=models, alpha=0.05, seed=0)
+    examiner = CaseExaminer(PROFILE)
+    design = examiner.next_design(report)
+    assert design is not None
+    mean = -0.67 if verdict == "no" else 0.67
+    found = [
+        Finding(claim=claim, n=40, verdict=verdict, mean=mean, interval=(mean - 0.2, mean + 0.2))
+        for claim in design.claims
+    ]
+    done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=8, findings=found)]})
+    (answer,) = (await examiner.conclude(done)).answers
+    assert answer.sentence.startswith(f"{lead}blip is as good as llava-upright at naming the colors of things: ")
+    sign = "+" if verdict == "no" else "-"
+    assert f"a difference of {sign}67 points ({sign}{'47' if sign == '+' else '87'} to" in answer.sentence
