@@ -33,7 +33,7 @@ def design_of(answers: Sequence[str], changes: Sequence[ToolCall] = (), **more: 
     arms = [arm.model_copy(update={"transform": call}) for call in changes for arm in plain] or plain
     claims = [Claim(kind="ability", model=name, threshold=0.5) for name in ("it", "another")]
     known = {"arms": arms, "claims": claims, "paired": bool(changes), "condition": "under rotation" * bool(changes)}
-    return Design(difficulty=1, purpose="p", skill="telling", question="What is it?", **{**known, **more})  # type: ignore[arg-type]
+    return Design(difficulty=1, purpose="p", skill="telling", question="What is it?", **{**known, **more})
 
 
 def drawn(pools: dict[str, list[str]] = POOLS) -> Design:

@@ -56,6 +56,23 @@ def test_one_answer_is_its_own_headline() -> None:
     assert not answered({"a": "yes"})
 
 
+def test_what_is_asked_of_several_pairs_holds_of_all_of_them_or_not() -> None:
+    question = ModelQuestion(models=("a", "b", "c"), comparison=Comparison(how="alike"))
+
+    def told(*says: Verdict) -> str:
+        pairs = zip(("a and b", "a and c", "b and c"), says, strict=True)
+        standings = [standing_of(about, one) for about, one in pairs]
+        words = {"yes": "yes", "no": "no", "open": "undecided"}
+        answers = [Answer(about=one.about, answer=words[one.says], sentence="s") for one in standings]
+        return headline_of(question, standings, answers).partition("? ")[2]
+
+    assert told("yes", "no", "open") == "No: yes for a against b; no for a against c; not decided for b against c."
+    assert (
+        told("yes", "open", "yes") == "Not decided: yes for a against b and b against c; not decided for a against c."
+    )
+    assert told("yes", "yes", "yes") == "Yes, for all of them."
+
+
 def test_a_ranking_is_an_order_with_ties() -> None:
     better: dict[tuple[str, str], Verdict] = {("a", "b"): "no", ("b", "c"): "yes", ("b", "d"): "yes"}
     assert ranked(better) == "b is best at recognizing things; then a, c and d, not told apart."

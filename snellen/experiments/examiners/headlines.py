@@ -38,7 +38,9 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
     if question.comparison is not None and question.comparison.how == "best":
         return "" if question.comparison.margin else _ranking(question, standings)[:_LONGEST]
     said = {
-        one.about: "cannot be said" if standing.moot else {"undecided": "not decided"}.get(one.answer, one.answer)
+        one.about.replace(" and ", " against "): "cannot be said"
+        if standing.moot
+        else {"undecided": "not decided"}.get(one.answer, one.answer)
         for one, standing in zip(answers, standings, strict=True)
         if one.answer is not None
     }
