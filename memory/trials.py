@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DATABASE: Final = "trials.sqlite"
 _AT_ONCE: Final = 500
 """Ids of one query: SQLite takes at most 999 values in old builds."""
+_TIMES_KEPT: Final = 20
+"""Times of a model that are kept, the latest: machines change, and so does what else they do."""
 
 migrations = Migrations("trials")
 
@@ -51,6 +53,21 @@ def _trials(db: Database) -> None:
 def _digests(db: Database) -> None:
     # Empty for trials of earlier versions: nothing tells whether those are as they were measured.
     db.execute("ALTER TABLE trials ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
+
+
+@migrations(name="3_times")
+def _times(db: Database) -> None:
+    db.execute(
+        """
+        CREATE TABLE times (
+            number INTEGER PRIMARY KEY,
+            model TEXT NOT NULL,
+            pictures INTEGER NOT NULL,
+            ranked INTEGER NOT NULL,
+            seconds REAL NOT NULL
+        )
+        """
+    )
 
 
 @dataclass(frozen=True)
@@ -136,6 +153,37 @@ class TrialTable(DatabaseTable):
                     key = by_id[row[0]]
                     trials[key] = Trial(key, _scores(row[5]), basis=row[6], said=row[7], created=row[8])
         return trials
+
+    def note_time(self, model: str, key: TrialKey, seconds: float) -> None:
+        """Keep how long a model took for a trial, so that somebody can be told how long others will take.
+
+        Args:
+            model: Its name in the profile: its fingerprint is not known before it was read.
+            key: A trial of the shard.
+            seconds: Of each trial of the shard, on average.
+
+        Raises:
+            MemoryTrouble: the disk is full or the database cannot be written.
+        """
+        kind = (model, len(key.pictures), bool(key.choices))
+        same = "model = ? AND pictures = ? AND ranked = ?"
+        latest = f"SELECT number FROM times WHERE {same} ORDER BY number DESC LIMIT {_TIMES_KEPT}"  # noqa: S608 - our own
+        with self._rows() as rows, rows.atomic():
+            values = "INSERT INTO times (model, pictures, ranked, seconds) VALUES (?, ?, ?, ?)"
+            rows.conn.execute(values, (*kind, seconds))
+            rows.conn.execute(f"DELETE FROM times WHERE {same} AND number NOT IN ({latest})", kind * 2)  # noqa: S608
+
+    def times(self, model: str, *, pictures: int, ranked: bool) -> list[float]:
+        """Return the seconds that a model lately took for a trial, an average for each shard.
+
+        Args:
+            model: Its name in the profile.
+            pictures: How many pictures each trial is about.
+            ranked: Whether choices are ranked.
+        """
+        query = "SELECT seconds FROM times WHERE model = ? AND pictures = ? AND ranked = ? ORDER BY number"
+        with self._rows() as rows:
+            return [float(one) for (one,) in rows.conn.execute(query, (model, pictures, ranked))]
 
     def damaged_ids(self) -> list[str]:
         """Return the ids of trials that are not what was measured, as their ids and digests tell.

@@ -81,10 +81,27 @@ def _use(browser: Browser, address: str) -> None:
     page.locator("#thread-story .sn-claim").wait_for()
     _keep(page, "page-threads-dark")
 
+    _edit_design(browser, address)
+
     phone = browser.new_page(viewport={"width": 360, "height": 740})
     _open(phone, conversation)
     phone.locator("#chat-log .bot.message").wait_for()
     _keep(phone, "page-phone")
+
+
+def _edit_design(browser: Browser, address: str) -> None:
+    """Keep what an experiment looks like that is asked about, with the form of its design."""
+    page = browser.new_page(viewport={"width": 1200, "height": 1500})
+    page.set_default_timeout(_PATIENCE)
+    _open(page, address)
+    page.get_by_role("tab", name="Investigations").click()
+    page.locator("#inquiry-query textarea").fill("Are clip and llava-upright robust to blur?")
+    page.locator("#inquiry-approve input").check()
+    page.locator("#inquiry-start").click()
+    page.locator("#inquiry-allow").wait_for()
+    page.get_by_text("Change the design").click()
+    page.locator("#inquiry-form fieldset").first.wait_for()
+    _keep(page, "page-design")
 
 
 def _open(page: Page, address: str) -> None:

@@ -19,6 +19,7 @@ from snellen.errors import BadInput, SnellenError
 from snellen.experiments.decisions import asked_now, next_rounds, replaced, why_stopped
 from snellen.experiments.design import Design, checked
 from snellen.experiments.failure_patterns import PATTERNS_SHARE
+from snellen.experiments.preview import previewed
 from snellen.experiments.protocols.protocol import unmeasured
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Budget, Experiment, Finding, Opening, Report
@@ -37,6 +38,7 @@ from snellen.runtime.investigation_state import (
     written,
 )
 from snellen.runtime.resources import context_of
+from snellen.summaries.experiment_previews import expected_in_words
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -49,7 +51,7 @@ MAX_HEALING: Final = 3
 """Times that a design goes back with what is wrong with it, before another one is made (APEX, section 3.4)."""
 MAX_DESIGNS: Final = 2
 """Designs that are made from scratch for one experiment."""
-_ACTION: Final = "experiment"
+ACTION: Final = "experiment"
 """The name of the requested action."""
 _DECISIONS: Final = ("approve", "edit", "reject")
 """The decisions about it."""
@@ -228,16 +230,25 @@ def _given_up(state: InvestigateState, report: Report, objections: Sequence[str]
 
 async def _reviewed(made: Design, report: Report, examination: Examination) -> tuple[Design | None, str]:
     """Ask a person about a design: approved, edited, or refused with a reason; an edited one must be feasible too."""
-    description = f"Experiment {len(report.experiments) + 1}: {made.purpose} “{made.question}”"
-    request = approval_request(_ACTION, [(description, made.model_dump(mode="json"))], _DECISIONS)
+    preview = await asyncio.to_thread(previewed, made, report, examination)
+    description = (
+        f"Experiment {preview.number}: {made.purpose} “{made.question}” Models: {', '.join(preview.models)}. It takes "
+        f"{expected_in_words(preview)}."
+    )
+    proposal = description, made.model_dump(mode="json")
+    asked = approval_request(ACTION, [proposal], _DECISIONS, previews=[preview.model_dump(mode="json")])
+    request = asked
     while True:
+        reviewed = None
         try:
             reviewed, objection = _decision(interrupt(request), made, report)
             if reviewed is not None and reviewed != made:
                 await asyncio.to_thread(tried, reviewed, report, examination)
             return reviewed, objection
         except (BadInput, ValidationError) as error:
-            request = {**request, "error": _sentence(error)}
+            request = asked | {"error": _sentence(error)}
+            if reviewed is not None:  # it is a design, so whoever made it need not begin anew
+                request["edited"] = reviewed.model_dump(mode="json")
 
 
 def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None, str]:  # noqa: ANN401 - of whoever answers

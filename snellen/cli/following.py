@@ -12,10 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
+from snellen.cli.design_editing import decided_by_person, editor
 from snellen.cli.display import agrees, clean, console, print_hint, print_json, print_line
 from snellen.cli.outputs import print_written
 from snellen.errors import BadInput, SnellenError
+from snellen.experiments.preview import preview_in
+from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.home import home_to_read
 from snellen.runtime.running import BEGINNING, SignOfLife, resumable, run
+from snellen.summaries.experiment_previews import preview_lines
 from snellen.summaries.investigations import doing
 from snellen.summaries.learning import Line, phase_in_words
 from snellen.threads.events import Decide, Finished, InvestigationProgress, LearningProgress, Started, State, Waits
@@ -83,6 +88,15 @@ class ThreadDisplay(ABC, Generic[State]):
                 self.line("  ? ", action["description"], "yellow")
         self.show_event(event)
 
+    def show_previews(self, request: Json) -> None:
+        """Show what a person needs to decide about a request, beside its description."""
+        if request.get("error"):
+            self.line("  ! ", f"Your last answer could not be used: {request['error']}", "red")
+        pictures = ArtifactStore(home_to_read() / FOLDER)
+        for preview in filter(None, map(preview_in, request["action_requests"])):
+            for line in preview_lines(preview, lambda one: str(pictures.path(one))):
+                print_line(self.screen, line)
+
     def line(self, lead: str, text: str, style: str = "") -> None:
         """Print a line."""
         print_line(self.screen, Line(lead, text, style))
@@ -149,8 +163,16 @@ class _Follower(Generic[State]):
             return [{"type": self.decision} for _ in actions]
         if self.quiet or not sys.stdin.isatty():
             return None
+        editable = {
+            one["action_name"] for one in request["review_configs"] if "edit" in one["allowed_decisions"] and editor()
+        }
         with self.display.silent():
-            return [{"type": "approve" if agrees(_question(one)) else "reject"} for one in actions]
+            return [
+                decided_by_person(one, _question(one), request.get("edited"))
+                if one["name"] in editable
+                else _agreement(_question(one))
+                for one in actions
+            ]
 
     def _choose(self, request: Json) -> Sequence[Json] | None:
         """Choose the meaning that was given, or ask about one after the other.
@@ -183,6 +205,8 @@ class _Follower(Generic[State]):
                         self.finished = event
                     if not self.quiet:
                         self.display.show(event)
+                        if self.request is not None and not self.decision:
+                            self.display.show_previews(self.request)
                     sign.tell(self.display.doing(event))
 
 
@@ -225,7 +249,13 @@ def follow(
     return 0
 
 
+def _agreement(question: str) -> Json:
+    return {"type": "approve" if agrees(question) else "reject"}
+
+
 def _question(action: Json) -> str:
     """Return the question that is put to a person about an action."""
+    if (preview := preview_in(action)) is not None:
+        return f"Run experiment {preview.number}?"
     verb = {"learn": "Learn ", "teach": "Teach ", "forget": ""}.get(action["name"], "Run ")
     return f"{verb}{action['description'].rstrip('.')}?"

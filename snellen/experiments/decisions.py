@@ -207,7 +207,9 @@ def taken_up(report: Report, unsettled: Sequence[str]) -> Report:
     def hope(number: int) -> float:
         return hopes(again(number), left // len(report.experiments[number].design.arms), report.verdicts_alpha)
 
-    open_ones = [place for place, one in enumerate(report.experiments) if one.stopped in _MAY_GO_ON]
+    open_ones = [
+        place for place, one in enumerate(report.experiments) if one.stopped in _MAY_GO_ON and not one.design.most
+    ]
     if report.budget.each or not open_ones:
         return report
     best = max(open_ones, key=hope)
@@ -224,4 +226,5 @@ def _left(report: Report) -> int:
         # Half of what is left for each: later experiments depend on what earlier ones show.
         last = report.again is not None or len(report.experiments) >= budget.experiments
         images = (budget.images - before) // (1 if last else 2)
+    images = min(images, experiment.design.most or images)
     return max(images - experiment.images, 0) // len(experiment.design.arms)

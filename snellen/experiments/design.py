@@ -181,6 +181,8 @@ class Design(ExperimentRecord):
     """Whether the same is asked about the pictures before they were transformed."""
     least: int = Field(default=0, ge=0, le=10_000)
     """Pictures, not units, that are made before anybody looks, where how much is as interesting as whether."""
+    most: int = Field(default=0, ge=0, le=1_000_000)
+    """Pictures that it gets at most; 0 for its share of the budget."""
     claims: list[Claim] = Field(min_length=1, max_length=24)
 
     @property
@@ -262,6 +264,10 @@ def checked(design: Design, models: list[str]) -> Design:
         BadInput: It names a tool, an argument or a model that there is not, its classes are not balanced, or it cannot
             prove what it claims. The message is for whoever wrote it.
     """
+    needed = max(design.least, len(design.arms))
+    if design.most and design.most < needed:
+        msg = f"`most` allows {design.most} pictures, and it takes {needed}"
+        raise BadInput(msg)
     if design.protocol != "choice":
         return _named(design, models)
     classes = design.classes

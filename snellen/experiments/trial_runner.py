@@ -6,6 +6,7 @@ Investigations and benchmarks share it. They differ in what they ask and in how 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -70,6 +71,7 @@ class TrialRunner:
             SnellenError: The model cannot.
         """
         questions = [Question(tuple(map(self.pictures.get, key.pictures)), key.question, key.choices) for key in shard]
+        began = time.perf_counter()
         if shard[0].choices:
             trials = [
                 Trial(key, one.scores, basis=one.basis, said=one.text)
@@ -85,7 +87,9 @@ class TrialRunner:
                 Trial(key, ((cosine,),), basis="similarity")
                 for key, cosine in zip(shard, self.executor.alike(model, questions), strict=True)
             ]
+        seconds = time.perf_counter() - began
         self.trials.add(trials)
+        self.trials.note_time(model, shard[0], seconds / len(shard))
 
     def run(
         self, model: str, keys: Sequence[TrialKey], *, progress: Callable[[int, int], None] = lambda _, __: None

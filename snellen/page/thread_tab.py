@@ -81,7 +81,8 @@ class ThreadTab(ABC):
                 self.trace: await asyncio.to_thread(trace_html, view.trace, home) if known else "",
                 self.report: report_links(view) if known else "",
             }
-            yield shared | await self.updates(view, home, known=known) | self.approval.updates(view)
+            decided = await asyncio.to_thread(self.approval.updates, view, home)
+            yield shared | await self.updates(view, home, known=known) | decided
 
     async def _stop(self, thread: str, request: gr.Request) -> None:
         await self.context.stop(self.context.home(request), thread)

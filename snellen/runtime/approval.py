@@ -8,6 +8,7 @@ and inboxes made for it can show and answer it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.types import interrupt
@@ -30,17 +31,26 @@ _MOST_SHOWN: Final = 3
 _MOST_LETTERS: Final = 40
 
 
-def approval_request(action: str, proposals: Iterable[tuple[str, Json]], decisions: Sequence[str] = _DECISIONS) -> Json:
+def approval_request(
+    action: str,
+    proposals: Iterable[tuple[str, Json]],
+    decisions: Sequence[str] = _DECISIONS,
+    *,
+    previews: Iterable[Json] = (),
+) -> Json:
     """Return the request for decisions about proposed actions of one kind.
 
     Args:
         action: The name of the action.
         proposals: A description and the arguments of each.
         decisions: The types of decision that are allowed.
+        previews: What each proposal would do, where its arguments do not show it.
     """
     return {
         "action_requests": [
-            {"name": action, "args": arguments, "description": description} for description, arguments in proposals
+            {"name": action, "args": arguments, "description": description}
+            | ({} if preview is None else {"preview": preview})
+            for (description, arguments), preview in zip_longest(proposals, previews)
         ],
         "review_configs": [{"action_name": action, "allowed_decisions": list(decisions)}],
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,10 +95,38 @@ def test_a_design_waits_for_a_decision(oracle: Oracle, capsys: pytest.CaptureFix
     captured = capsys.readouterr()
     assert "`snellen resume t1 --approve` or `--reject`" in captured.err
     assert "Experiment 1: " in captured.out
+    assert "Models: clip. It takes " in captured.out
+    assert "decides   clip is right in more than 75 %" in captured.out
+    shown = [Path(line.strip()) for line in captured.out.splitlines() if line.endswith(".png")]
+    assert len(shown) >= 2
+    assert all(one.is_file() for one in shown)
     assert main(["resume", "t1", "--approve"]) == 0
     assert "clip is good at identifying Gaussian noise" in capsys.readouterr().out
     assert main(["resume", "t1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["report"]["conclusion"]
+
+
+def test_a_design_is_edited_in_the_users_editor(
+    oracle: Oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import pathlib, sys\n"
+        "file, first = pathlib.Path(sys.argv[1]), pathlib.Path(__file__).with_name('first')\n"
+        "edited = file.read_text().replace('\"most\": 0', '\"most\": 24')\n"
+        "file.write_text(first.read_text() if first.exists() else '{broken')\n"
+        "first.write_text(edited)\n"
+    )
+    answers = io.StringIO("e\ne\n")
+    monkeypatch.setattr(answers, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", answers)
+    monkeypatch.setenv("EDITOR", shlex.join([sys.executable, str(script)]))
+    monkeypatch.delenv("VISUAL", raising=False)
+    assert main(["investigate", QUERY, "--confirm", "--thread", "t1", "--budget", "experiments=1"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("Run experiment 1? [y/N, e to edit it]") == 2
+    assert "not valid JSON" in captured.err
+    assert "24 pictures" in captured.out
 
 
 def test_what_failed_goes_on_and_measures_nothing_twice(

@@ -176,6 +176,22 @@ async def test_a_person_may_edit_or_refuse_a_design(tmp_path: Path) -> None:
     assert report.conclusion
 
 
+async def test_a_person_may_bound_the_pictures_of_an_experiment(tmp_path: Path) -> None:
+    graph, resources = (
+        builder.compile(checkpointer=InMemorySaver()),
+        context(tmp_path, Oracle({"close": lambda *_: 0.75})),
+    )
+    begun = state("Can close recognize birds?", ["close"], approve=True, budget={"experiments": 1})
+    stopped = await graph.ainvoke(begun, CONFIG, context=resources)
+    (action,) = stopped["__interrupt__"][0].value["action_requests"]
+    assert action["preview"]["pictures"][2] > 40
+    edit = {"type": "edit", "edited_action": {"name": "experiment", "args": action["args"] | {"least": 40, "most": 40}}}
+    ended = await graph.ainvoke(Command(resume={"decisions": [edit]}), CONFIG, context=resources)
+    (experiment,) = Report.model_validate(ended["report"]).experiments
+    assert experiment.images == 40
+    assert experiment.stopped == "its share of the pictures is used up"
+
+
 async def test_a_person_is_asked_again_about_an_edit_that_cannot_be_done(tmp_path: Path) -> None:
     graph, resources = builder.compile(checkpointer=InMemorySaver()), context(tmp_path, Oracle({"sound": GOOD}))
     stopped = await graph.ainvoke(
@@ -185,7 +201,10 @@ async def test_a_person_is_asked_again_about_an_edit_that_cannot_be_done(tmp_pat
     args["arms"][0]["select"]["arguments"] = {"class_name": "unicorn"}
     answer = {"decisions": [{"type": "edit", "edited_action": {"name": "experiment", "args": args}}]}
     stopped = await graph.ainvoke(Command(resume=answer), CONFIG, context=resources)
-    assert "unicorn" in stopped["__interrupt__"][0].value["error"]
+    asked = stopped["__interrupt__"][0].value
+    assert "unicorn" in asked["error"]
+    assert asked["edited"]["arms"][0]["select"]["arguments"]["class_name"] == "unicorn", "nobody begins anew"
+    assert asked["action_requests"][0]["preview"]
     approved = {"decisions": [{"type": "approve"}]}
     assert Report.model_validate(
         (await graph.ainvoke(Command(resume=approved), CONFIG, context=resources))["report"]

@@ -35,6 +35,20 @@ def test_what_was_measured_is_found_again(tmp_path: Path) -> None:
     assert found.created.endswith("+00:00")
 
 
+def test_the_latest_times_of_a_model_are_kept_by_what_it_was_asked(tmp_path: Path) -> None:
+    table, free = TrialTable(tmp_path), TrialKey("m1", ("p1",), "what is it?", ())
+    for place in range(30):
+        table.note_time("one", KEY, float(place))
+    table.note_time("one", free, 0.5)
+    table.note_time("other", KEY, 0.25)
+
+    again = TrialTable(tmp_path)
+    assert again.times("one", pictures=1, ranked=True) == [float(place) for place in range(10, 30)]
+    assert again.times("one", pictures=1, ranked=False) == [0.5]
+    assert again.times("other", pictures=1, ranked=True) == [0.25]
+    assert again.times("one", pictures=2, ranked=True) == again.times("nobody", pictures=1, ranked=True) == []
+
+
 def test_a_trial_is_measured_once(tmp_path: Path) -> None:
     table = TrialTable(tmp_path)
     assert table.add([Trial(KEY, SCORES), Trial(KEY, ((0.0,), (0.0,)))]) == 1

@@ -161,7 +161,9 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
     page.locator("#inquiry-query textarea").press("Enter")
     expect(page.locator("#inquiry-allow")).to_be_visible()
     thread = thread_of(page)
+    expect(page.locator("#inquiry-decide .sn-preview")).to_contain_text("llava-upright is right in more than 75 %")
     page.get_by_text("Change the design").click()
+    page.locator("#inquiry-decide").get_by_role("tab", name="JSON").click()
     editor = page.locator("#inquiry-decide .cm-content")
     design = design_of(thread, served.home)
 
@@ -194,6 +196,42 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
         with page.expect_download() as download:
             report.locator(f"a[download='{thread}{name}']").click()
         assert holds in download.value.path().read_text()
+
+
+def test_a_design_is_looked_at_and_edited_as_a_form(opened: Open, served: Served) -> None:
+    page = opened()
+    tab(page, "Investigations")
+    page.locator("#inquiry-query textarea").fill("Is llava-upright robust to rotation?")
+    page.locator("#inquiry-approve input").check()
+    page.locator("#inquiry-start").click()
+    expect(page.locator("#inquiry-allow")).to_be_visible()
+    design = design_of(thread_of(page), served.home)
+    shown = page.locator("#inquiry-decide .sn-preview")
+    expect(shown.locator(".sn-shown image")).to_have_count(2 * 2 * len(design["arms"]))
+    expect(shown).to_contain_text("llava-upright loses more than 10 points")
+    expect(shown).to_contain_text("pictures")
+
+    page.get_by_text("Change the design").click()
+    form = page.locator("#inquiry-form")
+    angle, bar = form.get_by_label("angle").first, form.get_by_label("Loses more than")
+    angle.fill("900")
+    bar.fill("20")
+    page.locator("#inquiry-enter").click()
+    expect(form.locator("[aria-invalid=true]")).to_have_count(1)
+    expect(form.get_by_text("Enter a whole number from -360 to 360.")).to_be_visible()
+    assert (angle.input_value(), bar.input_value()) == ("900", "20"), "what was entered stays"
+    page.set_viewport_size({"width": 360, "height": 740})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, scheme
+        assert page.evaluate(_CONTRAST) == [], scheme
+    angle.fill("30")
+    page.locator("#inquiry-enter").click()
+    expect(page.locator("#inquiry-decide")).to_be_hidden()
+    expect(page.locator("#inquiry-trace")).to_contain_text("llava-upright loses more than 20 points")
+    page.locator("#inquiry-stop").click()
+    expect(page.locator("#inquiry-resume")).to_be_visible()
 
 
 def test_an_investigation_is_stopped_and_taken_up_again(opened: Open) -> None:

@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 from starlette.types import Message, Send
 
 from snellen.errors import BadInput
+from snellen.experiments.design_text import design_of
 from snellen.graphs.states import AskState
-from snellen.page.approval_panel import checked_design
 from snellen.page.chat_tab import safe_markdown
 from snellen.page.context import ViewGenerations
 from snellen.page.gradio_middleware import GradioMiddleware
@@ -118,7 +118,7 @@ def test_only_ids_of_pictures_become_addresses() -> None:
 )
 def test_a_design_that_is_none_is_refused_in_a_sentence(text: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        checked_design(text, ["clip"])
+        design_of(text, ["clip"])
 
 
 def test_who_follows_another_thread_overtakes_who_followed_before() -> None:
