@@ -18,6 +18,9 @@ Keys of the JSON:
     filter_ms             median and worst latency of filters, searches and orders (`filters` has each)
     view_ms               the same of the other views
     open_ms               of opening a picture, and of going to the next one
+    filter_cpu_ms, view_cpu_ms, open_cpu_ms
+                          what of it the page's thread computed: the rest is waiting for frames, and for other programs
+    load                  of the machine by cores, in the last minute
     scroll_frame_ms       median and worst time between frames while the grid is scrolled from end to end
     tiles                 in the document, at most
     heap_megabytes        of the script, at the end
@@ -27,12 +30,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import re
 import shutil
 import statistics
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -246,20 +251,45 @@ def in_browser(browser: Browser, file: Path) -> dict[str, Any]:
     ready = page.evaluate("window.readyAt")
     several = page.locator("#explorer [name=models]").count() > 1
     changes = {name: change for name, change in _FILTERS.items() if several or "model" not in name}
-    filters, openings = _timed(page, changes), _timed(page, _OPENINGS)
-    views = _timed(page, {name: change for name, change in _VIEWS.items() if several or name != "models"})
+    shown = {name: change for name, change in _VIEWS.items() if several or name != "models"}
+    measured = {
+        "filter": _timed(page, changes), "view": _timed(page, shown), "open": _timed(page, _OPENINGS),
+    }  # fmt: skip
     frames, tiles = page.evaluate(_SCROLLED, _STEPS)
     heap = page.evaluate("performance.memory.usedJSHeapSize")
     page.close()
+    latencies = {f"{name}_ms": _spread([one.wall for one in each.values()]) for name, each in measured.items()}
+    computed = {f"{name}_cpu_ms": _spread([one.cpu for one in each.values()]) for name, each in measured.items()}
     return {
-        "first_paint_ms": round(paint), "ready_ms": round(ready), "filter_ms": _spread(filters.values()),
-        "view_ms": _spread(views.values()), "open_ms": _spread(openings.values()), "scroll_frame_ms": _spread(frames),
-        "tiles": tiles, "heap_megabytes": round(heap / 1e6), "filters": filters,
+        "first_paint_ms": round(paint), "ready_ms": round(ready), **latencies, **computed,
+        "scroll_frame_ms": _spread(frames), "tiles": tiles, "heap_megabytes": round(heap / 1e6),
+        "load": round(os.getloadavg()[0] / (os.cpu_count() or 1), 1),
+        "filters": {name: round(one.wall) for name, one in measured["filter"].items()},
     }  # fmt: skip
 
 
-def _timed(page: Page, changes: dict[str, str]) -> dict[str, float]:
-    return {name: round(page.evaluate(_PAINTED, change)) for name, change in changes.items()}
+@dataclass(frozen=True)
+class Latency:
+    """The time that a change of the page took, in milliseconds: by the clock, and of its thread."""
+
+    wall: float
+    cpu: float
+
+
+def _timed(page: Page, changes: dict[str, str]) -> dict[str, Latency]:
+    browser = page.context.new_cdp_session(page)
+    browser.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def computed() -> float:
+        metrics = browser.send("Performance.getMetrics")["metrics"]
+        return 1e3 * next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
+
+    times = {}
+    for name, change in changes.items():
+        begun = computed()
+        wall = page.evaluate(_PAINTED, change)
+        times[name] = Latency(wall, computed() - begun)
+    return times
 
 
 def _spread(values: Any) -> dict[str, int]:  # noqa: ANN401 - any numbers

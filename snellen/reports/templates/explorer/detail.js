@@ -5,14 +5,14 @@ class Detail {
 
   /**
    * @param {HTMLDialogElement} dialog
-   * @param {(place: number) => void} closed Called with the place of the sample that was shown last.
+   * @param {(items: Sample[], place: number) => void} closed Called with what was shown, and the place of the last one.
    */
   constructor(dialog, evidence, pictures, closed) {
     this.#dialog = dialog;
     this.#evidence = evidence;
     this.#pictures = pictures;
     this.#closed = closed;
-    dialog.addEventListener("close", () => this.#closed(this.#place));
+    dialog.addEventListener("close", () => this.#closed(this.#items, this.#place));
     dialog.addEventListener("keydown", (event) => this.#onKey(event));
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
     this.#button("close").addEventListener("click", () => dialog.close());
@@ -74,7 +74,8 @@ class Detail {
   #answers(sample) {
     const groups = new Map();
     for (const trial of sample.trials) {
-      const name = trial.plain ? "before the change" : trial.way ?? (sample.experiment.paired ? "after the change" : "");
+      const after = trial.way ?? (sample.experiment.paired ? "after the change" : "");
+      const name = trial.plain ? "before the change" : after;
       if (!groups.has(name)) groups.set(name, []);
       groups.get(name).push(trial);
     }
@@ -87,8 +88,9 @@ class Detail {
     const head = element("tr", {}, element("th", {}, "choice"),
       ...trials.map((trial) => element("th", { scope: "col" }, this.#evidence.models[trial.model],
         element("small", {}, ` by ${trial.basis}`))));
+    const note = () => element("small.is-right", {}, " right answer");
     const rows = sample.choices.map((choice, place) => element("tr", {},
-      element("th", { scope: "row" }, choice, choice === sample.truth ? element("small.is-right", {}, " right answer") : ""),
+      element("th", { scope: "row" }, choice, choice === sample.truth ? note() : ""),
       ...trials.map((trial) => probabilityCell(trial, place, choice))));
     const caption = "Mean log-probability of each choice, which decides; the bar is its share among the choices.";
     return element("table", {}, element("caption", {}, caption),

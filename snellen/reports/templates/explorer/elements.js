@@ -28,7 +28,8 @@ function fillSelect(select, options) {
 function pictureElement(pictures, number, label) {
   const content = number < 0 ? "" : pictures[number];
   if (!content) return element("span.gone", { role: "img", "aria-label": `${label} (picture gone)` }, "picture gone");
-  return element("img", { src: `data:image/webp;base64,${content}`, alt: label, decoding: "async", draggable: "false" });
+  const src = `data:image/webp;base64,${content}`;
+  return element("img", { src, alt: label, decoding: "async", draggable: "false" });
 }
 
 /** Write a share for people. */

@@ -15,7 +15,8 @@ class Explorer {
     this.#grid = new VirtualGrid(this.#find(".grid"),
       (sample) => makeTile(sample, evidence, pictures, this.#filters),
       (place) => this.#detail.open(this.#grid.items, place));
-    this.#detail = new Detail(root.querySelector("dialog"), evidence, pictures, (place) => this.#closed(place));
+    this.#detail = new Detail(root.querySelector("dialog"), evidence, pictures,
+      (items, place) => this.#closed(items, place));
     this.#offerFilters();
     this.#offerViews();
     window.addEventListener("beforeprint", () => this.#grid.printed(PRINTED));
@@ -41,7 +42,8 @@ class Explorer {
     this.#shown = filtered(this.#evidence, this.#filters);
     const { samples, trials } = this.#shown;
     const right = trials.filter((trial) => trial.right).length;
-    this.#find(".count").textContent = `${counting(samples.length)} of ${counting(this.#evidence.samples.length)} ${this.#isOfPairs ? "pairs" : "pictures"}, `
+    const of = `${counting(samples.length)} of ${counting(this.#evidence.samples.length)}`;
+    this.#find(".count").textContent = `${of} ${this.#isOfPairs ? "pairs" : "pictures"}, `
       + `${counting(trials.length)} answers, ${trials.length ? percent(right / trials.length) : "none"} right`;
     this.#showChips();
     this.#showView();
@@ -56,7 +58,8 @@ class Explorer {
     return this.#root.querySelector(selector);
   }
 
-  #closed(place) {
+  #closed(items, place) {
+    if (items !== this.#grid.items) return;
     this.#grid.activate(Math.min(place, this.#grid.items.length - 1));
     this.#find(".grid").focus({ preventScroll: true });
   }
@@ -69,8 +72,9 @@ class Explorer {
     const paired = experiments.some((one) => one.paired);
     const verdicts = named(VERDICTS).filter(([value]) => paired || !["lost", "gained"].includes(value));
     const all = (name, found) => [["", name], ...found.map((value) => [value, value])];
-    const number = new Set(samples.map((sample) => sample.experiment));
-    this.#offer("experiment", [["", "all experiments"], ...[...number].map((one) => [String(one.number), `${one.number}: ${one.task}`])], 3);
+    const measured = [...new Set(samples.map((sample) => sample.experiment))];
+    const tasks = measured.map((one) => [String(one.number), `${one.number}: ${one.task}`]);
+    this.#offer("experiment", [["", "all experiments"], ...tasks], 3);
     const isFree = experiments.some((one) => one.protocol === "freeform");
     this.#offer("label", isFree ? [["", ""]] : all("everything", values((sample) => sample.label)), 3);
     this.#offer("answer", all("all", values((sample) => sample.answer)), 3);
@@ -133,7 +137,9 @@ class Explorer {
   /** Let the form show the filters as they are. */
   #showFilters() {
     for (const select of this.#root.querySelectorAll("form select")) select.value = this.#filters[select.name];
-    for (const box of this.#root.querySelectorAll("[name=models]")) box.checked = this.#filters.models.has(Number(box.value));
+    for (const box of this.#root.querySelectorAll("[name=models]")) {
+      box.checked = this.#filters.models.has(Number(box.value));
+    }
     this.#find("[name=text]").value = this.#filters.text;
   }
 

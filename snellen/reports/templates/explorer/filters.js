@@ -16,8 +16,14 @@ const VERDICTS = {
   right: { name: "some answer right", passes: (trials) => trials.some((trial) => trial.right) },
   "all-right": { name: "all answers right", passes: (trials) => trials.every((trial) => trial.right) },
   none: { name: "no answer", passes: (trials) => trials.some((trial) => trial.said === null) },
-  lost: { name: "right before the change, wrong after", passes: (_, sample, filters) => changed(sample, filters, true) },
-  gained: { name: "wrong before the change, right after", passes: (_, sample, filters) => changed(sample, filters, false) },
+  lost: {
+    name: "right before the change, wrong after",
+    passes: (_, sample, filters) => changed(sample, filters, true),
+  },
+  gained: {
+    name: "wrong before the change, right after",
+    passes: (_, sample, filters) => changed(sample, filters, false),
+  },
 };
 
 /** The kinds of agreement to choose from. */

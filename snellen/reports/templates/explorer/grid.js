@@ -50,8 +50,9 @@ class VirtualGrid {
     this.#active = Math.min(Math.max(place, 0), this.#items.length - 1);
     const top = Math.floor(this.#active / this.#columns) * this.#rowHeight;
     const bottom = top + this.#rowHeight;
+    const lowest = bottom - this.#box.clientHeight;
     if (top < this.#box.scrollTop) this.#box.scrollTop = top;
-    else if (bottom > this.#box.scrollTop + this.#box.clientHeight) this.#box.scrollTop = bottom - this.#box.clientHeight;
+    else if (this.#box.scrollTop < lowest) this.#box.scrollTop = lowest;
     this.#render();
     this.#mark();
   }

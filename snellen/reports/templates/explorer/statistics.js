@@ -35,8 +35,8 @@ function wilson(share, n) {
 }
 
 /**
- * Return groups of trials by something, each with the share of every model. The group that is low most surely comes first: of
- * the ends of intervals, the upper one counts.
+ * Return groups of trials by something, each with the share of every model. The group that is low most surely comes
+ * first: of the ends of intervals, the upper one counts.
  * @param {(trial: Trial) => string} groupOf
  */
 function sharesBy(trials, groupOf, models) {
@@ -69,7 +69,8 @@ function confusionOf(experiment, trials) {
     counts.set(trial.sample.answer, row);
     said.add(answer);
   }
-  const known = experiment.choices.length ? experiment.choices : [...said].filter((one) => one !== NO_ANSWER).sort(byNumber);
+  const others = [...said].filter((one) => one !== NO_ANSWER).sort(byNumber);
+  const known = experiment.choices.length ? experiment.choices : others;
   const columns = said.has(NO_ANSWER) ? [...known, NO_ANSWER] : known;
   return { rows: [...counts.keys()], columns, counts };
 }

@@ -1,6 +1,7 @@
 /* Tiles of the grid: the pictures of a sample, and below them what each model said, right or wrong. */
 
 const TILE_WIDTH = 150;
+const SIDES = { before: "before the change", asked: "after it" };
 
 /** Return how wide tiles are that show these samples: pairs of pictures need twice as much. */
 function tileWidth(samples) {
@@ -23,8 +24,12 @@ function makeTile(sample, evidence, pictures, filters) {
   const sides = sidesOf(sample);
   const models = [...filters.models];
   const images = sides.pictures.map((number) => pictureElement(pictures, number, sample.label));
+  // All tiles of a page are equally high: one without two sides has an empty line where others name theirs.
+  const named = evidence.experiments.some((one) => one.paired);
+  const heading = (side) => element("div.side", {}, sides.columns.length > 1 ? SIDES[side] : "\u00a0");
+  const lines = (side) => models.map((model) => saidLine(sample, model, side, evidence));
   const columns = sides.columns.map((side) =>
-    element("div.said", {}, ...models.map((model) => saidLine(sample, model, side, evidence))));
+    element("div.said", {}, ...(named ? [heading(side)] : []), ...lines(side)));
   const truth = sample.experiment.protocol === "pairs" || sample.truth === sample.label ? sample.change : sample.truth;
   return element("div.tile", { "aria-label": spokenTile(sample, evidence, filters) },
     element("div.images", {}, ...images),
