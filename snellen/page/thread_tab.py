@@ -110,7 +110,6 @@ def head_of(view: ThreadView) -> str:
 
 def report_links(view: ThreadView) -> str:
     """Write the links to a thread's report, once there is something in it."""
-    is_chat = view.graph == "chat"
-    if not view.trace.report.get("experiments") or (is_chat and view.is_running):
+    if not view.trace.report.get("experiments") or (view.graph == "chat" and view.is_running):
         return ""
-    return rendered("page/report", thread=view.thread, readable=not (is_chat or view.is_running))
+    return rendered("page/report", thread=view.thread, readable=not view.is_running)

@@ -1,12 +1,13 @@
-"""The page of an investigation: one self-contained HTML file with its answer, claims, pictures and trials.
+"""The page of an investigation: one self-contained HTML file with its answer, claims and an explorer of the evidence.
 
 Whatever the report says (the query, what a chat model wrote, labels) is escaped. The one script on the page is ours; it
-filters the table of trials, and the page loads nothing.
+shows the trials and their pictures, and the page loads nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.experiments.findings import sample_size, scored
 from snellen.experiments.follow_up import points
 from snellen.experiments.report import VERDICTS, verdict_of
+from snellen.reports.explorer import ExplorerData, TrialRow, explorer_data
 from snellen.reports.investigation_text import again
-from snellen.reports.pictures import EmbeddedPictures
 from snellen.reports.templating import rendered
 from snellen.reports.trial_rows import trial_rows
 from snellen.summaries.investigations import figures, guarantee, intervals, pattern_in_words
@@ -27,17 +28,11 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 3
 """Right and wrong pictures of each answer that are shown for each model."""
-_PIXELS: Final = 128
-"""The longer side of a picture on the page."""
-_THUMB: Final = 48
-"""That of a picture in the table of trials."""
-_ROWS: Final = 120
-"""Trials in the table, of all experiments together; the file of trials has all of them."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """An interval to be drawn: in percent of the width, from the left."""
+    """An interval to be drawn: in percent of the width, from the left; `ticks` label both ends and the threshold."""
 
     low: float
     high: float
@@ -46,6 +41,7 @@ class Bar:
     stated: str
     figures: str
     verdict: str
+    ticks: tuple[str, str, str]
 
 
 def render(result: InvestigationResult, folder: Path) -> str:
@@ -55,18 +51,12 @@ def render(result: InvestigationResult, folder: Path) -> str:
         result: The result so far.
         folder: The memory's home, where pictures and trials are.
     """
-    from snellen.memory.artifacts import FOLDER, ArtifactStore
-
-    store = ArtifactStore(folder / FOLDER)
-    pictures, thumbs = EmbeddedPictures(store), EmbeddedPictures(store, prefix="t")
     report, after = result.report, result.after
-    rows = list(trial_rows(result, folder))
-    experiments = [*report.experiments, *([] if after is None else after.experiments)]
-    shown = [
-        _shown(number, experiment, [row for row in rows if row["experiment"] == number], pictures)
-        for number, experiment in enumerate(experiments, 1)
-    ]
-    trials = [_trial(row, thumbs) for row in _first(rows, len(experiments))]
+    rows, explorer = _evidence(result, folder)
+    rows_of: dict[int, list[TrialRow]] = defaultdict(list)
+    for row in rows:
+        rows_of[row["experiment"]].append(row)
+    shown = [_shown(number, one, rows_of[number], explorer) for number, one in enumerate(_experiments(result), 1)]
     return rendered(
         "report",
         investigation=result.investigation,
@@ -82,40 +72,51 @@ def render(result: InvestigationResult, folder: Path) -> str:
         after_guarantee=guarantee(after) if after is not None and after.findings else "",
         again_measured=shown[len(report.experiments) :],
         models=result.models,
-        trials=trials,
-        thumbs=thumbs.all(),
+        explorer=explorer,
         measured=len(rows),
         again=again(result),
     )
 
 
-def _first(rows: Sequence[dict[str, Any]], experiments: int) -> list[dict[str, Any]]:
-    """Return the first trials of each experiment, those about one picture side by side."""
-    each = max(_ROWS // max(experiments, 1), 1)
-    first = []
-    for number in range(1, experiments + 1):
-        ours = [row for row in rows if row["experiment"] == number]
-        ours.sort(key=lambda row: (row["round"], row["arm"], not row["plain"]))
-        first += ours[:each]
-    return first
+def render_explorer(result: InvestigationResult, folder: Path) -> str:
+    """Write a page of the explorer alone, for a frame in another page that shows the report in its own way.
+
+    Args:
+        result: The result so far.
+        folder: The memory's home.
+    """
+    rows, explorer = _evidence(result, folder)
+    return rendered(
+        "evidence",
+        query=result.report.query,
+        investigation=result.investigation,
+        explorer=explorer,
+        measured=len(rows),
+    )
 
 
-def _shown(
-    number: int, experiment: Experiment, rows: list[dict[str, Any]], pictures: EmbeddedPictures
-) -> dict[str, Any]:
+def _evidence(result: InvestigationResult, folder: Path) -> tuple[list[TrialRow], ExplorerData]:
+    from snellen.memory.artifacts import FOLDER, ArtifactStore
+
+    rows = list(trial_rows(result, folder))
+    models = [name for name, _ in result.models]
+    return rows, explorer_data(_experiments(result), rows, models, ArtifactStore(folder / FOLDER))
+
+
+def _experiments(result: InvestigationResult) -> list[Experiment]:
+    return [experiment for _, report in result.parts for experiment in report.experiments]
+
+
+def _shown(number: int, experiment: Experiment, rows: Sequence[TrialRow], explorer: ExplorerData) -> dict[str, Any]:
     design = experiment.design
     examples = []
     for answer in design.classes:
         for right in (True, False):
             candidates = [row for row in rows if design.arms[row["arm"]].answer == answer and not row["plain"]]
             chosen = {row["picture"]: row for row in candidates if row["right"] == right}
-            figures_shown = [
-                {"uris": uris, "label": row["label"], "answer": row["said"] or "no answer", "model": row["model"]}
-                for row in list(chosen.values())[:_SHOWN]
-                if (uris := _uris(row["pictures"], pictures))
-            ]
-            if figures_shown:
-                examples.append({"answer": answer, "right": right, "pictures": figures_shown})
+            pictures = [_example(row, explorer) for row in chosen.values() if all(map(explorer.has, row["pictures"]))]
+            if pictures:
+                examples.append({"answer": answer, "right": right, "pictures": pictures[:_SHOWN]})
     return {
         "number": number,
         "design": design,
@@ -129,10 +130,14 @@ def _shown(
     }
 
 
-def _uris(picture_ids: Sequence[str], pictures: EmbeddedPictures) -> list[str]:
-    """Return the pictures of a trial for the page; none where one is gone."""
-    embedded = [pictures.find(one, _PIXELS) for one in picture_ids]
-    return [one.uri for one in embedded if one] if all(embedded) else []
+def _example(row: TrialRow, explorer: ExplorerData) -> dict[str, Any]:
+    return {
+        "numbers": [explorer.numbers[one] for one in row["pictures"]],
+        "sample": row["sample"],
+        "label": row["label"],
+        "answer": row["said"] or "no answer",
+        "model": row["model"],
+    }
 
 
 def _pattern(pattern: Pattern, pictures: EmbeddedPictures) -> dict[str, Any]:
@@ -152,6 +157,7 @@ def _corrected(correction: ModelCorrection) -> dict[str, Any]:
         _placed(
             change.interval, change.mean, 0.0, low=-1.0, stated=where, figures=points(change),
             verdict="yes" if change.interval[0] > 0 else "no" if change.interval[1] < 0 else "open",
+            label=_points,
         )
         for where, change in changes
         if change is not None
@@ -165,24 +171,28 @@ def bar(finding: Finding, experiment: Experiment) -> Bar:
     return _placed(
         finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low,
         stated=finding.claim.stated(design), figures=figures(finding, design), verdict=finding.verdict,
+        label="{:g}".format if finding.claim.measure == "order" else _percent if finding.claim.low == 0 else _points,
     )  # fmt: skip
 
 
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:+.0f}" if value else "0"
+
+
 def _placed(
-    interval: tuple[float, float], mean: float, threshold: float, *, low: float, stated: str, figures: str, verdict: str
-) -> Bar:
-    """Return a bar on a scale from `low` to 1."""
+    interval: tuple[float, float], mean: float, threshold: float, *, low: float, stated: str, figures: str,
+    verdict: str, label: Callable[[float], str],
+) -> Bar:  # fmt: skip
+    """Return a bar on a scale from `low` to 1, whose ends and threshold are labelled."""
 
     def place(value: float) -> float:
         return round(100 * (value - low) / (1 - low), 2)
 
-    return Bar(place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, figures, verdict)
-
-
-def _trial(row: dict[str, Any], thumbs: EmbeddedPictures) -> dict[str, Any]:
-    scores = ", ".join(f"{choice} {mean:.2f}" for choice, mean in zip(row["choices"], row["mean"], strict=True))
-    return {
-        **row,
-        "scores": scores,
-        "thumbs": [thumb.anchor for one in row["pictures"] if (thumb := thumbs.find(one, _THUMB))],
-    }
+    return Bar(
+        place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, figures, verdict,
+        (label(low), label(threshold), label(1.0)),
+    )  # fmt: skip

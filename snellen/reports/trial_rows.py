@@ -108,11 +108,10 @@ def _answer_rows(
             if key not in measured:
                 continue
             trial, arm = measured[key], design.arms[sample.arm]
-            counts = {"": "", "invariant": ", where it does not count", "sensitive": ", where it counts"}
             yield {
                 **_common(sample, trial), **how, "model": name, "plain": False, "choices": [], "truth": arm.answer,
                 "said": trial.said[:_SAID], "right": judge(sample, arm.answer, trial), "mean": [], "sum": [],
-                "tokens": [], "picture": sample.picture, "label": sample.label + counts[how["condition"]],
+                "tokens": [], "picture": sample.picture,
             }  # fmt: skip
 
 
@@ -122,7 +121,7 @@ def _common(sample: Sample, trial: Trial) -> dict[str, Any]:
         "sample": f"{sample.round}/{sample.arm}", "round": sample.round, "arm": sample.arm,
         "question": trial.key.question, "condition": "", "backward": False, "pictures": list(trial.key.pictures),
         "basis": trial.basis, "text": trial.said, "label": sample.label, "origin": sample.origin,
-        "rejected_before": sample.rejected, "trial": trial.key.id, "measured": trial.created,
+        "original": sample.plain, "rejected_before": sample.rejected, "trial": trial.key.id, "measured": trial.created,
     }  # fmt: skip
 
 

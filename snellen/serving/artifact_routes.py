@@ -20,6 +20,9 @@ from snellen.threads import chat, directory, investigate
 from snellen.values import to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from starlette.requests import Request
 
     from snellen.threads.investigate import InvestigationResult
@@ -29,7 +32,7 @@ _FOREVER: Final = "private, max-age=31536000, immutable"
 _PLAIN_PAGE: Final = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'self'"
 )
-"""The policy of a report: its pictures and a script that filters its table are inside it."""
+"""The policy of a report: its pictures and the script of its explorer are inside it."""
 
 
 def artifact_routes(settings: ServerSettings | None = None) -> list[Route]:
@@ -38,6 +41,7 @@ def artifact_routes(settings: ServerSettings | None = None) -> list[Route]:
     - ``GET /artifacts/{id}.png``: a stored picture of the user's.
     - ``POST /artifacts``: store the picture that the body is (a file, or JSON ``{"picture": "data:image/…"}``).
     - ``GET /reports/{id}``, ``.md``, ``.json``: the report of an investigation.
+    - ``GET /reports/{id}/explorer``: the explorer of its evidence alone, for a frame.
 
     They stand behind the guard (``snellen.serving``), which makes the user's home the home.
 
@@ -55,6 +59,7 @@ def artifact_routes(settings: ServerSettings | None = None) -> list[Route]:
         Route("/reports/{thread}.md", _report_text),
         Route("/reports/{thread}.json", _report_json),
         Route("/reports/{thread}", _report),
+        Route("/reports/{thread}/explorer", _explorer),
     ]
 
 
@@ -103,10 +108,18 @@ async def _upload(request: Request, settings: ServerSettings) -> Response:
 
 
 async def _report(request: Request) -> Response:
+    return await _page(request, investigation_page.render)
+
+
+async def _explorer(request: Request) -> Response:
+    return await _page(request, investigation_page.render_explorer)
+
+
+async def _page(request: Request, render: Callable[[InvestigationResult, Path], str]) -> Response:
     result = await _known(request)
     if result is None:
         return PlainTextResponse("There is no such report.", 404)
-    page = await asyncio.to_thread(lambda: investigation_page.render(result, home()))
+    page = await asyncio.to_thread(lambda: render(result, home()))
     return HTMLResponse(page, headers={"content-security-policy": _PLAIN_PAGE, "cache-control": "no-store"})
 
 

@@ -189,9 +189,14 @@ def test_an_investigation_is_decided_about_watched_reloaded_and_read(opened: Ope
     expect(story.locator(".sn-claim")).to_have_count(2)
     assert story.locator(".sn-samples image").count() >= 6
     report = page.locator("#inquiry-report")
-    report.get_by_text("Read it here").click()
+    report.get_by_text("Explore the evidence").click()
     assert report.locator("iframe").get_attribute("sandbox") == "allow-scripts"
-    expect(report.frame_locator("iframe").locator("h1")).to_contain_text(QUESTION)
+    explorer = report.frame_locator("iframe")
+    expect(explorer.locator("h1")).to_contain_text(QUESTION)
+    expect(explorer.locator(".tile").first).to_contain_text("llava-upright")
+    shown = explorer.locator(".tile img").first
+    expect(shown).to_be_visible()
+    assert shown.evaluate("one => one.decode().then(() => one.naturalWidth)") == 128
     for name, holds in ((".md", "# Can llava"), (".json", '"experiments"'), ("-trials.jsonl", '"round"')):
         with page.expect_download() as download:
             report.locator(f"a[download='{thread}{name}']").click()

@@ -37,10 +37,8 @@ def test_a_report_of_many_trials_is_no_longer_than_one_reads(
     for width in (1_200, 390):
         page = browser.new_page(viewport={"width": width, "height": 900})
         page.goto(file.as_uri())
+        page.wait_for_selector("#explorer[data-ready]")
         assert page.evaluate("document.documentElement.scrollHeight") < 9_000
-        page.get_by_text("Show 120 trials").click()
-        assert page.evaluate("document.documentElement.scrollHeight") < 10_000
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(BROKEN) == []
-        page.locator("#filter").fill("blip wrong")
-        assert 0 < page.locator("#trials tbody tr:visible").count() < 60
         page.close()

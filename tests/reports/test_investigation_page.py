@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -38,17 +40,19 @@ def written(oracle: Oracle, tmp_path: Path) -> tuple[str, str]:  # noqa: F811 - 
     return page.read_text(), text.read_text()
 
 
-def test_raw_trials_are_folded_away_bounded_and_have_their_pictures(written: tuple[str, str]) -> None:
-    page, _ = written
-    rows = re.findall(r"<tr><td>.*?</tr>", page[page.index('<table id="trials">') :], re.DOTALL)
-    assert 0 < len(rows) <= 120
-    assert page.index("<details>") < page.index('<table id="trials">') < page.index("</details>")
-    assert re.search(r"\d{3} trials; the table shows the first \d+", page)
-    shown = {name for row in rows for name in re.findall(r'class="thumb (t\d+)"', row)}
-    assert all('class="thumb t' in row for row in rows)
-    assert all(f".{name} {{ background-image: url(data:image/png;base64," in page for name in shown)
-    assert len(re.findall(r"\.t\d+ \{ background-image", page)) == len(shown), "each picture is there once"
-    assert {"clip", "blip"} == {re.findall(r"<td>(.*?)</td>", row)[1] for row in rows}
+def test_all_trials_are_in_the_explorer_and_the_words_stand_above_it(written: tuple[str, str]) -> None:
+    page, text = written
+    evidence = json.loads(page.partition('id="explorer-evidence">')[2].partition("</script>")[0])
+    trials = evidence["trials"]
+    said = re.search(r"([\d,]+) answers with their pictures", page)
+    assert said
+    assert int(said[1].replace(",", "")) == len(trials["sample"]) > 300
+    assert {evidence["models"][one] for one in trials["model"]} == {"clip", "blip"}
+    words = [page.index(f">{title}<") for title in ("Models", "Reproduce", "Evidence")]
+    assert words == sorted(words)
+    assert page.index(html.escape(QUERY)) < words[0]
+    assert page.index("snellen investigate") < words[2]
+    assert "# Are clip and blip" in text
 
 
 def test_drawings_are_not_called_photos(written: tuple[str, str]) -> None:
