@@ -224,8 +224,9 @@ def _pictures(design: Design, seed: str, count: int, examination: Examination) -
     examples = []
     for number in range(count):
         arm, each = design.arms[number % len(design.arms)], f"{seed}/{number}"
-        drawn = examination.draw(arm_drawn(design, arm, each), each, named=design.about_things)
-        put = asked_about(design, arm, drawn.label, each)
+        chosen = arm_drawn(design, arm, each)
+        drawn = examination.draw(chosen.arm, each, named=design.about_things)
+        put = asked_about(design, arm, drawn.label, each, names=chosen.names)
         examples.append(AdapterExample(Question((drawn.picture,), put.question, put.choices), put.answer))
     return examples
 

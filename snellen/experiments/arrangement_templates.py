@@ -1,41 +1,71 @@
-"""Templates of experiments about several things, their places, numbers and colors, from easy to hard."""
+"""Templates of experiments about things, their places, numbers and colors, from easy to hard.
+
+Which things a picture shows, and which colors where it is two of them, is drawn for each picture (`drawn_answers`), so
+that a verdict is about all of their kind. Whoever fails is asked in other words: how many and of which color without
+the names of things; where they are by another question, in pictures whose things it recognizes (`second_wordings`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
-from snellen.experiments.design import Arm, Design
-from snellen.experiments.template_parts import FINE, largest_first, select, spread, unclaimed
-from snellen.reasoning.language.inflection import listing, plural, with_article
+from snellen.experiments.design import Arm, Design, OtherWords
+from snellen.experiments.template_parts import select, unclaimed
+from snellen.reasoning.language.inflection import listing, plural
 from snellen.reasoning.queries.model_query import Kind
 
-_PAIRS: Final = 3
-"""Pairs of things whose places are asked for."""
 _COLORS: Final = ("red", "blue", "green", "yellow", "purple")
+_THING: Final = "thing"
+_OTHER: Final = "other thing"
+_COLOR: Final = "color"
 
 
-def countable_things(kind: Kind, subjects: Subjects, count: int) -> list[str]:
-    """Return things that one can count, place and paint: of the kind, or one each of the largest groups.
+@dataclass(frozen=True)
+class DrawnThings:
+    """Things that are drawn for each picture.
+
+    Attributes:
+        names: Those of which one is drawn.
+        words: All of them in words: "things of 204 kinds".
+        beside: Those that another one is drawn from, where the first ones are of one kind only.
+    """
+
+    names: tuple[str, ...]
+    words: str
+    beside: tuple[str, ...] = ()
+
+    @property
+    def alone(self) -> dict[str, list[str]]:
+        """The pool of one thing."""
+        return {_THING: list(self.names)}
+
+    @property
+    def pairs(self) -> dict[str, list[str]]:
+        """The pools of two different things."""
+        return {**self.alone, **({_OTHER: list(self.beside)} if self.beside else {})}
+
+
+def countable_things(kind: Kind, subjects: Subjects) -> DrawnThings:
+    """Return the things of a kind that one can count, place and paint.
 
     Raises:
-        BadInput: There are none of the kind.
+        BadInput: There are none.
     """
+    every = tuple(filter(_countable, subjects.all_classes))
     group = subjects.kind(kind)
-    if group is not None:
-        countable = [name for name in group.members if _countable(name)]
-        if not countable:
-            msg = f"Of {group.name} one cannot say how many there are, or of which color they are."
-            raise BadInput(msg)
-        return spread(countable, count)
-    largest = largest_first(subjects.groups.values())
-    chosen: list[str] = []
-    for group in largest:
-        if all(one not in group.members for one in chosen):
-            chosen += [name for name in spread(group.members, FINE) if _countable(name)][:1]
-    return chosen[:count]
+    if group is None:
+        return DrawnThings(every, f"things of {len(every)} kinds")
+    names = tuple(filter(_countable, group.members))
+    if not names:
+        msg = f"Of {group.name} one cannot say how many there are, or of which color they are."
+        raise BadInput(msg)
+    if len(names) > 1:
+        return DrawnThings(names, f"{group.name} of {len(names)} kinds")
+    return DrawnThings(names, plural(names[0]), tuple(name for name in every if name not in names))
 
 
 def _countable(name: str) -> bool:
@@ -43,98 +73,147 @@ def _countable(name: str) -> bool:
     return plural(name) != name and not {"red", "green", "blue", "orange", *_COLORS} & set(name.split())
 
 
-_SIDES: Final = (("left", "to the left of", "to the right of"), ("right", "to the right of", "to the left of"))
-_HEIGHTS: Final = (("above", "above", "below"), ("below", "below", "above"))
+@dataclass(frozen=True)
+class Axis:
+    """Two opposite places.
+
+    Attributes:
+        difficulty: Of telling them apart.
+        words: Both, in words.
+        relations: Each as a relation between two things.
+        answers: Each as an answer to the question for either.
+    """
+
+    difficulty: int
+    words: str
+    relations: tuple[str, str]
+    answers: tuple[str, str]
+
+    @property
+    def either(self) -> str:
+        """The question for one of the two."""
+        one, other = self.answers
+        return f"Is the [{_THING}] {one} or {other}{' of' * other.startswith('to ')} the [{_OTHER}]?"
+
+
+_SIDES: Final = Axis(2, "left and right", ("to the left of", "to the right of"), ("to the left", "to the right"))
+_HEIGHTS: Final = Axis(3, "above and below", ("above", "below"), ("above", "below"))
+_AXES: Final = {"sides": (_SIDES,), "heights": (_HEIGHTS,), "both": (_SIDES, _HEIGHTS)}
 
 
 def placed(axis: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
     """Yield experiments about the places of two things: sides, heights or both."""
-    things = countable_things(kind, subjects, 2 * _PAIRS)
-    if len(things) == 1:
-        things += [name for name in countable_things(Kind(), subjects, 2) if name not in things][:1]
-    pairs = list(zip(things[::2], things[1::2], strict=False))
-    both = ((2, _SIDES, "left and right"), (3, _HEIGHTS, "above and below"))
-    for difficulty, words, sides in {"sides": both[:1], "heights": both[1:], "both": both}[axis]:
-        arms = []
-        for place, (one, other) in enumerate(pairs):
-            _, right, wrong = words[place % 2]
-            question = f"Is the {one} {right} the {other}?"
-            for answer, relation in (("yes", right), ("no", wrong)):
-                shown = f"{with_article(one)} {relation} {with_article(other)}"
-                arms.append(Arm(answer=answer, select=select(shown), question=question))
-        yield unclaimed(
-            difficulty,
-            f"Two things, of which only the places differ: {sides}.",
-            f"telling {sides} apart",
-            arms[0].question,
-            arms,
-        )
+    things = countable_things(kind, subjects)
+    for each in _AXES[axis]:
+        arms = [
+            Arm(
+                answer="yes" if shown == asked else "no",
+                select=select(f"[a {_THING}] {each.relations[shown]} [an{_OTHER}]"),
+                question=f"Is the [{_THING}] {each.relations[asked]} the [{_OTHER}]?",
+                otherwise=OtherWords(answer=each.answers[shown], question=each.either),
+            )
+            for asked in (0, 1)
+            for shown in ((0, 1) if asked == 0 else (1, 0))
+        ]
+        purpose = f"Two things, drawn for each picture, of which only the places differ: {each.words}."
+        skill = f"telling {each.words} apart among {things.words}"
+        yield _drawn(each.difficulty, purpose, skill, arms, things.pairs)
 
 
 def counted(kind: Kind, subjects: Subjects) -> Iterator[Design]:
     """Yield experiments about numbers of equal things."""
-    things = countable_things(kind, subjects, _PAIRS)
-    for difficulty, numbers in ((1, (1, 3)), (3, (1, 2, 3, 4))):
+    things = countable_things(kind, subjects)
+    question = f"How many [{_THING}s] are in the image?"
+    for difficulty, numbers, skill in (
+        (1, (1, 3), f"telling one from three {things.words}"),
+        (3, (1, 2, 3, 4), f"counting up to four {things.words}"),
+    ):
         arms = [
             Arm(
                 answer=str(number),
-                select=select(f"{number} {plural(thing) if number > 1 else thing}"),
-                question=f"How many {plural(thing)} are in the image?",
+                select=select(f"[a {_THING}]" if number == 1 else f"{number} [{_THING}s]"),
+                question=question,
+                otherwise=OtherWords(answer=str(number), question="How many objects are in the image?"),
             )
-            for thing in things
             for number in numbers
         ]
-        yield unclaimed(
-            difficulty,
-            f"Nothing but equal things: {listing([str(number) for number in numbers], 'or')} of them.",
-            f"counting to {max(numbers)}" if len(numbers) > 2 else "telling one from three",  # noqa: PLR2004
-            arms[0].question,
-            arms,
-        )
+        said = listing([str(number) for number in numbers], "or")
+        purpose = f"Nothing but equal things, drawn for each picture: {said} of them."
+        yield _drawn(difficulty, purpose, skill, arms, things.alone)
 
 
 def colored(named: Sequence[str], kind: Kind, subjects: Subjects) -> Iterator[Design]:
     """Yield experiments about the colors of a thing: those that are named first."""
-    things = countable_things(kind, subjects, _PAIRS)
-    ranked = [*named, *(color for color in _COLORS if color not in named)]
-    for difficulty, colors in ((1, ranked[: max(len(named), 2)]), (2, ranked)):
-        arms = [
-            Arm(answer=color, select=select(f"a {color} {thing}"), question=f"What color is the {thing}?")
-            for thing in things
-            for color in colors
-        ]
-        yield unclaimed(
-            difficulty,
-            f"One thing, of which only the color differs: {listing(colors, 'or')}.",
-            f"naming the colors {listing(colors)}",
-            arms[0].question,
-            arms,
+    things = countable_things(kind, subjects)
+    yield _two_colored(named, things) if len(named) < 2 else _colored(1, named, things)  # noqa: PLR2004 - a pair
+    if len(named) < len(_COLORS):
+        yield _colored(2, [*named, *(color for color in _COLORS if color not in named)], things)
+
+
+def _two_colored(named: Sequence[str], things: DrawnThings) -> Design:
+    """Two colors, drawn for each picture: both, or the one beside that which is named."""
+    others = [color for color in _COLORS if color not in named]
+    answers = [*named, f"[{_COLOR}]"] if named else [f"[{_COLOR}]", f"[other {_COLOR}]"]
+    arms = [
+        Arm(
+            answer=answer,
+            select=select(f"a {answer} [{_THING}]"),
+            question=f"Is the [{_THING}] {listing(answers, 'or')}?",
+            otherwise=OtherWords(answer=answer, question="What color is the object in the image?"),
         )
+        for answer in answers
+    ]
+    purpose = f"One thing in one of two colors, drawn for each picture: {listing([*named, *others], 'or')}."
+    skill = f"telling {named[0]} from other colors" if named else f"telling {len(others)} colors from one another"
+    return _drawn(1, purpose, f"{skill} on {things.words}", arms, {**things.alone, _COLOR: others})
+
+
+def _colored(difficulty: int, colors: Sequence[str], things: DrawnThings) -> Design:
+    arms = [
+        Arm(
+            answer=color,
+            select=select(f"a {color} [{_THING}]"),
+            question=f"What color is the [{_THING}]?",
+            otherwise=OtherWords(answer=color, question="What color is the object in the image?"),
+        )
+        for color in colors
+    ]
+    purpose = f"One thing, drawn for each picture, of which the color is asked: {listing(colors, 'or')}."
+    skill = f"naming the colors {listing(colors)} of {things.words}"
+    return _drawn(difficulty, purpose, skill, arms, things.alone)
 
 
 def several_or_one(likeness: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
     """Yield experiments about one thing, two identical ones and two different ones."""
-    group = subjects.kind(kind)
-    what = "random" if group is None else group.name if group.drawn else group.members[0]
-    one = "random" if group is None else with_article(group.singular if group.drawn else what)
+    things = countable_things(kind, subjects)
+    alike = select(f"two identical [{_THING}s]")
     if likeness != "different":
-        yield unclaimed(
+        yield _drawn(
             1,
-            "One thing, or two of one kind.",
-            "noticing several things",
-            "Are there several objects in the image?",
-            [
-                Arm(answer="yes", select=select(f"two identical {what}")),
-                Arm(answer="no", select=select(what)),
-            ],
+            "One thing, or two of one kind, drawn for each picture.",
+            f"noticing several {things.words}",
+            [Arm(answer="yes", select=alike), Arm(answer="no", select=select(f"[{_THING}]"))],
+            things.alone,
+            question="Are there several objects in the image?",
         )
-    yield unclaimed(
+    yield _drawn(
         2,
-        "Two things: of one kind, or of different kinds.",
-        "telling equal from different things",
-        "Are there several different objects in the image?",
-        [
-            Arm(answer="yes", select=select(f"{one} and random")),
-            Arm(answer="no", select=select(f"two identical {what}")),
-        ],
+        "Two things, drawn for each picture: of one kind, or of different kinds.",
+        f"telling equal from different {things.words}",
+        [Arm(answer="yes", select=select(f"[a {_THING}] and [an{_OTHER}]")), Arm(answer="no", select=alike)],
+        things.pairs,
+        question="Are there several different objects in the image?",
     )
+
+
+def _drawn(
+    difficulty: int,
+    purpose: str,
+    skill: str,
+    arms: Sequence[Arm],
+    pools: Mapping[str, list[str]],
+    *,
+    question: str = "",
+) -> Design:
+    design = unclaimed(difficulty, purpose[:300], skill[:300], question or arms[0].question, arms)
+    return design.model_copy(update={"pools": dict(pools)})

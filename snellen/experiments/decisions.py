@@ -156,14 +156,13 @@ def next_rounds(report: Report) -> int:
 def hopes(experiment: Experiment, rounds: int, alpha: float) -> float:
     """Return how likely so many more rounds decide one of an experiment's claims, of those that matter."""
     units = rounds * experiment.design.units
-    return max(
-        (
-            prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + units, alpha=alpha)
-            for one in experiment.pending
-            if one.n
-        ),
-        default=0.0,
-    )
+
+    def hope(one: Finding) -> float:
+        # Of the pictures whose things a model has to know, no more will count than did so far.
+        more = units * one.n // max(experiment.units, one.n)
+        return prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + more, alpha=alpha)
+
+    return max((hope(one) for one in experiment.pending if one.n), default=0.0)
 
 
 def spent(report: Report) -> str:

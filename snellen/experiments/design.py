@@ -5,13 +5,14 @@ All of it is plain, bounded JSON: it travels in checkpoints, and parts of it are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from snellen.errors import BadInput
+from snellen.experiments.drawn_names import Slot, slots_in
 from snellen.tools.calls import ToolCall
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
@@ -87,6 +88,13 @@ class ExperimentRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+class OtherWords(ExperimentRecord):
+    """The same asked of an arm's pictures in other words, with the answer that is right then."""
+
+    answer: Short
+    question: Sentence
+
+
 class Arm(ExperimentRecord):
     """An answer, and the tools that make pictures of which it is the right one."""
 
@@ -95,6 +103,8 @@ class Arm(ExperimentRecord):
     transform: ToolCall = IDENTITY
     question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
     """What is asked about these pictures, where it is not the question of the whole experiment."""
+    otherwise: OtherWords | None = None
+    """What whoever fails is asked (`second_wordings`), where another order of the answers is not enough."""
 
 
 class Claim(ExperimentRecord):
@@ -171,8 +181,12 @@ class Design(ExperimentRecord):
     kinds: dict[Short, list[Short]] = Field(default_factory=dict, max_length=MAX_CHOICES)
     """Kinds of answers by their names, where an answer of the right kind is right: "a robin" of a hen, both birds."""
     pools: dict[Name, list[Name]] = Field(default_factory=dict, max_length=2)
-    """Classes by the name of their pool, from which those of each picture are drawn (`drawn_answers`); the pictures of
-    an arm are of the pool that its select tool names."""
+    """Names by that of their pool, from which those of each picture are drawn (`drawn_answers`). Either the pictures of
+    an arm are of the pool that its select tool names, and the answers are `PLACES`; or texts have slots for what is
+    drawn (`drawn_names`): "Is the [thing] to the left of the [other thing]?"."""
+    known: list[Name] = Field(default_factory=list, max_length=2)
+    """Slots whose names a model has to recognize in a picture for that picture to count: then who fails does not fail
+    for not knowing the things."""
     of_names: bool = False
     """Whether the answers are names of kinds, such as "a bird", which a model may not know of what it recognizes."""
     unknown: bool = False
@@ -198,7 +212,29 @@ class Design(ExperimentRecord):
     @property
     def choices_in_words(self) -> str:
         """The choices as people are told of them."""
-        return "names drawn for each picture" if self.pools else " / ".join(self.choices)
+        return "names drawn for each picture" if self.of_places else " / ".join(self.choices)
+
+    @property
+    def of_places(self) -> bool:
+        """True where the answers are names that are drawn for each picture, known by their places."""
+        return bool(self.pools) and self.classes == list(PLACES[: len(self.classes)])
+
+    @property
+    def slots(self) -> dict[str, Slot]:
+        """The slots of its texts, by what fills them; none where answers are places."""
+        return {} if self.of_places else slots_in(self._texts, self.pools)[0]
+
+    @property
+    def unfilled(self) -> list[str]:
+        """What stands in brackets and is no slot."""
+        return slots_in(self._texts, self.pools)[1]
+
+    @property
+    def _texts(self) -> Iterator[str]:
+        """All texts that may have slots."""
+        yield self.question
+        for arm in self.arms:
+            yield from (arm.question, arm.answer, str(arm.select.arguments.get("class_name", "")))
 
     def kind_of(self, answer: str) -> str:
         """Return the kind of an answer that is enough to be right; itself where there are none."""
@@ -236,7 +272,7 @@ class Design(ExperimentRecord):
     @property
     def about_things(self) -> bool:
         """True where the right answer depends on what a picture shows, and not only on how it was changed."""
-        return bool(self.pools) or any(arm.select != self.arms[0].select for arm in self.arms)
+        return self.of_places or any(arm.select != self.arms[0].select for arm in self.arms)
 
     @property
     def conditions(self) -> tuple[bool, ...]:
@@ -308,16 +344,42 @@ def _check_pools(design: Design) -> None:
     Raises:
         BadInput: They cannot.
     """
-    places = list(PLACES[: len(design.classes)])
-    if design.classes != places:
-        msg = f"with `pools` the answers are the places of the right name: {', '.join(places)}"
-        raise BadInput(msg)
+    if not design.of_places:
+        _check_slots(design)
+        return
+    places = PLACES[: len(design.classes)]
     if any(str(arm.select.arguments.get("class_name")) not in design.pools for arm in design.arms):
         msg = f"with `pools` each arm's select tool names one of them: {', '.join(design.pools)}"
         raise BadInput(msg)
     least = len(places) if len(design.pools) == 1 else len(places) - 1
     if any(len(set(pool)) < least for pool in design.pools.values()):
         msg = f"a question with {len(places)} answers needs pools of {least} classes or more"
+        raise BadInput(msg)
+
+
+def _check_slots(design: Design) -> None:
+    """Check that every slot can be filled, and that each picture shows something that was drawn.
+
+    Raises:
+        BadInput: They cannot.
+    """
+    slots, unknown = design.slots, design.unfilled
+    if unknown:
+        msg = f"no pool fills [{unknown[0][:80]}]: there are {', '.join(design.pools)}"
+        raise BadInput(msg)
+    if not all(slots_in([str(arm.select.arguments.get("class_name", ""))], design.pools)[0] for arm in design.arms):
+        msg = (
+            "with `pools` the answers are the places of the right name "
+            f"({', '.join(PLACES[:2])}, …), or each arm's select tool has a slot: [{next(iter(design.pools))}]"
+        )
+        raise BadInput(msg)
+    for pool, names in design.pools.items():
+        wanted = sum(slot.pool == pool for slot in slots.values())
+        if len(set(names)) < max(wanted, 1):
+            msg = f"{wanted} different names are drawn from {pool!r}, which has {len(set(names))}"
+            raise BadInput(msg)
+    if not set(design.known) <= set(slots):
+        msg = f"`known` names slots: {', '.join(slots)}"
         raise BadInput(msg)
 
 

@@ -1,25 +1,36 @@
-"""Answers that are drawn for each picture, so that a verdict is about all classes of a pool, not about a few of them.
+"""Names and answers that are drawn for each picture, so that a verdict is about all of a pool, not about a few of it.
 
-In most experiments the answers are the same for every picture ("a banana or a caterpillar?"), and what they show is
-about these. An experiment with pools draws a class for each picture, and others to name beside it: "Is the object in
-the image a ship or a violin?". Its answers are the places at which the right name stands. A picture with its names is
-one draw from all that could be asked, independent of the others. The confidence sequences suppose no more than that, so
-they hold over classes and pictures alike.
+In some experiments the answers are the same for every picture ("a bird or a food?"), and what they show is about these.
+An experiment with pools draws anew for each picture, in one of two forms.
+
+- A class is drawn, and others to name beside it: "Is the object in the image a ship or a violin?". Its answers are the
+  places at which the right name stands.
+- Texts have slots (`drawn_names`): "a [thing] to the left of [another thing]" is shown, "Is the [thing] to the left of
+  the [other thing]?" asked. What was drawn is kept with the sample.
+
+A picture with its names is one draw from all that could be asked, independent of the others. The confidence sequences
+suppose no more than that, so they hold over classes and pictures alike.
 """
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import BLANK
+from snellen.experiments.drawn_names import drawn_names, filled
 from snellen.reasoning.language.inflection import listing, with_article
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Arm, Design
     from snellen.memory.samples import Sample
+
+_BESIDE: Final = 7
+"""Names beside that of a thing where it is asked whether a model recognizes it: one in eight guesses is right."""
+_SHOWN: Final = "What is in the image?"
 
 
 @dataclass(frozen=True)
@@ -37,52 +48,113 @@ class DrawnQuestion:
     answer: str
 
 
-def arm_drawn(design: Design, arm: Arm, seed: str) -> Arm:
-    """Return an arm whose pictures are of one class of its pool; as it is where there are no pools."""
+@dataclass(frozen=True)
+class DrawnArm:
+    """An arm as it is for one picture.
+
+    Attributes:
+        arm: With the select call that makes the picture.
+        names: What was drawn for its slots.
+    """
+
+    arm: Arm
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def details(self) -> str:
+        """The names as a sample keeps them."""
+        return json.dumps(self.names) if self.names else ""
+
+
+def arm_drawn(design: Design, arm: Arm, seed: str) -> DrawnArm:
+    """Draw for a picture of an arm; an arm of a design without pools stays as it is."""
+    if not design.pools:
+        return DrawnArm(arm)
+    if not design.of_places:
+        names = drawn_names(design.slots, design.pools, seed)
+        return DrawnArm(_showing(arm, filled(_class_name(arm), names)), names)
     pool = _pool(design, arm)
-    if not pool:
-        return arm
-    chosen = random.Random(f"{seed}/class").choice(pool)
-    call = arm.select.model_copy(update={"arguments": {**arm.select.arguments, "class_name": chosen}})
-    return arm.model_copy(update={"select": call})
+    return DrawnArm(_showing(arm, random.Random(f"{seed}/class").choice(pool)) if pool else arm)
 
 
 def asked(design: Design, sample: Sample) -> DrawnQuestion:
     """Return what is asked about a sample: before and after it was transformed the same."""
-    return asked_about(design, design.arms[sample.arm], sample.label, f"{sample.plain}/{sample.round}/{sample.arm}")
+    arm = design.arms[sample.arm]
+    return asked_about(design, arm, sample.label, _seed_of(sample), names=_names_of(design, sample))
 
 
-def asked_about(design: Design, arm: Arm, label: str, seed: str) -> DrawnQuestion:
+def asked_about(
+    design: Design, arm: Arm, label: str, seed: str, *, names: Mapping[str, str] | None = None
+) -> DrawnQuestion:
     """Return what is asked about a picture of an arm.
 
     Args:
         design: The experiment.
         arm: The arm.
         label: The class that the picture shows.
-        seed: Chooses the other names.
+        seed: Chooses the other names, where answers are places.
+        names: What was drawn for its slots.
     """
-    if not design.pools:
-        return DrawnQuestion(design.asked(arm), tuple(design.choices), arm.answer)
+    if not design.of_places:
+        drawn = names or {}
+        choices = tuple(filled(choice, drawn) for choice in design.choices)
+        return DrawnQuestion(filled(design.asked(arm), drawn)[:300], choices, filled(arm.answer, drawn))
     own, place = _pool(design, arm), design.classes.index(arm.answer)
     beside = [name for pool in design.pools.values() if pool != own for name in pool] or own
     others = [name for name in beside if name != label]
-    names = random.Random(f"{seed}/names").sample(others, len(design.classes) - 1)
-    names.insert(place, label)
-    words = [with_article(name) for name in names]
+    chosen = random.Random(f"{seed}/names").sample(others, len(design.classes) - 1)
+    chosen.insert(place, label)
+    words = [with_article(name) for name in chosen]
     question = design.asked(arm).replace(BLANK, listing(words, "or"))
     return DrawnQuestion(question[:300], (*words, *design.choices[len(words) :]), words[place])
 
 
+def recognition(design: Design, sample: Sample) -> list[DrawnQuestion]:
+    """Return the questions whether a model recognizes what a picture shows, for each slot that it has to know.
+
+    Each asks for the right name among others of its pool that are not in the picture.
+    """
+    names, pools = _names_of(design, sample), [design.slots[name].pool for name in design.known]
+    among = sorted({name for pool in pools for name in design.pools[pool]} - set(names.values()))
+    questions = []
+    for slot in design.known:
+        dice = random.Random(f"{_seed_of(sample)}/{slot}")
+        choices = dice.sample(among, min(_BESIDE, len(among)))
+        choices.insert(dice.randint(0, len(choices)), names[slot])
+        words = tuple(map(with_article, choices))
+        questions.append(DrawnQuestion(_SHOWN, words, with_article(names[slot])))
+    return questions
+
+
 def said_in_words(design: Design, choices: Sequence[str], answer: str | None) -> str | None:
-    """Return an answer as the model read it: the name at its place, where answers are places."""
+    """Return an answer as the model read it, where it has names that were drawn."""
     return choices[design.choices.index(answer)] if answer is not None and design.pools else answer
 
 
 def pool_of(design: Design, arm: Arm) -> str:
     """Return the name of the pool from which the classes of an arm are drawn; empty where there is none."""
-    name = str(arm.select.arguments.get("class_name", ""))
+    name = _class_name(arm)
     return name if name in design.pools else ""
 
 
+def _seed_of(sample: Sample) -> str:
+    return f"{sample.plain}/{sample.round}/{sample.arm}"
+
+
+def _names_of(design: Design, sample: Sample) -> dict[str, str]:
+    """Return what was drawn for a sample's slots."""
+    return {} if design.of_places or not sample.details else dict(json.loads(sample.details))
+
+
+def _class_name(arm: Arm) -> str:
+    return str(arm.select.arguments.get("class_name", ""))
+
+
+def _showing(arm: Arm, class_name: str) -> Arm:
+    """Return an arm whose pictures show something else."""
+    call = arm.select.model_copy(update={"arguments": {**arm.select.arguments, "class_name": class_name}})
+    return arm.model_copy(update={"select": call})
+
+
 def _pool(design: Design, arm: Arm) -> list[str]:
-    return design.pools.get(pool_of(design, arm), [])
+    return design.pools.get(_class_name(arm), [])

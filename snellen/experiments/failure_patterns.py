@@ -157,7 +157,7 @@ def _preferences(design: Design) -> Iterator[PatternHypothesis]:
 
 def _confusions(design: Design) -> Iterator[PatternHypothesis]:
     answers = design.told_apart
-    if design.pools or len(answers) == 2:  # noqa: PLR2004 - see `hypotheses`
+    if design.of_places or len(answers) == 2:  # noqa: PLR2004 - see `hypotheses`
         return
     for plain, (right, said) in itertools.product(design.conditions, itertools.permutations(answers, 2)):
         yield PatternHypothesis("confusion", "", plain, 1 / len(answers), said=said, right=right)
@@ -167,7 +167,7 @@ def _lost(design: Design) -> Iterator[PatternHypothesis]:
     answers = design.told_apart
     bar = 1 - 1 / len(answers)
     for plain in design.conditions:
-        if design.pools:
+        if design.of_places:
             names = [name for pool in design.pools.values() if len(pool) > 1 for name in dict.fromkeys(pool)]
             pools = design.pools if len(design.pools) > 1 else ()
             yield from (PatternHypothesis("lost class", "", plain, bar, right=pool, names="pool") for pool in pools)
@@ -177,7 +177,7 @@ def _lost(design: Design) -> Iterator[PatternHypothesis]:
 
 
 def _flips(design: Design) -> Iterator[PatternHypothesis]:
-    if not design.paired or design.pools:
+    if not design.paired or design.of_places:
         return
     changes = [name for name in dict.fromkeys(map(change_in_words, design.arms)) if name]
     for change, (right, said) in itertools.product(changes, itertools.permutations(design.told_apart, 2)):

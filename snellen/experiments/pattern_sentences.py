@@ -76,7 +76,7 @@ def _confused(pattern: Pattern, _: Design, counts: PatternCounts) -> str:
 
 def _lost(pattern: Pattern, design: Design, counts: PatternCounts) -> str:
     shown = f"for which “{pattern.right}” is right"
-    if design.pools:
+    if design.of_places:
         members = design.pools.get(pattern.right, [pattern.right])
         shown = f"of {with_article(members[0]) if len(members) == 1 else pattern.right}"
     guessed = counts.n / len(design.told_apart)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from snellen.experiments.drawn_names import slots_in
 from snellen.reasoning.language.inflection import listing
 
 if TYPE_CHECKING:
@@ -11,13 +12,24 @@ if TYPE_CHECKING:
 
 _OPEN: Final = "What is in the image?"
 _MARK: Final = "The same in other words. "
+_ENOUGH: Final = 5
+"""Names from which a thing is asked for by its own, beside those that a question has already."""
+
+_LEAST: Final = 96
+"""Pictures that are made before anybody looks where only those count whose things a model recognizes."""
 
 
 def asked_otherwise(design: Design) -> Design:
     """Return an experiment with the same kinds of pictures and the same answers, but another question.
 
-    What names things among its answers asks openly what is in the image. Otherwise the answers come in another order.
+    What names things among its answers asks openly what is in the image. Arms that say how they are asked otherwise
+    (`Arm.otherwise`) are asked so; where these still name things that were drawn, those pictures count whose things the
+    model recognizes: whoever fails at those, too, does not fail for their names. Else answers come in another order.
     """
+    if design.of_places:  # the right name stands at any place anyway
+        return _again(design, _OPEN, design.arms)
+    if all(arm.otherwise for arm in design.arms):
+        return _reworded(design)
     classes = design.classes
     said, turned = listing(classes, "or"), listing(classes[::-1], "or")
 
@@ -26,8 +38,6 @@ def asked_otherwise(design: Design) -> Design:
             return _OPEN if design.about_things else question.replace(said, turned)
         return f"{question} Choose {turned}."[:300]
 
-    if design.pools:  # the right name stands at any place anyway
-        return _again(design, _OPEN, design.arms)
     arms = [
         arm.model_copy(update={"question": reworded(arm.question) if arm.question else ""})
         for answer in classes[::-1]
@@ -35,6 +45,23 @@ def asked_otherwise(design: Design) -> Design:
         if arm.answer == answer
     ]
     return _again(design, reworded(design.question), arms)
+
+
+def _reworded(design: Design) -> Design:
+    arms: list[Arm] = []
+    for arm in design.arms:
+        said = {} if arm.otherwise is None else arm.otherwise.model_dump()
+        again = arm.model_copy(update={**said, "otherwise": None})
+        arms += [again] if again not in arms else []  # what was asked in two ways may be one in other words
+    # What an answer names, the question need not name: a color is known by itself.
+    named, _ = slots_in((arm.question for arm in arms), design.pools)
+    known = sorted(set(named) - set(slots_in((arm.answer for arm in arms), design.pools)[0]))
+    names = {name for slot in known for name in design.pools[named[slot].pool]}
+    again = _again(design, arms[0].question, arms)
+    if not known or len(names) < len(known) + _ENOUGH:
+        return again
+    skill = f"{design.skill} that it recognizes"[:300]
+    return again.model_copy(update={"known": known, "skill": skill, "least": max(design.least, _LEAST)})
 
 
 def _again(design: Design, question: str, arms: list[Arm]) -> Design:

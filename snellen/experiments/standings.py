@@ -67,12 +67,15 @@ class ModelOutcome:
         """Return the outcome of an experiment with the findings about a model."""
         outcome = cls(experiment.design, findings)
         able = outcome.able
+        if able is not None and experiment.design.known:
+            few = f"{able.n} of {experiment.units} pictures count, as many for each answer, whose things it recognizes"
+            outcome = replace(outcome, form=(few,))
         if able is None or able.verdict == "yes":
             return outcome
         constant = constant_answer_to(able.claim, experiment) if outcome.failed else None
         if constant is not None:
             asked = f"asked “{experiment.design.question}” it {constant}"
-            return replace(outcome, form=(asked,), counts=False)
+            return replace(outcome, form=(*outcome.form, asked), counts=False)
         return replace(outcome, form=(outcome.asked,), counts=False) if experiment.design.of_names else outcome
 
     @property

@@ -31,7 +31,7 @@ def design_of(pools: dict[str, list[str]], places: int) -> Design:
 
 def sample_of(design: Design, which: int, number: int) -> Sample:
     """Return a sample of an arm, of the class that is drawn for it."""
-    arm = arm_drawn(design, design.arms[which], f"{which}/{number}")
+    arm = arm_drawn(design, design.arms[which], f"{which}/{number}").arm
     label = str(arm.select.arguments["class_name"])
     return Sample("i", 0, number, which, f"changed {number}", f"plain {number}", label, "", 0)
 

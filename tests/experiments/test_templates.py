@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from snellen import microworld
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Claim, Design, checked
-from snellen.experiments.drawn_answers import arm_drawn
+from snellen.experiments.drawn_answers import arm_drawn, asked_about
 from snellen.experiments.examination_plan import ExaminationPlan, planned
+from snellen.experiments.second_wordings import asked_otherwise
 from snellen.experiments.templates import battery
 from snellen.experiments.understanding import AmbiguousQueryError, UnexaminableError, understood
 from snellen.profiles import load_profile
@@ -28,11 +32,9 @@ def plan_of(query: str, models: list[str] | None = None) -> ExaminationPlan:
 
 def run(design: Design) -> None:
     """Make a picture of each arm."""
-    from snellen import microworld
-
     world = WorldSource(microworld, title="microworld")
     for plan in checked(design, MODELS).arms:
-        arm = arm_drawn(design, plan, "1")
+        arm = arm_drawn(design, plan, "1").arm
         drawn = select(arm.select, SampleSelection("1", world, world))
         assert apply(arm.transform, drawn.picture, "1", drawn.studio).mode == "RGB"
 
@@ -59,6 +61,66 @@ def test_every_experiment_can_be_run_and_gets_harder(query: str) -> None:
             run(design)
         levels = [design.difficulty for design in part.designs]
         assert levels == sorted(levels)
+
+
+@pytest.mark.parametrize(
+    ("query", "population"),
+    [
+        ("Can clip tell left from right?", "among things of 204 kinds"),
+        ("Can clip tell above from below in pictures of vehicles?", "among vehicles of 15 kinds"),
+        ("Can clip count cats?", "cats"),
+        ("Can clip name colors?", "things of 204 kinds"),
+        ("Can clip notice several things?", "things of 204 kinds"),
+    ],
+)
+def test_claims_say_what_things_they_are_about_and_each_picture_has_others(query: str, population: str) -> None:
+    (part,) = plan_of(query, ["clip"]).parts
+    for design in part.designs:
+        assert design.skill.endswith(population) or f"{population} " in design.skill
+        drawn = {arm_drawn(design, arm, f"{seed}").details for seed in range(30) for arm in design.arms}
+        assert len(drawn) > 15 or len(design.pools["thing"]) == 1
+
+
+@given(seed=st.integers(0, 10**6), again=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_what_is_asked_about_places_is_true_of_the_picture(seed: int, again: bool) -> None:  # noqa: FBT001 - drawn
+    for plan in plan_of("Can clip tell where things are?", ["clip"]).parts[0].designs:
+        design = asked_otherwise(plan) if again else plan
+        for arm in design.arms:
+            drawn = arm_drawn(design, arm, str(seed))
+            put = asked_about(design, arm, "", "", names=drawn.names)
+            scene = microworld.portrait(str(drawn.arm.select.arguments["class_name"]), str(seed)).scene
+            first, second = scene.objects
+            assert (first.concept, second.concept) == (drawn.names["thing"], drawn.names["other thing"])
+            across, down = (a - b for a, b in zip(first.centre, second.centre, strict=True))
+            true = {
+                "to the left of": across < 0, "to the right of": across > 0, "above": down < 0, "below": down > 0,
+                "to the left": across < 0, "to the right": across > 0,
+            }  # fmt: skip
+            if again:
+                assert true[put.answer]
+            else:
+                relation = put.question.removeprefix(f"Is the {first.concept} ").removesuffix(f" the {second.concept}?")
+                assert (put.answer == "yes") == true[relation]
+
+
+def test_who_fails_at_places_is_asked_again_about_things_that_it_recognizes_and_elsewhere_without_names() -> None:
+    places, *_ = plan_of("Can clip tell left from right?", ["clip"]).parts[0].designs
+    assert asked_otherwise(places).known == ["other thing", "thing"]
+    assert not places.known
+    for query in ("Can clip count?", "Can clip name colors?"):
+        for design in plan_of(query, ["clip"]).parts[0].designs:
+            again = asked_otherwise(design)
+            assert not again.known
+            assert all("[" not in arm.question for arm in again.arms)
+
+
+def test_colors_are_asked_for_two_at_a_time_and_all_at_once() -> None:
+    two, five = plan_of("Can clip name colors?", ["clip"]).parts[0].designs
+    pairs = {tuple(asked_about(two, arm, "", "", names=arm_drawn(two, arm, str(seed)).names).choices)
+             for arm in two.arms for seed in range(200)}  # fmt: skip
+    assert len(pairs) == 20
+    assert len(five.choices) == 5
 
 
 def test_the_battery_has_an_experiment_for_each_ability() -> None:

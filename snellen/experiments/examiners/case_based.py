@@ -157,7 +157,7 @@ def _reason(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
         (finding, outcome.design)
         for outcome in [one for one in outcomes if one.counts] or outcomes
         for finding in outcome.findings
-        if finding.claim.kind != "plain" and not finding.trouble
+        if finding.claim.kind != "plain" and finding.n and not finding.trouble
     ]
     if not decided:
         return ""

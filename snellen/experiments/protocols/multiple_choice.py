@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.design import IDENTITY, UNKNOWN, Claim, Design
-from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked
-from snellen.experiments.protocols.protocol import RoundPart, observed
+from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked, recognition
+from snellen.experiments.protocols.protocol import RoundPart, closed_up, observed
 from snellen.experiments.report import Result
 from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialKey
@@ -39,13 +39,13 @@ class MultipleChoice:
 
     def _sample(self, examination: Examination, design: Design, which: int, place: RoundPlace) -> Sample:
         seed = f"{place.seed}/{place.experiment}/{which}/{place.round}"
-        arm = arm_drawn(design, design.arms[which], seed)
-        drawn = examination.draw(arm, seed, named=design.about_things)
+        chosen = arm_drawn(design, design.arms[which], seed)
+        drawn = examination.draw(chosen.arm, seed, named=design.about_things)
         plain = examination.pictures.put(drawn.plain).id
-        picture = plain if arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id
+        picture = plain if chosen.arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id
         return Sample(
             place.investigation, place.experiment, place.round, which, picture, plain, drawn.label, drawn.origin,
-            drawn.rejected,
+            drawn.rejected, chosen.details,
         )  # fmt: skip
 
     def check(self, examination: Examination, design: Design, seed: int) -> None:
@@ -59,7 +59,7 @@ class MultipleChoice:
             for turn in range(_TRIED):
                 try:
                     chosen = f"{seed}/try/{number}" + f"/{turn}" * bool(turn)
-                    self._try(examination, arm_drawn(design, arm, chosen), chosen)
+                    self._try(examination, arm_drawn(design, arm, chosen).arm, chosen)
                 except ParameterOutOfRange as error:
                     refusals.append(error)
                 if not refusals:
@@ -74,9 +74,13 @@ class MultipleChoice:
         apply(arm.transform, selected.picture, "try", selected.studio)
 
     def keys(self, design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
-        """Name the trials about a sample, as it is shown, and in a paired experiment as it was before."""
+        """Name the trials about a sample, as it is shown, and in a paired experiment as it was before.
+
+        Whether a model recognizes what has to be known is asked of the picture before it was transformed.
+        """
         put = asked(design, sample)
-        return [key_of(put, sample, fingerprint, plain=plain) for plain in design.conditions]
+        keys = [key_of(put, sample, fingerprint, plain=plain) for plain in design.conditions]
+        return [*keys, *recognition_keys(design, sample, fingerprint)]
 
     def refuse(self, card: Card, design: Design) -> None:
         """Refuse to ask a model that only compares pictures with names for answers that are none."""
@@ -104,11 +108,14 @@ class EvaluatedChoices:
         samples: Round by round, in the order of the arms.
         choices: For each model by name and each condition (plain or not), the choice that was made about each sample
             measured so far; None for no usable answer.
+        recognized: For each model by name, whether it recognized what has to be known of each sample, where anything
+            has to be.
     """
 
     design: Design
     samples: Sequence[Sample]
     choices: Mapping[tuple[str, bool], Mapping[Sample, str | None]]
+    recognized: Mapping[str, Mapping[Sample, bool]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -131,10 +138,19 @@ class EvaluatedChoices:
                 choices[name, plain] = {
                     sample: chosen(known[key], design.choices) for sample, key in keys.items() if key in known
                 }
-        return cls(design, samples, choices)
+        recognized = {
+            name: _recognized(design, samples, fingerprint, trials)
+            for name, fingerprint in fingerprints.items()
+            if design.known
+        }
+        return cls(design, samples, choices, recognized)
 
     def observations(self, claim: Claim) -> Observations:
         """Return what a claim is about, a value for each picture of the rounds that are complete.
+
+        Where models have to know what a picture shows, those count that all models of the claim recognized: the
+        first of each arm is one round, the second of each the next. Whether one counts does not depend on the others,
+        so they are independent draws from all that are recognized, and arms stay balanced.
 
         A picture before it was transformed is a part of its unit, and so is what another model says of it.
         """
@@ -146,7 +162,7 @@ class EvaluatedChoices:
             values = {sample: before[sample] - after[sample] for sample in before if sample in after}
         else:
             values = self._right(claim.model, plain=claim.kind == "plain")
-        return self._observed(values)
+        return self._observed(values, claim.model, *filter(None, [claim.other]))
 
     def complete(self, model: str) -> list[Sample]:
         """Return the samples of the rounds about which a model was asked in all conditions."""
@@ -163,13 +179,13 @@ class EvaluatedChoices:
         """
         results = []
         for (name, plain), choices in self.choices.items():
-            seen = self._observed(self._right(name, plain=plain))
+            seen = self._observed(self._right(name, plain=plain), name)
             if not seen:
                 continue
             answers = [
-                Chosen(self.design.arms[sample.arm].answer, choice)
-                for sample, choice in choices.items()
-                if RoundPart(sample.round, sample.arm) in seen.by_unit
+                Chosen(self.design.arms[sample.arm].answer, choices[sample])
+                for sample, part in self._parts(choices, name).items()
+                if part in seen.by_unit
             ]
             exact = choice_metrics(answers, self.design.choices, unknown=self._unknown)
             metrics = self._metrics_by_kind(answers) if self.design.kinds else exact
@@ -200,9 +216,42 @@ class EvaluatedChoices:
             sample: float(self.design.is_right(choice, arms[sample.arm].answer)) for sample, choice in choices.items()
         }
 
-    def _observed(self, values: Mapping[Sample, float]) -> Observations:
-        parts = {RoundPart(sample.round, sample.arm): value for sample, value in values.items()}
+    def _observed(self, values: Mapping[Sample, float], *models: str) -> Observations:
+        parts = {part: values[sample] for sample, part in self._parts(values, *models).items()}
         return observed(self.design, parts, parts=len(self.design.arms))
+
+    def _parts(self, samples: Iterable[Sample], *models: str) -> dict[Sample, RoundPart]:
+        """Return the part of a round that each sample is, of those that count for some models."""
+        parts = {sample: RoundPart(sample.round, sample.arm) for sample in samples}
+        if not self.design.known:
+            return parts
+        recognized = {
+            part: all(self.recognized[name][sample] for name in models)
+            for sample, part in parts.items()
+            if all(sample in self.recognized[name] for name in models)
+        }
+        places = closed_up(recognized, parts=len(self.design.arms))
+        return {sample: places[part] for sample, part in parts.items() if part in places}
+
+
+def recognition_keys(design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
+    """Name the trials that say whether a model recognizes what has to be known of a sample."""
+    return [key_of(put, sample, fingerprint, plain=True) for put in recognition(design, sample)]
+
+
+def _recognized(design: Design, samples: Sequence[Sample], fingerprint: str, trials: TrialTable) -> dict[Sample, bool]:
+    """Return for each sample whether all that has to be known was recognized, where all of it was asked."""
+    questions = {sample: recognition(design, sample) for sample in samples}
+    keys = {sample: recognition_keys(design, sample, fingerprint) for sample in samples}
+    measured = trials.get([key for each in keys.values() for key in each])
+    return {
+        sample: all(
+            chosen(measured[key], put.choices) == put.answer
+            for key, put in zip(keys[sample], questions[sample], strict=True)
+        )
+        for sample in samples
+        if all(key in measured for key in keys[sample])
+    }
 
 
 def key_of(put: DrawnQuestion, sample: Sample, fingerprint: str, *, plain: bool) -> TrialKey:

@@ -129,6 +129,29 @@ def observed(design: Design, values: Mapping[RoundPart, float], *, parts: int) -
     )
 
 
+def closed_up(counts: Mapping[RoundPart, bool], *, parts: int) -> dict[RoundPart, RoundPart]:
+    """Return the parts of the rounds that those come to be that count, the others left out.
+
+    The first part of each arm that counts makes the first round, the second of each the second one. Only complete
+    rounds are looked at, so what was measured before stays where it was when more is.
+
+    Args:
+        counts: Whether each part counts, of those that were measured.
+        parts: How many a round has.
+    """
+    rounds: dict[int, list[RoundPart]] = {}
+    for part in counts:
+        rounds.setdefault(part.round, []).append(part)
+    numbers: dict[int | str, int] = {}
+    places: dict[RoundPart, RoundPart] = {}
+    for number in sorted(number for number, row in rounds.items() if len(row) == parts):
+        for part in rounds[number]:
+            if counts[part]:
+                turn = numbers.get(part.name, 0)
+                places[part], numbers[part.name] = RoundPart(turn, part.name), turn + 1
+    return places
+
+
 def trials_of(
     protocol: AskingProtocol,
     examination: Examination,
