@@ -185,7 +185,7 @@ def _described(number: int, design: Design) -> dict[str, Any]:
     return {
         "number": number, "task": design.task, "question": design.question, "protocol": design.protocol,
         "unit": design.unit.name, "whole_round": design.unit.whole_round, "paired": design.paired,
-        "drawn": bool(design.pools), "answers": design.classes,
+        "drawn": design.of_places, "answers": design.classes,
         "choices": design.choices if design.protocol == "choice" else [],
     }  # fmt: skip
 
