@@ -59,7 +59,7 @@ def test_a_threshold_is_outside_exactly_if_its_evidence_suffices(
     answers: list[float], threshold: float, alpha: float
 ) -> None:
     interval = confidence_interval(answers, alpha=alpha, low=-1)
-    strength = evidence(answers, threshold, low=-1).strength
+    strength = evidence(answers, threshold, low=-1).of_difference
     if math.isclose(strength * alpha, 1, rel_tol=1e-6):
         return
     assert (strength * alpha >= 1) == (not interval.low <= threshold <= interval.high)
@@ -142,12 +142,13 @@ def test_decided_are_those_whose_intervals_exclude_their_thresholds(strengths: l
 
 
 @given(st.integers(1, 500), st.floats(0, 1), st.floats(0.01, 0.5), st.integers(0, 2_000))
-def test_a_prospect_is_a_probability_and_is_as_good_on_either_side(
+def test_a_prospect_has_probabilities_and_is_as_good_on_either_side(
     n: int, mean: float, spread: float, more: int
 ) -> None:
     found = prospect(n, mean, spread, 0.5, most=n + more)
-    assert 0 <= found <= 1
-    assert found == pytest.approx(prospect(n, 1 - mean, spread, 0.5, most=n + more), abs=1e-9)
+    mirrored = prospect(n, 1 - mean, spread, 0.5, most=n + more)
+    assert 0 <= found.above + found.below <= 1
+    assert (found.above, found.below) == pytest.approx((mirrored.below, mirrored.above), abs=1e-9)
 
 
 @pytest.mark.parametrize("rate", [0.75, 0.78, 0.81, 0.85])
@@ -158,7 +159,8 @@ def test_hardly_anything_that_is_given_up_would_have_been_decided(rate: float) -
         for n in range(20, most, 40):
             if evidence(answers[:n].tolist(), 0.75).strength >= 20:
                 break
-            if prospect(n, answers[:n].mean(), answers[:n].std(), 0.75, most=most) < 0.05:
+            likely = prospect(n, answers[:n].mean(), answers[:n].std(), 0.75, most=most)
+            if likely.above + likely.below < 0.05:
                 given_up += 1
                 decided += any(evidence(answers[:m].tolist(), 0.75).strength >= 20 for m in range(n, most + 1, 40))
                 break
