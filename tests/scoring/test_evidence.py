@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from snellen.scoring import evidence as evidence_over
 ANSWERS = st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60)
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 RATES = st.floats(0.001, 0.5)
+CHANCES = st.floats(0.05, 0.95)
 
 
 def evidence(values: Sequence[float], threshold: float, *, low: float = 0.0, high: float = 1.0) -> Evidence:
@@ -41,6 +43,35 @@ def test_expected_wealth_is_one_where_the_threshold_is_the_mean(mean: float, rou
         share = math.comb(rounds, hits) * mean**hits * (1 - mean) ** (rounds - hits)
         expected += share * evidence([1.0] * hits + [0.0] * (rounds - hits), mean).above
     assert expected == pytest.approx(1, rel=1e-6)
+
+
+@given(st.tuples(CHANCES, CHANCES), st.tuples(CHANCES, CHANCES), st.floats(0.1, 0.9))
+def test_at_most_alpha_of_verdicts_are_wrong_though_either_side_may_win(
+    means: tuple[float, float], thresholds: tuple[float, float], alpha: float
+) -> None:
+    """Every outcome of five observations of two claims, with its probability; a mean at its threshold is not above."""
+    expected = 0.0
+    for hits in itertools.product(range(6), repeat=2):
+        chances = (math.comb(5, n) * mean**n * (1 - mean) ** (5 - n) for n, mean in zip(hits, means, strict=True))
+        found = [evidence([1.0] * n + [0.0] * (5 - n), bar) for n, bar in zip(hits, thresholds, strict=True)]
+        decided = share_errors([one.strength for one in found], alpha=alpha).decided
+        wrong = [
+            ruled and (one.above > one.below) != (mean > bar)
+            for ruled, one, mean, bar in zip(decided, found, means, thresholds, strict=True)
+        ]
+        expected += math.prod(chances) * sum(wrong) / max(sum(decided), 1)
+    assert expected <= alpha + 1e-9
+
+
+@given(CHANCES, st.floats(0.1, 0.9))
+def test_of_two_that_are_alike_hardly_any_verdict_is_made(mean: float, alpha: float) -> None:
+    """Of a difference either verdict is wrong at its threshold; so it is charged for both sides."""
+    expected = 0.0
+    for hits in range(9):
+        found = evidence([1.0] * hits + [0.0] * (8 - hits), mean)
+        ruled = share_errors([found.of_difference], alpha=alpha).decided[0]
+        expected += math.comb(8, hits) * mean**hits * (1 - mean) ** (8 - hits) * ruled
+    assert expected <= alpha + 1e-9
 
 
 @given(st.lists(st.floats(0.05, 0.95), min_size=2, max_size=5))
