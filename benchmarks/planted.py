@@ -120,14 +120,16 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         profile = load_profile(options.profile)
         bench = PlantedBench(profile, examining(options.profile, folder), options)
-        report = asyncio.run(measured(bench, options.models or list(profile.tested)))
+        report = asyncio.run(
+            measured(bench, options.models or [name for name, one in profile.tested.items() if one.only != "pairs"])
+        )
     print(json.dumps(report, indent=2) if options.json else _table(report))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", default="embedded", help="whose models under test are examined")
-    parser.add_argument("--models", nargs="+", metavar="NAME", help="only queries about these (default: all)")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="who is asked about (default: all but judges)")
     parser.add_argument("--queries", type=int, help="only the first so many (default: all)")
     parser.add_argument("--truth", type=int, default=5_000, help="pictures a condition for the truth (%(default)s)")
     parser.add_argument("--images", type=int, default=1_000, help="the most that ours may use on a query (%(default)s)")
@@ -247,7 +249,7 @@ class PlantedBench:
     async def ours(self, query: PlantedQuery) -> PlantedOutcome:
         """Let Snellen investigate."""
         state = InvestigateState(
-            investigation=f"planted-{_digest(query.text, self.options.seed)}",
+            investigation=f"planted-{digest(query.text, self.options.seed)}",
             query=query.text,
             models=list(query.models),
             alpha=self.options.alpha,
@@ -296,7 +298,7 @@ class PlantedBench:
                 break
             number = len(report.experiments)
             wanted = max(rounds(design), 1)
-            evaluated = self._evaluated(design, number, wanted, seed, query.models)
+            evaluated = self.evaluated(design, number, wanted, seed, query.models)
             claims = len(report.findings) + len(design.claims)
             findings = []
             for claim in design.claims:
@@ -308,12 +310,10 @@ class PlantedBench:
         says = self.examiner.standings(report)[0].says
         return PlantedOutcome(says, report.images)
 
-    def _evaluated(
-        self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]
-    ) -> EvaluatedChoices:
+    def evaluated(self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]) -> EvaluatedChoices:
         """Make the rounds of an experiment, ask the models, and return what they said."""
         # Whoever asks the same gets the same pictures: they are drawn once for all models.
-        name = f"planted-{_digest(design.model_dump_json(include={'arms'}), seed)}"
+        name = f"planted-{digest(design.model_dump_json(include={'arms'}), seed)}"
         protocol = PROTOCOLS[design.protocol]
         arms, stored = len(design.arms), self.examination.samples.of(name, number)
         for place in range(len(stored) // arms, rounds):
@@ -337,7 +337,8 @@ def _beyond(claim: Claim, seen: Sequence[float], errors: float) -> Verdict:
     return "yes" if far > 0 else "no"
 
 
-def _digest(*parts: object) -> str:
+def digest(*parts: object) -> str:
+    """Return a short name of what depends on these alone."""
     return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:12]
 
 

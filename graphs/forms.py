@@ -57,6 +57,7 @@ class InvestigationLimits(TypedDict):
     experiments: NotRequired[Annotated[int, Field(ge=1, le=20, description="Experiments.")]]
     images: NotRequired[Annotated[int, Field(ge=2, description="Pictures of all experiments together.")]]
     each: NotRequired[Annotated[int, Field(ge=0, description="Pictures of one experiment.")]]
+    decision: NotRequired[Annotated[int, Field(ge=1, description="Pictures that a decided claim is worth.")]]
     trials: NotRequired[Annotated[int, Field(ge=1, description="Questions put to models.")]]
     seconds: NotRequired[Annotated[float, Field(gt=0, description="Seconds of measuring.")]]
     tokens: NotRequired[Annotated[int, Field(ge=0, description="Tokens of the chat model that designs.")]]

@@ -26,7 +26,8 @@ from snellen.errors import BadInput
         action="append",
         metavar="NAME=N",
         help="set a limit, such as images=500; repeat for more. Limits and defaults: experiments (5), images (2000), "
-        "each (images of one experiment), trials (40000), seconds (3600), tokens (200000)",
+        "each (images of one experiment), decision (images that a decided claim is worth, 2000), trials (40000), "
+        "seconds (3600), tokens (200000)",
     ),
     SEED.but(default=None, help="choose other pictures (default: the query's own, which no other query saw)"),
     CONFIRM.but(help="ask before each experiment; without a terminal, stop and wait"),

@@ -21,16 +21,24 @@ if TYPE_CHECKING:
 _ENDLESS: Final = 600.0
 """Logarithms of evidence are kept below this: JSON knows no infinity."""
 
+_LEAST_SURE: Final = 0.9
+"""The largest error rate of an interval: users may ask for verdicts at any rate below 1."""
+
 FIRST: Final = 12
 """Units that each claim is observed on before anybody looks."""
-STEP: Final = 8
-"""Further units before anybody looks again, and a sixth of those that there are."""
-UNLIKELY: Final = 0.05
-"""The probability of a claim's being decided by the units it may get, below which it gets none."""
+STEP: Final = 4
+"""Further units before anybody looks again, and a tenth of those that there are: looking costs no evidence."""
 SHARE_USED: Final = "its share of the pictures is used up"
 HOPELESS: Final = "stopped early: more pictures are unlikely to settle it"
-_MAY_GO_ON: Final = frozenset([SHARE_USED, HOPELESS, "the rest of its pictures would hardly decide more"])
-"""Reasons why an experiment ended whose claims more pictures may decide; the last is that of older reports."""
+_DECIDED: Final = "all claims are decided"
+_SETTLED: Final = "what matters is decided"
+_MAY_GO_ON: Final = frozenset(
+    [SHARE_USED, HOPELESS, _DECIDED, _SETTLED, "the rest of its pictures would hardly decide more"]
+)
+"""Reasons why an experiment ended whose claims more pictures may decide; the last is that of older reports.
+
+What was decided may be open again: claims of later experiments share the error rate.
+"""
 
 
 def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
@@ -43,7 +51,7 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
     """
     claim, seen = before.claim, evaluated.observations(before.claim)
     result = evidence(seen, claim.threshold, low=claim.low)
-    strength = result.strength
+    strength = result.of_difference if claim.of_gain else result.strength
     return before.model_copy(
         update={
             "n": len(seen),
@@ -63,8 +71,9 @@ def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Find
     Args:
         evaluated: What models said.
         found: What is known of the claim.
-        alpha: The error rate of the interval.
+        alpha: The error rate of verdicts: an interval has two ends, and each of them errs at this rate.
     """
+    alpha = alpha if found.claim.of_gain else _both_ends(alpha)
     span = confidence_interval(evaluated.observations(found.claim), alpha=alpha, low=found.claim.low)
     kind = {"interval": (span.low, span.high), "error_rate": alpha, "interval_kind": "confidence sequence"}
     return found.model_copy(update=kind)
@@ -88,9 +97,14 @@ def decided(report: Report) -> Report:
 
 
 def error_rate(report: Report) -> float:
-    """Return the error rate of each claim's interval that goes with the verdicts of a report."""
+    """Return the error rate of each verdict of a report, which the intervals of its claims go with."""
     examined = [finding for finding in report.findings if not finding.trouble]
     return share_errors([math.exp(finding.logarithm) for finding in examined], alpha=report.verdicts_alpha).alpha
+
+
+def _both_ends(alpha: float) -> float:
+    """Return the error rate of intervals each of whose ends errs at a rate."""
+    return min(2 * alpha, _LEAST_SURE)
 
 
 def replaced(report: Report, number: int, experiment: Experiment) -> Report:
@@ -124,7 +138,7 @@ def with_intervals(report: Report, number: int, evaluated: Evaluated) -> Report:
     """
     experiment, alpha = report.experiments[number], error_rate(report)
     findings = [one if one.trouble else with_interval(evaluated, one, alpha=alpha) for one in experiment.findings]
-    known = {"findings": findings, "results": evaluated.results(alpha=alpha)}
+    known = {"findings": findings, "results": evaluated.results(alpha=_both_ends(alpha))}
     return replaced(report, number, experiment.model_copy(update=known))
 
 
@@ -138,31 +152,54 @@ def asked_now(experiment: Experiment) -> list[str]:
 def next_rounds(report: Report) -> int:
     """Return how many more rounds the experiment under way gets before anybody looks again.
 
-    Rounds are sized by the units that they have: fifteen pictures of one original say as much as one unit does.
+    It gets none where a decision would cost more pictures than it is worth (`Budget.decision`). Rounds are sized by the
+    units that they have: fifteen pictures of one original say as much as one unit does.
     """
     experiment = report.under_way
     design, left = experiment.design, _left(report)
-    if (
-        experiment.stopped
-        or spent(report)
-        or (experiment.rounds and hopes(experiment, left, report.verdicts_alpha) < UNLIKELY)
-    ):
+    if experiment.stopped or spent(report):
         return 0
-    units = max(STEP, experiment.units // 6) if experiment.rounds else FIRST
+    if experiment.rounds and gain(experiment, left, next_error_rate(report)) * report.budget.decision < 1:
+        return 0
+    units = max(STEP, experiment.units // 10) if experiment.rounds else FIRST
     least = 0 if experiment.rounds else -(-design.least // len(design.arms))
     return max(min(max(-(-units // design.units), least), left), 0)
 
 
-def hopes(experiment: Experiment, rounds: int, alpha: float) -> float:
-    """Return how likely so many more rounds decide one of an experiment's claims, of those that matter."""
-    units = rounds * experiment.design.units
+def next_error_rate(report: Report) -> float:
+    """Return the error rate at which the next claim of a report would be decided (e-BH)."""
+    examined = [finding for finding in report.findings if not finding.trouble]
+    known = sum(finding.verdict != "open" for finding in examined)
+    return report.verdicts_alpha * min(known + 1, len(examined)) / max(len(examined), 1) or report.verdicts_alpha
 
-    def hope(one: Finding) -> float:
-        # Of the pictures whose things a model has to know, no more will count than did so far.
-        more = units * one.n // max(experiment.units, one.n)
-        return prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + more, alpha=alpha)
 
-    return max((hope(one) for one in experiment.pending if one.n), default=0.0)
+def gain(experiment: Experiment, rounds: int, alpha: float) -> float:
+    """Return how many claims one more picture of an experiment decides, in expectation.
+
+    That is the number expected to be decided by some further rounds, for each of their pictures; of so many rounds that
+    it is largest. One picture serves all models whose claims are open. Who fails at the name of a group does not fail
+    for that, so of such a claim only a "yes" counts.
+
+    Args:
+        experiment: With its findings; those that no longer matter are not counted.
+        rounds: How many more it may have.
+        alpha: The error rate at which evidence has to suffice.
+    """
+    design = experiment.design
+    observed = [one for one in experiment.pending if one.n]
+
+    def decided_by(more: int) -> float:
+        decided = 0.0
+        for one in observed:
+            # Of the pictures whose things a model has to know, no more will count than did so far.
+            units = more * design.units * one.n // max(experiment.units, one.n)
+            likely = prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + units, alpha=alpha)
+            only_above = design.of_names and one.claim.kind == "ability"
+            decided += likely.above + (0 if only_above else likely.below)
+        return decided
+
+    horizons = {min(2**power, rounds) for power in range(max(rounds, 0).bit_length() + 1)} - {0}
+    return max((decided_by(more) / (more * len(design.arms)) for more in horizons), default=0.0)
 
 
 def spent(report: Report) -> str:
@@ -185,12 +222,12 @@ def why_stopped(report: Report) -> str:
         return "nobody could be asked"
     if not experiment.pending:
         undecided = any(one.verdict == "open" for one in examined)
-        return "what matters is decided" if undecided else "all claims are decided"
+        return _SETTLED if undecided else _DECIDED
     return spent(report) or (SHARE_USED if _left(report) < 1 else HOPELESS)
 
 
 def taken_up(report: Report, unsettled: Sequence[str]) -> Report:
-    """Take up the experiment again that the rest of the pictures most likely decides, for claims about these models.
+    """Take up the experiment again whose next pictures decide most, for claims about these models.
 
     Args:
         report: Whose experiments have all ended.
@@ -203,15 +240,15 @@ def taken_up(report: Report, unsettled: Sequence[str]) -> Report:
         findings = [one.model_copy(update={"moot": one.claim.about not in unsettled}) for one in experiment.findings]
         return experiment.model_copy(update={"findings": findings, "stopped": ""})
 
-    def hope(number: int) -> float:
-        return hopes(again(number), left // len(report.experiments[number].design.arms), report.verdicts_alpha)
+    def gained(number: int) -> float:
+        return gain(again(number), left // len(report.experiments[number].design.arms), next_error_rate(report))
 
     open_ones = [
         place for place, one in enumerate(report.experiments) if one.stopped in _MAY_GO_ON and not one.design.most
     ]
     if report.budget.each or not open_ones:
         return report
-    best = max(open_ones, key=hope)
+    best = max(open_ones, key=gained)
     return replaced(report, best, again(best)).model_copy(update={"again": best})
 
 

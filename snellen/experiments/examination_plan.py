@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import MARGIN, Claim, Design, halfway
-from snellen.experiments.report import MAX_EXPERIMENTS
+from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
 from snellen.experiments.templates import MOST_TYPES, changed, experiments_about
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, TYPES, Change, Condition
@@ -44,6 +44,17 @@ class ExaminedQuestion:
 
     question: ModelQuestion
     designs: tuple[Design, ...]
+
+    def as_begun(self, experiments: Sequence[Experiment]) -> ExaminedQuestion:
+        """Return the question with its experiments in the order in which they were begun.
+
+        Reports of earlier versions asked for a group by its name before they asked for its members.
+        """
+        purposes = {design.purpose for design in self.designs}
+        first = next((one.design for one in experiments if one.design.purpose in purposes), None)
+        if first is None or not first.of_names:
+            return self
+        return replace(self, designs=tuple(sorted(self.designs, key=lambda design: not design.of_names)))
 
     @property
     def about(self) -> list[str]:
@@ -168,8 +179,18 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
     chosen = _compared(question, models)
     asked = question.model_copy(update={"models": tuple(chosen)})
     made = [design.model_copy(update={"claims": _claims(design, asked)[:MOST_CLAIMS]}) for design in designs]
-    # Two models that both manage the easy experiment differ, if at all, on the hard one.
-    return ExaminedQuestion(asked, tuple(made[::-1] if question.comparison else made))
+    return ExaminedQuestion(asked, tuple(_in_order(made, question)))
+
+
+def _in_order(designs: Sequence[Design], question: ModelQuestion) -> list[Design]:
+    """Return experiments in the order in which they are run, without those that decide nothing."""
+    if question.comparison:  # two models that both manage the easy experiment differ, if at all, on the hard one
+        return list(designs[::-1])
+    by_name = [design for design in designs if design.of_names]
+    others = [design for design in designs if not design.of_names]
+    # Who manages the members recognizes the group, by whatever name; of who does not, its name may say otherwise.
+    # What a model loses of the things that it recognizes does not depend on what their group is called.
+    return others + (by_name if not others or not question.robust else [])
 
 
 def _compared(question: ModelQuestion, models: Sequence[str]) -> list[str]:

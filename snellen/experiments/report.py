@@ -5,7 +5,6 @@ All of it is plain, bounded JSON: it travels in checkpoints (APEX, sections 3.1 
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints, model_validator
@@ -65,8 +64,8 @@ class Finding(_Figure):
     mean: float = 0.0
     spread: float = 0.0
     """The standard deviation of its units' values, as if either end of what is possible had been observed once more."""
-    logarithm: float = -math.log(2)
-    """Of the evidence for the likelier verdict, `snellen.scoring.Evidence.strength`."""
+    logarithm: float = 0.0
+    """Of the evidence for the likelier verdict, `snellen.scoring.Evidence.strength`, or `of_difference`."""
     leaning: Verdict = "open"
     """The likelier verdict."""
     verdict: Verdict = "open"
@@ -185,6 +184,8 @@ class Budget(ExperimentRecord):
     """Pictures that are selected, of all experiments together."""
     each: int = Field(default=0, ge=0)
     """Those of one experiment; 0 for half of what the experiments before it left."""
+    decision: int = Field(default=2_000, ge=1)
+    """How many pictures a decided claim is worth: none are made where one more decision is expected to cost more."""
     trials: int = Field(default=40_000, ge=1)
     """Questions put to models."""
     seconds: float = Field(default=3_600, gt=0)

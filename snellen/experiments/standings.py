@@ -207,7 +207,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         elif question.robust:
             standing = _robustness(name, outcomes, left=left)
         else:
-            standing = _ability(name, question, outcomes, left=left)
+            by_name = all(one.of_names for one in part.designs[len(outcomes) :])
+            standing = _ability(name, question, outcomes, left=left, by_name=by_name)
         if not left and not doubtful and outcomes and not outcomes[-1].counts and standing.says == "open":
             standing = replace(standing, moot=standing.moot or form)
         standing = replace(standing, says=_TURNED[standing.says] if turn else standing.says)
@@ -219,8 +220,13 @@ def _is_asked_again(outcome: ModelOutcome) -> bool:
     return outcome.failed and not outcome.is_repeated and not outcome.design.of_names
 
 
-def _ability(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return whether a model is good in all experiments, as far as they say what it sees."""
+def _ability(
+    name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool, by_name: bool
+) -> ModelStanding:
+    """Return whether a model is good in all experiments, as far as they say what it sees.
+
+    Where those that are left ask for a group by its name alone, they can only take back that a model fails.
+    """
     verdicts = [verdict for one in outcomes if one.counts for verdict in one.verdicts()]
     ability = question.ability
     together = isinstance(ability, IdentifyType) and len(ability.condition.types) > 1
@@ -230,7 +236,8 @@ def _ability(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome
             others = [one for one in outcomes if "no" in one.verdicts()]
             moot = "that depends on the words: " + "; ".join(one.asked for one in (*named, *others))
             return ModelStanding(name, "open", pending=False, decisive="no", moot=moot)
-        return ModelStanding(name, "no", pending=together and left, decisive="no")
+        return ModelStanding(name, "no", pending=left and (together or by_name), decisive="no")
+    left = left and not by_name
     if "open" in verdicts or left or not outcomes:
         return ModelStanding(name, "open", pending=left, decisive="open" if "open" in verdicts else "yes")
     if not outcomes[-1].counts or (together and not all(one.counts for one in outcomes)):

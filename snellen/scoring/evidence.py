@@ -48,8 +48,7 @@ _ENDLESS = 700.0
 class Evidence:
     """The evidence of observations about a mean and a threshold.
 
-    Both are e-values: their expectation is at most 1 where what they speak against is true. One of the two always is,
-    so the two may be shared out as one test of two sides.
+    Both are e-values: their expectation is at most 1 where what they speak against is true.
     """
 
     above: float
@@ -59,8 +58,21 @@ class Evidence:
 
     @property
     def strength(self) -> float:
-        """The e-value of a verdict on whichever side the evidence is: half of it, because either side could win."""
-        return max(self.above, self.below) / 2
+        """The e-value of a verdict on whichever side the evidence is.
+
+        A mean is above its threshold or it is not, so of the two verdicts exactly one is wrong, and which does not
+        depend on what is observed. A wrong verdict is one whose evidence is this one e-value, whatever the other is:
+        nothing is to be shared between the two.
+        """
+        return max(self.above, self.below)
+
+    @property
+    def of_difference(self) -> float:
+        """The e-value of a verdict that names a side even of a mean at its threshold, where either would be wrong.
+
+        Of two that are alike neither is better. So it is half of the larger one, which is at most the mean of both.
+        """
+        return self.strength / 2
 
 
 def evidence(observations: Observations, threshold: float, *, low: float = 0.0, high: float = 1.0) -> Evidence:
@@ -98,7 +110,7 @@ def confidence_interval(
         high: The most that it can be.
 
     Returns:
-        The interval; a threshold is outside exactly if `evidence` about it has a strength of at least 1 / alpha.
+        The interval; a threshold is outside exactly if `evidence` about it is at least 2 / alpha on one side.
 
     Raises:
         ValueError: As in `evidence`, or `alpha` is not between 0 and 1.
@@ -126,7 +138,15 @@ def confidence_interval(
     return Interval(end(0.0, above=True), end(1.0, above=False))
 
 
-def prospect(n: int, mean: float, spread: float, threshold: float, *, most: int, alpha: float = 0.05) -> float:
+@dataclass(frozen=True)
+class Prospect:
+    """The probabilities that evidence will suffice for a verdict on either side."""
+
+    above: float
+    below: float
+
+
+def prospect(n: int, mean: float, spread: float, threshold: float, *, most: int, alpha: float = 0.05) -> Prospect:
     """Return how likely the evidence about a mean will suffice, if one goes on to so many observations.
 
     That is the predictive power of a trial looked at half way (Spiegelhalter, Freedman and Blackburn 1986): what is to
@@ -142,17 +162,16 @@ def prospect(n: int, mean: float, spread: float, threshold: float, *, most: int,
         alpha: The error rate at which the evidence has to suffice.
 
     Returns:
-        A probability, by normal approximation; simulated, of the claims given up below 0.05 fewer than one in ten would
-        have been decided.
+        Probabilities, by normal approximation.
     """
     # The wealth of the best bet grows by gap² / (2 spread²) an observation.
-    needed = spread * math.sqrt(2 * (math.log(2 / alpha) + _SEARCHING) / most)
+    needed = spread * math.sqrt(2 * (math.log(1 / alpha) + _SEARCHING) / most)
     error = spread * math.sqrt(max(1 / n - 1 / most, 0))
-    gap = abs(mean - threshold)
+    gap = mean - threshold
     if error == 0:
-        return float(gap >= needed)
+        return Prospect(float(gap >= needed), float(-gap >= needed))
     normal = NormalDist(0, error)
-    return normal.cdf(gap - needed) + normal.cdf(-gap - needed)
+    return Prospect(normal.cdf(gap - needed), normal.cdf(-gap - needed))
 
 
 @dataclass(frozen=True)
@@ -162,7 +181,7 @@ class Shared:
     decided: tuple[bool, ...]
     """For each claim, whether its evidence suffices."""
     alpha: float
-    """The error rate of each claim's interval: those that are decided exclude their thresholds, the others do not."""
+    """The error rate of each verdict: claims whose e-value is at least its inverse are decided."""
 
 
 def share_errors(strengths: Sequence[float], *, alpha: float = 0.05) -> Shared:
@@ -170,14 +189,17 @@ def share_errors(strengths: Sequence[float], *, alpha: float = 0.05) -> Shared:
 
     It holds whatever the claims have to do with each other and whenever one stops. With one claim alone it is wrong
     with probability at most `alpha`. A verdict names the side on which the mean is; of the two sides only one is
-    wrong, so claims are counted once, not twice.
+    wrong, so claims are counted once, not twice: a wrong verdict among R has an e-value of m / (alpha R) at least, so
+    the expected share of wrong ones is at most the sum over the m claims of alpha / m times the expectation of the
+    e-value of their wrong side, which is at most 1.
 
     Args:
-        strengths: `Evidence.strength` of each claim, at the time at which its sampling ended.
+        strengths: `Evidence.strength` of each claim (or `of_difference`), at the time at which its sampling ended.
         alpha: The error rate to share.
 
     Returns:
-        What is decided, and the error rate for intervals that agree with it (e-BY; Xu, Wang and Ramdas 2022).
+        What is decided, and the error rate of a verdict that goes with it: intervals that exclude the thresholds of
+        decided claims alone err on either side at this rate (e-BY; Xu, Wang and Ramdas 2022).
 
     Raises:
         ValueError: `alpha` is not between 0 and 1.

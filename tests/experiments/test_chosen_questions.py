@@ -32,12 +32,12 @@ def looks() -> Iterator[int]:
     n = FIRST
     while n <= MOST:
         yield n
-        n += max(STEP, n // 6)
+        n += max(STEP, n // 10)
 
 
 def is_decided(differences: np.ndarray) -> bool:
     """Tell whether any look at the differences of two equal models says that one is better, which is wrong."""
-    strengths = (evidence(Observations.independent(differences[:n]), 0.0, low=-1.0).strength for n in looks())
+    strengths = (evidence(Observations.independent(differences[:n]), 0.0, low=-1.0).of_difference for n in looks())
     return any(share_errors([strength], alpha=ALPHA).decided[0] for strength in strengths)
 
 

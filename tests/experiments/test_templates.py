@@ -59,7 +59,7 @@ def test_every_experiment_can_be_run_and_gets_harder(query: str) -> None:
     for part in plan_of(query).parts:
         for design in part.designs:
             run(design)
-        levels = [design.difficulty for design in part.designs]
+        levels = [design.difficulty for design in part.designs if not design.of_names]  # names are asked for last
         assert levels == sorted(levels)
 
 
@@ -217,7 +217,7 @@ def test_everyday_classes_are_examined_where_there_is_no_world() -> None:
     hub = load_profile("hub")
     subjects = Subjects.of(hub)
     (part,) = planned(understood("Can models recognize dogs?", ["clip"], hub).query, subjects, ["clip"]).parts
-    by_name, by_members = part.designs
+    by_members, by_name = part.designs
     assert "a dog" in by_name.classes
     assert by_name.of_names
     dogs = set(subjects.groups["dogs"].members)

@@ -151,7 +151,7 @@ def test_arms_draw_for_themselves_where_a_picture_is_the_unit_and_together_where
 def test_experiments_are_sized_by_units_not_by_pictures() -> None:
     five = pairs_design(["CJ", "R", "GB", "PS", "ET"])
     assert next_rounds(report_of(five)) == 12, "twelve originals, of fifteen pictures each"
-    assert next_rounds(report_of(five, rounds=12, mean=0.8)) == 8
+    assert next_rounds(report_of(five, rounds=12, mean=0.8)) == 4
     assert next_rounds(report_of(choice_design())) == 6, "two pictures in each round"
     assert next_rounds(report_of(five, images=20)) == 0, "not even one whole original"
     # Of 200 originals many are left; of 20 too few to decide anything.
@@ -164,7 +164,7 @@ def test_one_figure_has_one_interval_with_a_name() -> None:
     report = with_intervals(weighed(report_of(design), 0, evaluated), 0, evaluated)
     (found,), (result,) = report.findings, report.experiments[0].results
     assert [2 * end - 1 for end in result.interval] == pytest.approx(list(found.interval))
-    assert interval_name(found) == interval_name(result) == "95 % confidence sequence"
+    assert interval_name(found) == interval_name(result) == "90 % confidence sequence"
     assert sample_size(found, design) == sample_size(result, design) == "n = 6 originals"
     assert "n = 6 originals" in discussed(report.experiments[0]).interpretation
 

@@ -29,7 +29,8 @@ DESIGN = Design(
     ],
     claims=[Claim(kind="ability", model="m", threshold=0.5), Claim(kind="ability", model="n", threshold=0.5)],
 )
-NAMED = "95 % confidence sequence"
+NAMED = "90 % confidence sequence"
+"""Of two ends each of which errs at the rate of the verdicts, 5 %."""
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_a_claim_and_a_result_about_one_number_have_one_interval(report: Report)
     (experiment,) = report.experiments
     for finding, result in zip(experiment.findings, experiment.results, strict=True):
         assert (finding.mean, finding.interval, finding.n) == (result.average, result.interval, result.n)
-        assert (finding.error_rate, finding.unit) == (result.error_rate, result.unit) == (0.05, "picture")
+        assert (finding.error_rate, finding.unit) == (result.error_rate, result.unit) == (0.1, "picture")
 
 
 def test_every_form_of_a_report_names_its_interval(report: Report, tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_every_form_of_a_report_names_its_interval(report: Report, tmp_path: Pat
         assert "bootstrap" not in said
     stored = json.loads(report.model_dump_json())["experiments"][0]
     for row in (*stored["findings"], *stored["results"]):
-        assert (row["interval_kind"], row["error_rate"], row["unit"]) == ("confidence sequence", 0.05, "picture")
+        assert (row["interval_kind"], row["error_rate"], row["unit"]) == ("confidence sequence", 0.1, "picture")
     tables = {table.name: list(table.rows()) for table in investigation(found, tmp_path, ended=True).tables}
     for row in (*tables["findings"], *tables["results"]):
         assert (row["interval"], row["unit"], row["n"]) == (NAMED, "picture", 60)

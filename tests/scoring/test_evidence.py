@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from snellen.scoring import evidence as evidence_over
 ANSWERS = st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=60)
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 RATES = st.floats(0.001, 0.5)
+CHANCES = st.floats(0.05, 0.95)
 
 
 def evidence(values: Sequence[float], threshold: float, *, low: float = 0.0, high: float = 1.0) -> Evidence:
@@ -43,6 +45,35 @@ def test_expected_wealth_is_one_where_the_threshold_is_the_mean(mean: float, rou
     assert expected == pytest.approx(1, rel=1e-6)
 
 
+@given(st.tuples(CHANCES, CHANCES), st.tuples(CHANCES, CHANCES), st.floats(0.1, 0.9))
+def test_at_most_alpha_of_verdicts_are_wrong_though_either_side_may_win(
+    means: tuple[float, float], thresholds: tuple[float, float], alpha: float
+) -> None:
+    """Every outcome of five observations of two claims, with its probability; a mean at its threshold is not above."""
+    expected = 0.0
+    for hits in itertools.product(range(6), repeat=2):
+        chances = (math.comb(5, n) * mean**n * (1 - mean) ** (5 - n) for n, mean in zip(hits, means, strict=True))
+        found = [evidence([1.0] * n + [0.0] * (5 - n), bar) for n, bar in zip(hits, thresholds, strict=True)]
+        decided = share_errors([one.strength for one in found], alpha=alpha).decided
+        wrong = [
+            ruled and (one.above > one.below) != (mean > bar)
+            for ruled, one, mean, bar in zip(decided, found, means, thresholds, strict=True)
+        ]
+        expected += math.prod(chances) * sum(wrong) / max(sum(decided), 1)
+    assert expected <= alpha + 1e-9
+
+
+@given(CHANCES, st.floats(0.1, 0.9))
+def test_of_two_that_are_alike_hardly_any_verdict_is_made(mean: float, alpha: float) -> None:
+    """Of a difference either verdict is wrong at its threshold; so it is charged for both sides."""
+    expected = 0.0
+    for hits in range(9):
+        found = evidence([1.0] * hits + [0.0] * (8 - hits), mean)
+        ruled = share_errors([found.of_difference], alpha=alpha).decided[0]
+        expected += math.comb(8, hits) * mean**hits * (1 - mean) ** (8 - hits) * ruled
+    assert expected <= alpha + 1e-9
+
+
 @given(st.lists(st.floats(0.05, 0.95), min_size=2, max_size=5))
 def test_expected_wealth_is_at_most_one_for_the_mean_over_classes(means: list[float]) -> None:
     """A round has one observation of each class; classes differ."""
@@ -59,7 +90,7 @@ def test_a_threshold_is_outside_exactly_if_its_evidence_suffices(
     answers: list[float], threshold: float, alpha: float
 ) -> None:
     interval = confidence_interval(answers, alpha=alpha, low=-1)
-    strength = evidence(answers, threshold, low=-1).strength
+    strength = evidence(answers, threshold, low=-1).of_difference
     if math.isclose(strength * alpha, 1, rel_tol=1e-6):
         return
     assert (strength * alpha >= 1) == (not interval.low <= threshold <= interval.high)
@@ -142,12 +173,13 @@ def test_decided_are_those_whose_intervals_exclude_their_thresholds(strengths: l
 
 
 @given(st.integers(1, 500), st.floats(0, 1), st.floats(0.01, 0.5), st.integers(0, 2_000))
-def test_a_prospect_is_a_probability_and_is_as_good_on_either_side(
+def test_a_prospect_has_probabilities_and_is_as_good_on_either_side(
     n: int, mean: float, spread: float, more: int
 ) -> None:
     found = prospect(n, mean, spread, 0.5, most=n + more)
-    assert 0 <= found <= 1
-    assert found == pytest.approx(prospect(n, 1 - mean, spread, 0.5, most=n + more), abs=1e-9)
+    mirrored = prospect(n, 1 - mean, spread, 0.5, most=n + more)
+    assert 0 <= found.above + found.below <= 1
+    assert (found.above, found.below) == pytest.approx((mirrored.below, mirrored.above), abs=1e-9)
 
 
 @pytest.mark.parametrize("rate", [0.75, 0.78, 0.81, 0.85])
@@ -158,7 +190,8 @@ def test_hardly_anything_that_is_given_up_would_have_been_decided(rate: float) -
         for n in range(20, most, 40):
             if evidence(answers[:n].tolist(), 0.75).strength >= 20:
                 break
-            if prospect(n, answers[:n].mean(), answers[:n].std(), 0.75, most=most) < 0.05:
+            likely = prospect(n, answers[:n].mean(), answers[:n].std(), 0.75, most=most)
+            if likely.above + likely.below < 0.05:
                 given_up += 1
                 decided += any(evidence(answers[:m].tolist(), 0.75).strength >= 20 for m in range(n, most + 1, 40))
                 break

@@ -7,6 +7,7 @@ harder one that it clearly fails says as much, with fewer pictures.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
@@ -131,7 +132,8 @@ class CaseExaminer:
         return [one for part, experiments in both for one in standings(part, experiments)]
 
     def _plan_of(self, report: Report) -> ExaminationPlan:
-        return planned(reread(report, self._profile), self._subjects, report.models)
+        plan = planned(reread(report, self._profile), self._subjects, report.models)
+        return replace(plan, parts=tuple(part.as_begun(report.experiments) for part in plan.parts))
 
 
 def _answers(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[Answer]:
