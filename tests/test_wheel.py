@@ -158,6 +158,8 @@ def test_the_wheel_carries_what_the_packages_read(wheel: Path) -> None:
         "snellen/profiles/embedded.toml",
         "snellen/profiles/hub.toml",
         "snellen/reports/templates/run.html.j2",
+        "snellen/reports/templates/explorer/explorer.js",
+        "snellen/reports/templates/explorer/explorer.css",
         "snellen/microworld/concepts.json",
         "snellen/microworld/split.json",
         "snellen/microworld/art/airplane.png",

@@ -127,7 +127,7 @@ def previewed(design: Design, report: Report, examination: Examination) -> Exper
         claims=[claim.stated(design)[:600] for claim in design.claims],
         arms=[
             ArmPreview(
-                answer=design.asked(arm) if design.protocol == "freeform" else arm.answer,
+                answer=arm.answer,
                 source=_source(arm),
                 change="" if arm.transform == IDENTITY else in_words(arm.transform),
                 samples=[_shown(design, sample, keys[sample][0]) for sample in samples if sample.arm == number],
@@ -153,7 +153,7 @@ def in_words(call: ToolCall) -> str:
 def _source(arm: Arm) -> str:
     arguments = dict(arm.select.arguments)
     if "class_name" not in arguments:
-        return ", ".join(f"{name} {value}" for name, value in arguments.items())[:600]
+        return ", ".join(f"{name} {value}" for name, value in arguments.items())[:600] or "scenes"
     kind = arguments.get("image_type", "photo")
     return f"{arguments['class_name']}{f' ({kind})' if kind != 'photo' else ''}"
 

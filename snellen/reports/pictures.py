@@ -75,11 +75,9 @@ class EmbeddedPictures:
 
     Attributes:
         store: The store that they come from.
-        prefix: The beginning of their anchors.
     """
 
     store: ArtifactStore
-    prefix: str = "p"
     _embedded: dict[str, EmbeddedPicture] = field(default_factory=dict)
 
     def all(self) -> list[EmbeddedPicture]:
@@ -100,7 +98,7 @@ class EmbeddedPictures:
             buffer = BytesIO()
             picture.save(buffer, kind, **({"quality": 88} if kind == "JPEG" else {"optimize": True}))
             uri = data_uri(buffer.getvalue(), f"image/{kind.lower()}")
-            self._embedded[picture_id] = EmbeddedPicture(f"{self.prefix}{len(self._embedded)}", width, height, uri)
+            self._embedded[picture_id] = EmbeddedPicture(f"p{len(self._embedded)}", width, height, uri)
         return self._embedded[picture_id]
 
     def find(self, picture_id: str, pixels: int) -> EmbeddedPicture | None:

@@ -230,7 +230,8 @@ def test_a_design_is_looked_at_and_edited_as_a_form(opened: Open, served: Served
         page.emulate_media(color_scheme=scheme)
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, scheme
-        assert page.evaluate(_CONTRAST) == [], scheme
+        for part in ("#inquiry-form", "#inquiry-decide .sn-preview"):
+            assert page.evaluate(_CONTRAST, part) == [], (part, scheme)
     angle.fill("30")
     page.locator("#inquiry-enter").click()
     expect(page.locator("#inquiry-decide")).to_be_hidden()
@@ -406,19 +407,19 @@ def test_every_tab_fits_and_can_be_read(opened: Open) -> None:
             # Gradio's colours change softly.
             page.wait_for_timeout(300)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, scheme, width)
-            assert page.evaluate(_CONTRAST) == [], (name, scheme, width)
+            assert page.evaluate(_CONTRAST, "body") == [], (name, scheme, width)
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g)[0] < 60")
         assert dark == (scheme == "dark")
 
 
-_CONTRAST = """() => {
+_CONTRAST = """part => {
   const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
     .reduce((sum, v, place) => sum + v * [.2126, .7152, .0722][place], 0);
   const behind = one => { for (; one; one = one.parentElement) {
     const back = parse(getComputedStyle(one).backgroundColor); if (back.length === 3 || back[3] === 1) return back; }
     return [255, 255, 255]; };
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), weak = [];
+  const walker = document.createTreeWalker(document.querySelector(part), NodeFilter.SHOW_TEXT), weak = [];
   for (let node; (node = walker.nextNode());) {
     const one = node.parentElement;
     if (!node.textContent.trim() || !one.getClientRects().length) continue;
@@ -431,4 +432,4 @@ _CONTRAST = """() => {
   }
   return weak;
 }"""
-"""Texts whose contrast is less than WCAG 2.2 (1.4.3) wants."""
+"""Texts of a part of the page whose contrast is less than WCAG 2.2 (1.4.3) wants."""
