@@ -121,7 +121,10 @@ def main() -> None:
         profile = load_profile(options.profile)
         bench = PlantedBench(profile, examining(options.profile, folder), options)
         report = asyncio.run(
-            measured(bench, options.models or [name for name, one in profile.tested.items() if one.only != "pairs"])
+            measured(
+                bench,
+                options.models or [name for name, one in profile.tested.items() if getattr(one, "only", "") != "pairs"],
+            )
         )
     print(json.dumps(report, indent=2) if options.json else _table(report))
 
