@@ -120,9 +120,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         profile = load_profile(options.profile)
         bench = PlantedBench(profile, examining(options.profile, folder), options)
-        report = asyncio.run(
-            measured(bench, options.models or [name for name, one in profile.tested.items() if one.only != "pairs"])
-        )
+        answering = [name for name, one in profile.tested.items() if getattr(one, "only", "") != "pairs"]
+        report = asyncio.run(measured(bench, options.models or answering))
     print(json.dumps(report, indent=2) if options.json else _table(report))
 
 

@@ -209,7 +209,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         else:
             by_name = all(one.of_names for one in part.designs[len(outcomes) :])
             standing = _ability(name, question, outcomes, left=left, by_name=by_name)
-        if not left and not doubtful and outcomes and not outcomes[-1].counts and standing.says == "open":
+        seeing = [one.counts for one in outcomes if not one.design.of_names]
+        if not left and not doubtful and seeing and not seeing[-1] and standing.says == "open":
             standing = replace(standing, moot=standing.moot or form)
         standing = replace(standing, says=_TURNED[standing.says] if turn else standing.says)
     return replace(standing, claimed=claimed, form=form)

@@ -139,6 +139,17 @@ async def test_what_is_said_whatever_is_shown_is_told() -> None:
     assert "for 40 of 40 pictures, whatever they show" in answer.sentence
 
 
+def test_what_the_name_of_a_group_opens_again_is_still_to_be_settled() -> None:
+    """Claims share the error rate: what was refuted before the name was asked for may be open after it."""
+    report = report_so_far("Can it recognize birds?", [("no",), ("no",), ("open",)])
+    members, again, by_name = report.experiments
+    opened = [finding.model_copy(update={"verdict": "open"}) for finding in again.findings]
+    again = again.model_copy(update={"findings": opened})
+    members = members.model_copy(update={"findings": opened})
+    (found,) = EXAMINER.standings(report.model_copy(update={"experiments": [members, again, by_name]}))
+    assert (found.says, found.pending, found.moot) == ("open", False, "")
+
+
 def test_a_report_that_began_with_the_name_of_a_group_goes_on_as_it_began() -> None:
     begun = report_so_far("Can it recognize birds?", [("no",), ("no",), ("no",)])
     by_name = begun.experiments[-1]
