@@ -15,6 +15,7 @@ from PIL import Image
 
 from snellen.microworld.concepts import ART
 from snellen.microworld.scenes import GROUND_COLOURS, SIDE, TINTS, Dice, Scene, SceneObject
+from snellen.microworld.styles import StyleCanvas, styled
 
 # The row at which the sky of a ground ends.
 HORIZON = 52
@@ -66,19 +67,23 @@ def draw_array(scene: Scene, stickers: Sequence[Sticker] = ()) -> Pixels:
         stickers: Further things, drawn over its objects; style and weather apply to them as well.
     """
     canvas = _background(scene).astype(np.int32)
+    opacity = np.zeros(canvas.shape[:2], dtype=np.int32)
     for item in scene.objects:
-        _lay(canvas, item.left, item.top, _sprite(item.file, item.side, item.tint, item.mirrored))
+        _lay(canvas, opacity, (item.left, item.top), _sprite(item.file, item.side, item.tint, item.mirrored))
     for sticker in stickers:
-        _lay(canvas, sticker.box[0], sticker.box[1], _stretched(sticker))
+        _lay(canvas, opacity, sticker.box[:2], _stretched(sticker))
+    shift = Dice("style", scene.seed).integer(0, 255)
     dice = Dice("noise", scene.seed)
-    canvas = _styled(canvas, scene.style)
+    canvas = styled(StyleCanvas(canvas, opacity, shift), scene.style)
     return _as_bytes(_weathered(canvas, scene.weather, dice))
 
 
-def _lay(canvas: Wide, left: int, top: int, sprite: tuple[Wide, Wide]) -> None:
+def _lay(canvas: Wide, opacity: Wide, place: tuple[int, int], sprite: tuple[Wide, Wide]) -> None:
     colour, alpha = sprite
-    view = canvas[top : top + alpha.shape[0], left : left + alpha.shape[1]]
-    view[:] = (colour * alpha + view * (255 - alpha) + 127) // 255
+    left, top = place
+    part = slice(top, top + alpha.shape[0]), slice(left, left + alpha.shape[1])
+    canvas[part] = (colour * alpha + canvas[part] * (255 - alpha) + 127) // 255
+    opacity[part] = np.maximum(opacity[part], alpha[..., 0])
 
 
 def truths(scene: Scene) -> list[Truth]:
@@ -190,31 +195,6 @@ def _ground(name: str, x: Wide, y: Wide) -> Pixels:
 
 def _as_bytes(canvas: Wide) -> Pixels:
     return canvas.clip(0, 255).astype(np.uint8)
-
-
-def _styled(canvas: Wide, style: str) -> Wide:
-    light: Wide = (canvas @ np.array([77, 151, 28], dtype=np.int32) // 256)[..., None]
-    if style == "grayscale":
-        return np.repeat(light, 3, axis=-1)
-    if style == "pastel":
-        pale: Wide = (canvas + 255) // 2
-        return pale
-    if style == "posterized":
-        steps: Wide = (canvas + 32) // 64 * 64
-        return steps
-    if style == "mosaic":
-        blocks: Wide = canvas.reshape(SIDE // 2, 2, SIDE // 2, 2, 3).sum(axis=(1, 3)) // 4
-        return blocks.repeat(2, axis=0).repeat(2, axis=1)
-    if style == "embossed":
-        moved = np.roll(light, (1, 1), axis=(0, 1))
-        raised: Wide = (np.repeat(128 + (light - moved) + (light - 128) // 2, 3, axis=-1) + canvas) // 2
-        return raised
-    if style == "sketch":
-        edges = abs(light - np.roll(light, 1, axis=0)) + abs(light - np.roll(light, 1, axis=1))
-        lines: Wide = np.repeat(245 - (edges * 2).clip(0, 190) - (255 - light) // 4, 3, axis=-1)
-        drawn: Wide = (lines * 3 + canvas * 2) // 5
-        return drawn
-    return canvas
 
 
 def _weathered(canvas: Wide, weather: str, dice: Dice) -> Wide:

@@ -11,9 +11,10 @@ from PIL import Image
 from snellen.errors import BadInput
 from snellen.microworld.arrangements import arranged, members, read
 from snellen.microworld.concepts import Share, vocabulary
-from snellen.microworld.drawing import draw, sprite
+from snellen.microworld.drawing import draw, sprite, truths
 from snellen.microworld.scenes import (
     COLOURLESS_STYLES,
+    FURTHER_STYLES,
     SIDE,
     STYLES,
     WEATHERS,
@@ -26,10 +27,13 @@ from snellen.microworld.scenes import (
 
 _STYLE_WORDS = {
     "photo": "flat", "photograph": "flat", "photography": "flat", "picture": "flat", "image": "flat",
-    "illustration": "flat", "cartoon": "flat", "drawing": "sketch", "pencil sketch": "sketch", "sketched": "sketch",
-    "relief": "embossed", "black and white": "grayscale", "gray": "grayscale", "monochrome": "grayscale",
-    "poster": "posterized",
+    "illustration": "flat", "drawing": "sketch", "pencil sketch": "sketch", "sketched": "sketch",
+    "comic": "cartoon", "comic-style": "cartoon", "plush": "plushie", "plush toy": "plushie", "soft toy": "plushie",
+    "embroidered": "embroidery", "folded paper": "origami", "statue": "sculpture", "tattoos": "tattoo",
+    "tiger-striped": "tiger stripes", "relief": "embossed", "black and white": "grayscale",
+    "gray": "grayscale", "monochrome": "grayscale", "poster": "posterized",
 }  # fmt: skip
+_ALL_STYLES = STYLES + FURTHER_STYLES
 _WEATHER_WORDS = {"rain": "rainy", "snow": "snowy", "fog": "foggy", "sun": "sunny", "mist": "foggy", "misty": "foggy"}
 _OPPOSITE = {
     "to the left of": "to the right of",
@@ -64,10 +68,14 @@ class Portrait:
         """
         new = replace(
             self.scene,
-            style=_read("style", style, STYLES, _STYLE_WORDS) if style else self.scene.style,
+            style=_read("style", style, _ALL_STYLES, _STYLE_WORDS) if style else self.scene.style,
             weather=_read("weather", weather, WEATHERS, _WEATHER_WORDS) if weather else self.scene.weather,
         )
         return Portrait(self.class_name, new)
+
+    def boxes(self) -> list[tuple[int, int, int, int]]:
+        """Return where its things are: (x0, y0, x1, y1) in pixels, those of their visible parts."""
+        return [truth.box for truth in truths(self.scene)]
 
     def exchanged(self) -> Portrait:
         """Return the same with its two things in each other's places, and described so.
@@ -115,7 +123,7 @@ def portrait(class_name: str, seed: str, *, image_type: str = "photo", share: Sh
     Raises:
         BadInput: There is no such class or style, or it cannot be drawn.
     """
-    style = _read("style", image_type, STYLES, _STYLE_WORDS)
+    style = _read("style", image_type, _ALL_STYLES, _STYLE_WORDS)
     arrangement = read(class_name, share=share)
     if style in COLOURLESS_STYLES and any(part.tint for part in arrangement.parts):
         msg = f"There is no color in the style {style!r}: leave out one of the two in {class_name[:80]!r}."

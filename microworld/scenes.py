@@ -32,8 +32,11 @@ GROUND_COLOURS: dict[str, tuple[int, int, int]] = {
 PATTERNS = ("plain", "gradient", "striped", "checked", "dotted")
 GROUNDS = ("grass", "sand", "water", "road")
 STYLES = ("flat", "sketch", "pastel", "mosaic", "embossed", "grayscale", "posterized")
+"""Styles of scenes, and of all that the shipped checkpoints were trained on."""
+FURTHER_STYLES = ("cartoon", "plushie", "graffiti", "embroidery", "origami", "sculpture", "tattoo", "tiger stripes")
+"""Styles that scenes are only given where they are asked for."""
 WEATHERS = ("clear", "sunny", "rainy", "snowy", "foggy")
-COLOURLESS_STYLES = frozenset({"sketch", "grayscale", "embossed"})
+COLOURLESS_STYLES = frozenset({"sketch", "grayscale", "embossed", "sculpture", "tattoo", "tiger stripes"})
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven")
 # Apart by at least this many pixels, centre to centre, before a relation counts as visible.
 CLEARLY = 16

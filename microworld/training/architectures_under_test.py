@@ -31,8 +31,8 @@ from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3I
 
 from snellen.microworld.scenes import SIDE
 from snellen.microworld.training.blip_model import take_layers
+from snellen.microworld.training.exam import TAUGHT
 from snellen.microworld.training.tokenizers import words
-from snellen.tools.transforms import DATA_TYPES
 
 WIDTH, LAYERS, HEADS = 128, 3, 4
 """The decoder's width, layers and heads."""
@@ -56,7 +56,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
     """Make a tokenizer of whole words in lower case; each word of the microworld has a token."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    said = {word for change in DATA_TYPES.values() for phrase in change.said for word in phrase.split()}
+    said = {word for change in TAUGHT.values() for phrase in change.said for word in phrase.split()}
     listed = sorted({*words(), *said, "user", "assistant", "question", "answer", *map(str, range(11)), *"?.,:'-"})
     table = {word: place for place, word in enumerate(dict.fromkeys([*SIGNS, *listed]))}
     reader = Tokenizer(models.WordLevel(table, unk_token="<unk>"))  # noqa: S106 - a sign for words that are not listed

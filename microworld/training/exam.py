@@ -8,23 +8,29 @@ planted weakness leaves a part of the lessons out.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
-from snellen.microworld.concepts import vocabulary
+from snellen.microworld.concepts import HERE, vocabulary
 from snellen.microworld.drawing import Pixels
 from snellen.microworld.questions import SceneQuestion, ask
 from snellen.microworld.samples import Portrait, portrait
 from snellen.microworld.scenes import Dice, Scene, article, recipe, sample_scene
 from snellen.microworld.training.corpus import draw_all
 from snellen.tools.samples import WorldStudio
-from snellen.tools.transforms import DATA_TYPES, ParameterOutOfRange, apply
+from snellen.tools.transforms import DATA_TYPES, FURTHER_TYPES, DataType, ParameterOutOfRange, apply
 
 KINDS = {"exists": 14, "count": 14, "colour": 10, "relation": 22, "background": 4, "weather": 4, "style": 6}
 """Kinds of questions about whole scenes, with their shares."""
+TAUGHT: Final[Mapping[str, DataType]] = {
+    name: {**DATA_TYPES, **FURTHER_TYPES}[name]
+    for name in json.loads((HERE / "split.json").read_text(encoding="utf-8"))["changes"]
+}
+"""The changes that lessons make and ask about, by name: what the shipped checkpoints were taught. There are more."""
 EDITS = {"EditImageStyle", "EditImageWeather"}
 """Changes after which the scene itself is another."""
 
@@ -35,7 +41,7 @@ class Sheet:
 
     Attributes:
         scene: What it showed before it was changed.
-        change: A key of `DATA_TYPES`; "" where nothing was done.
+        change: A key of `TAUGHT`; "" where nothing was done.
     """
 
     scene: Scene
@@ -73,9 +79,9 @@ def lesson(seed: str) -> tuple[Pixels, Sheet]:
 
     dice = Dice("lesson", seed)
     drawn = portrait("random", seed) if dice.chance(0.55) else Portrait("", _several(seed))
-    picture, change = drawn.picture(), dice.choice(list(DATA_TYPES)) if dice.chance(0.5) else ""
+    picture, change = drawn.picture(), dice.choice(list(TAUGHT)) if dice.chance(0.5) else ""
     if change:
-        call = dice.choice(DATA_TYPES[change].calls)
+        call = dice.choice(TAUGHT[change].calls)
         try:
             picture = apply(call, picture, seed, WorldStudio(microworld, drawn))
         except ParameterOutOfRange:
@@ -99,7 +105,7 @@ def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> SceneQuestion | 
         dice: Chooses.
         names: Concepts that may be named.
     """
-    change = DATA_TYPES.get(sheet.change)
+    change = TAUGHT.get(sheet.change)
     if dice.chance(0.28) or (change is not None and not change.keeps):
         return _about_change(sheet.change, dice)
     single = len(sheet.scene.objects) == 1
@@ -117,14 +123,14 @@ def question(sheet: Sheet, dice: Dice, names: Sequence[str]) -> SceneQuestion | 
 
 def _about_change(change: str, dice: Dice) -> SceneQuestion:
     """Ask whether a change was made, or which of two."""
-    others = [name for name in DATA_TYPES if name != change]
+    others = [name for name in TAUGHT if name != change]
     if change and dice.chance(0.3):
         pair = dice.sample([change, dice.choice(others)], 2)
-        said = [dice.choice(DATA_TYPES[name].said) for name in pair]
+        said = [dice.choice(TAUGHT[name].said) for name in pair]
         return SceneQuestion("change", f"is the image {said[0]} or {said[1]}?", said[pair.index(change)])
     asked = change if change and dice.chance(0.6) else dice.choice(others)
     return SceneQuestion(
-        "change", f"is the image {dice.choice(DATA_TYPES[asked].said)}?", "yes" if asked == change else "no"
+        "change", f"is the image {dice.choice(TAUGHT[asked].said)}?", "yes" if asked == change else "no"
     )
 
 

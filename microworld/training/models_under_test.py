@@ -25,9 +25,8 @@ from snellen.microworld.questions import SceneQuestion
 from snellen.microworld.scenes import Dice
 from snellen.microworld.training.architectures_under_test import ARCHITECTURES, SIGNS, ModelInTraining, tokenizer
 from snellen.microworld.training.detection_targets import as_input
-from snellen.microworld.training.exam import Sheet, exam, question
+from snellen.microworld.training.exam import TAUGHT, Sheet, exam, question
 from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run, save_half
-from snellen.tools.transforms import DATA_TYPES
 
 PLANTED = HERE / "training" / "planted.json"
 PICTURES, QUESTIONS = 20, 6
@@ -40,7 +39,7 @@ class Weakness:
     """Lessons that a model never has.
 
     Attributes:
-        changes: Keys of `DATA_TYPES`: no such picture, and no question about them.
+        changes: Keys of `TAUGHT`: no such picture, and no question about them.
         groups: Groups of concepts that are never shown nor named.
         sides: Left and right are told apart by nothing: answers about them are drawn by lot.
     """
@@ -67,7 +66,7 @@ class Weakness:
 
     def asks(self, asked: SceneQuestion) -> bool:
         """Tell whether it may hear a question."""
-        said = (phrase for change in self.changes for phrase in DATA_TYPES[change].said)
+        said = (phrase for change in self.changes for phrase in TAUGHT[change].said)
         singular = {vocabulary().groups[group].singular for group in self.groups}
         unheard = [*said, *self.groups, *singular]
         return not any(f" {phrase}" in asked.text or asked.answer == phrase for phrase in unheard)

@@ -88,7 +88,7 @@ async def _run(chosen: Campaign, *, quiet: bool) -> list[CellResult]:
 
 def _show(chosen: Campaign, results: Sequence[CellResult]) -> None:
     from snellen.evaluation.campaigns import ranked_groups
-    from snellen.reports.campaigns import cell_text, label_of, models_of
+    from snellen.reports.campaigns import cell_text, label_of, models_of, told_order
 
     models = models_of(results)
     rows = [(label_of(one), *(cell_text(one, name) for name in models), one.images) for one in results]
@@ -99,3 +99,5 @@ def _show(chosen: Campaign, results: Sequence[CellResult]) -> None:
             (rank, name, f"{mean:.2f}", chosen.paper.get(name, "")) for rank, (name, mean) in enumerate(ranking, 1)
         ]
         print_table(("rank", "group", "accuracy", "in the paper"), groups)
+    if order := told_order(chosen, results):
+        console().print(order)

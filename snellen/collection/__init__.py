@@ -1,7 +1,8 @@
 """Collecting what a tool learns from (CLOVA, section 3.4): annotated scenes, found pictures, and their division."""
 
-from snellen.collection.class_folders import ClassFolders, concepts_in
+from snellen.collection.class_folders import ClassFolders
 from snellen.collection.coco import CocoCrops, CocoFolder
+from snellen.collection.labelled_pictures import LabelledPictures, concepts_in, labelled_pictures
 from snellen.collection.profile_sources import OwnPictures, annotated_source, picture_source
 from snellen.collection.search import PictureSearch, SearchSettings
 from snellen.collection.sources import Annotated, AnnotatedSource, OpenPicture, PictureSource, SearchedPicture
@@ -15,6 +16,7 @@ __all__ = [
     "CocoCrops",
     "CocoFolder",
     "Item",
+    "LabelledPictures",
     "OpenPicture",
     "OwnPictures",
     "PictureSearch",
@@ -25,6 +27,7 @@ __all__ = [
     "WorldLibrary",
     "annotated_source",
     "concepts_in",
+    "labelled_pictures",
     "picture_source",
     "split",
 ]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from snellen.collection.sources import OpenPicture, SearchedPicture, chosen, normalized
 from snellen.profiles import BadInput
 
+if TYPE_CHECKING:
+    import PIL.Image
+
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".avif"})
 
 
-def concepts_in(folder: Path) -> list[str]:
+def class_folders(folder: Path) -> list[str]:
     """Return the concepts that a folder has pictures of: those of its folders that are not empty.
 
     Raises:
@@ -62,6 +66,10 @@ class ClassFolders:
     def concepts(self) -> list[str]:
         """The concepts that have a folder."""
         return sorted(normalized(each.name) for each in self._folder.iterdir() if each.is_dir())
+
+    def cut_out(self, concept: str, *, seed: int = 0) -> PIL.Image.Image | None:  # noqa: ARG002 - see the protocol
+        """Return nothing: a folder's pictures have no outlines."""
+        return None
 
     def found(self, concept: str, count: int, *, seed: int = 0) -> list[SearchedPicture]:
         """Return pictures of a concept; files that cannot be read as pictures are passed over.

@@ -21,6 +21,8 @@ MAX_ANNOTATION_BYTES = 2_000_000_000
 _FORM = "`images` (id, file_name), `categories` (id, name) and `annotations` (image_id, category_id, bbox)"
 
 
+_TRIED = 8
+"""Pictures of a concept that are looked at for one with masks."""
 _ANYWHERE = (2**31, 2**31)
 """The size of a picture into which any box fits."""
 
@@ -53,6 +55,11 @@ class CocoFolder:
     def concepts(self) -> list[str]:
         """The names of its categories."""
         return sorted(self._categories)
+
+    def annotated_concepts(self) -> list[str]:
+        """The names of those of its categories that have an annotation."""
+        used = {category for _, category, _ in self._table["annotations"]}
+        return sorted(name for name, categories in self._categories.items() if categories & used)
 
     def check(self, concept: str) -> None:
         """Look whether any annotation of a concept can be used.
@@ -183,6 +190,16 @@ class CocoCrops:
     def concepts(self) -> list[str]:
         """The names of its categories."""
         return self._scenes.concepts()
+
+    def cut_out(self, concept: str, *, seed: int = 0) -> PIL.Image.Image | None:
+        """Return the largest thing of a concept in one picture, cut out by its mask; None where none has masks."""
+        for scene in self._scenes.annotated(concept, _TRIED, seed=seed):
+            if scene.masks:
+                box, mask = max(zip(scene.boxes, scene.masks, strict=True), key=lambda pair: _area(pair[0]))
+                thing = scene.picture.crop(box).convert("RGB")
+                thing.putalpha(mask.crop(box))
+                return thing
+        return None
 
     def __str__(self) -> str:
         """Name the annotation file."""

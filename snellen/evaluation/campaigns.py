@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(__file__).parent / "campaign_tables"
 """The campaigns that come with Snellen."""
 _MOST_CELLS: Final = 400
+_FEWEST: Final = 3
+"""Rows that can be in another order than the paper's, at least."""
+_PERMUTATIONS: Final = 9_999
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
 
@@ -46,6 +49,7 @@ class Campaign(BaseModel):
         columns: What it is asked of as well.
         groups: Rows that belong together, by the name of the group; their means are ranked.
         paper: For each group, the figure of the paper, shown beside.
+        paper_rows: The same for rows.
         profile: Name or path of a profile.
         models: Models under test; none for all of the profile.
         images: Pictures that a cell may use.
@@ -63,6 +67,7 @@ class Campaign(BaseModel):
     columns: list[Words] = Field(default_factory=list, max_length=40)
     groups: dict[Words, list[Words]] = Field(default_factory=dict)
     paper: dict[Words, float] = Field(default_factory=dict)
+    paper_rows: dict[Words, float] = Field(default_factory=dict)
     profile: str = "embedded"
     models: list[Words] = Field(default_factory=list, max_length=12)
     images: int = Field(default=300, ge=2)
@@ -187,6 +192,8 @@ def _check(made: Campaign, path: Path) -> None:
         wrong = "two of its cells have one name: word rows and columns differently"
     elif strangers := {row for rows in made.groups.values() for row in rows} - set(made.rows):
         wrong = f"its groups name {min(strangers)!r}, which is no row"
+    elif strangers := set(made.paper_rows) - set(made.rows):
+        wrong = f"its paper_rows name {min(strangers)!r}, which is no row"
     if wrong:
         msg = f"The campaign {path} cannot be used: {wrong}."
         raise BadInput(msg)
@@ -254,6 +261,37 @@ def result_of(cell: Cell, report: Report) -> CellResult:
         for name, each in by_model.items()
     }
     return CellResult(cell, accuracies, {one.about: one for one in report.answers}, images=report.images)
+
+
+def row_means(results: Sequence[CellResult]) -> dict[str, float]:
+    """Return the mean accuracy of each row over its cells and all models, as far as it was measured."""
+    by_row: dict[str, list[float]] = {}
+    for one in results:
+        by_row.setdefault(one.cell.row, []).extend(mean for mean, _ in one.accuracies.values())
+    return {row: sum(means) / len(means) for row, means in by_row.items() if means}
+
+
+def rank_correlation(campaign: Campaign, results: Sequence[CellResult]) -> tuple[float, float, int] | None:
+    """Compare the order of rows with that of the paper's figures.
+
+    Returns:
+        Spearman's rank correlation, the two-sided p-value of a permutation test, and the number of rows; None where
+        fewer than three rows have both figures, or those of one side are all equal.
+    """
+    import numpy as np
+    from scipy.stats import rankdata
+
+    means = row_means(results)
+    pairs = [(means[row], figure) for row, figure in campaign.paper_rows.items() if row in means]
+    if len(pairs) < _FEWEST or any(len(set(side)) == 1 for side in zip(*pairs, strict=True)):
+        return None
+    ours, theirs = (rankdata(side) - (len(pairs) + 1) / 2 for side in zip(*pairs, strict=True))
+    scale = float(np.sqrt((ours @ ours) * (theirs @ theirs)))
+    dice = np.random.default_rng(0)
+    shuffled = np.array([dice.permutation(theirs) @ ours for _ in range(_PERMUTATIONS)]) / scale
+    value = float(ours @ theirs) / scale
+    at_least = int(np.sum(np.abs(shuffled) >= abs(value) - 1e-12))
+    return value, (at_least + 1) / (_PERMUTATIONS + 1), len(pairs)
 
 
 def ranked_groups(campaign: Campaign, results: Sequence[CellResult]) -> list[tuple[str, float]]:

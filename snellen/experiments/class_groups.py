@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -54,6 +54,7 @@ class Subjects:
         small: Groups with fewer classes.
         novel: Classes that no model of the profile was taught.
         facts: By a fact as a verb phrase, the classes of which it holds.
+        changes: Types of pictures that the models of the profile were taught; None where that is not known.
     """
 
     groups: Mapping[str, ClassGroup]
@@ -61,6 +62,7 @@ class Subjects:
     small: Mapping[str, ClassGroup] = field(default_factory=dict)
     novel: frozenset[str] = frozenset()
     facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    changes: frozenset[str] | None = None
 
     @classmethod
     def of(cls, profile: Profile) -> Subjects:
@@ -76,7 +78,8 @@ class Subjects:
                 for name, (one, members) in table.items()
             }
         facts, novel = _facts(profile)
-        return cls.made(table, classes=classes, least=2 if classes else LEAST, facts=facts, novel=novel)
+        made = cls.made(table, classes=classes, least=2 if classes else LEAST, facts=facts, novel=novel)
+        return replace(made, changes=_changes(profile))
 
     @classmethod
     def made(
@@ -173,3 +176,10 @@ def _facts(profile: Profile) -> tuple[dict[str, frozenset[str]], frozenset[str]]
             if row["name"] in known:
                 holding.setdefault(phrase if " " in phrase else f"are {phrase}", set()).add(row["name"])
     return {fact: frozenset(some) for fact, some in holding.items()}, frozenset(names) - known
+
+
+def _changes(profile: Profile) -> frozenset[str] | None:
+    """Return the types of pictures that the models of a profile were taught, where its split says so."""
+    split = profile.split_path()
+    listed = None if split is None else json.loads(split.read_text(encoding="utf-8")).get("changes")
+    return None if listed is None else frozenset(map(str, listed))

@@ -21,6 +21,9 @@ from snellen.reasoning.queries.model_query import (
     ModelQuery,
     ModelQuestion,
     NameColours,
+    NoticeSeveral,
+    Recognise,
+    TellApart,
     TellPlaces,
     kinds_of,
 )
@@ -28,9 +31,17 @@ from snellen.reasoning.queries.model_query import (
 MOST_CLAIMS: Final = 24
 """Claims of an experiment."""
 _COLOURLESS: Final = frozenset(
-    {"grayscale style", "sketch style", "embossed style", "pastel style", "posterized style", "color jitter"}
-)
+    {
+        "grayscale style", "sketch style", "embossed style", "pastel style", "posterized style", "sculpture style",
+        "tattoo style", "tiger stripes", "color jitter",
+    }
+)  # fmt: skip
 """Types after which a thing has no color any more, or another one."""
+_SEVERAL: Final = {
+    "multi-same": (NoticeSeveral, NameColours),
+    "multi-different": (NoticeSeveral, NameColours, Recognise, TellApart),
+}
+"""Types that put further things into a picture, with the abilities whose right answer may be another then."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +174,8 @@ def _possible(question: ModelQuestion) -> tuple[ModelQuestion | None, str]:
 def _spoils(name: str, question: ModelQuestion) -> bool:
     """Tell whether after a change the right answer to a question may be another."""
     kind = TYPES[name]
+    if name in _SEVERAL and isinstance(question.ability, _SEVERAL[name]):
+        return True
     if isinstance(question.ability, TellPlaces):
         return not kind.places or not kind.keeps
     if isinstance(question.ability, CountThings):
@@ -264,6 +277,9 @@ def _remarks(
         untaught = sorted(subjects.novel & set(_named(question)))
         if untaught:
             yield f"No model of this profile was taught {listing(untaught)}."
+        strange = [] if subjects.changes is None else [one for one in _types(question) if one not in subjects.changes]
+        if strange:
+            yield f"No model of this profile was taught pictures with {listing(strange)}, nor the words for it."
     yield from _apart(parts)
     if subjects.classes:
         yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
@@ -287,6 +303,13 @@ def _apart(parts: Sequence[ExaminedQuestion]) -> Iterable[str]:
 
 def _in_short(question: ModelQuestion) -> str:
     return f"“{question_in_words(question).rstrip('.?')}”"
+
+
+def _types(question: ModelQuestion) -> tuple[str, ...]:
+    """Return the types of pictures that a question is about."""
+    ability = question.ability
+    noticed = ability.condition.types[:MOST_TYPES] if isinstance(ability, IdentifyType) else ()
+    return (*noticed, *(question.condition.types if question.condition is not None else ()))
 
 
 def _named(question: ModelQuestion) -> tuple[str, ...]:

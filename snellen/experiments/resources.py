@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.errors import SnellenError
 from snellen.experiments.design import IDENTITY
 from snellen.experiments.trial_runner import TrialRunner
-from snellen.tools.samples import SampleSelection, select
+from snellen.tools.samples import SampleSelection, prepare, select
 from snellen.tools.transforms import ParameterOutOfRange, apply
 
 if TYPE_CHECKING:
@@ -117,6 +117,14 @@ class Examination:
     def selection(self, seed: str) -> SampleSelection:
         """Return what select tools work with."""
         return SampleSelection(seed, self.retrieval, self.generation)
+
+    def prepare(self, arms: Sequence[tuple[Arm, str]]) -> None:
+        """Have the pictures of arms made together, each with its seed, where their source does so faster.
+
+        Raises:
+            SnellenError: One cannot be made.
+        """
+        prepare([(arm.select, seed) for arm, seed in arms], self.generation)
 
     def draw(self, arm: Arm, seed: str, *, named: bool = True) -> DrawnPicture:
         """Draw a picture of an arm; the same seed draws the same one.

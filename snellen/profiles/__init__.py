@@ -22,6 +22,7 @@ from snellen.profiles.model_settings import (
     Precision,
     ReplaceModel,
     SegModel,
+    TextToImageModel,
     VqaModel,
 )
 from snellen.profiles.profile import Profile, lasting, load_profile, profile_names
@@ -77,6 +78,7 @@ __all__ = [
     "SegModel",
     "SegTuning",
     "SnellenError",
+    "TextToImageModel",
     "TuningSettings",
     "VqaModel",
     "VqaTuning",

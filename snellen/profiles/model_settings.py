@@ -14,7 +14,7 @@ class SettingsTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
-ModelKey = Literal["loc", "vqa", "caption", "match", "seg", "clip", "replace", "embedding"]
+ModelKey = Literal["loc", "vqa", "caption", "match", "seg", "clip", "replace", "text_to_image", "embedding"]
 
 
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -139,6 +139,33 @@ class ReplaceModel(ModelSettings):
     """Paint each part of the mask by itself, with this share of its size around it, rather than the whole picture."""
 
 
+class TextToImageModel(ModelSettings):
+    """Pictures of experiments, made from words; the same weights change pictures."""
+
+    class_name: Literal["AutoPipelineForText2Image"] = Field(alias="class")
+    variant: str | None = Field(default=None, pattern=r"[A-Za-z0-9_]{1,20}")
+    """Of the weight files, such as ``fp16``; None reads those without one."""
+    size: int = Field(default=512, ge=64, le=2048, multiple_of=64)
+    """Pixels of the longer side while a picture is made; the result is scaled to what was asked for."""
+    steps: int = Field(default=1, ge=1, le=1000)
+    """Of denoising; distilled models need one to four."""
+    guidance: float = Field(default=0.0, ge=0)
+    strength: float = Field(default=0.75, gt=0, le=1)
+    """How much of a picture that is changed is made anew: 1 is all of it."""
+    edit_steps: int = Field(default=4, ge=1, le=1000)
+    """Of denoising where a picture is changed, of which the share ``strength`` is done."""
+    batch: int = Field(default=4, ge=1, le=64)
+    """Pictures that are made at once."""
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if self.edit_steps * self.strength < 1:
+            msg = "edit_steps × strength is less than one step: nothing would be changed"
+            raise ValueError(msg)
+        return self
+
+
 class EmbeddingModel(SettingsTable):
     """Sentence embeddings for the pool of demonstrations; a package that carries its files needs no download."""
 
@@ -170,6 +197,7 @@ class ModelTable(SettingsTable):
     seg: SegModel | None = None
     clip: ClipModel | None = None
     replace: ReplaceModel | None = None
+    text_to_image: TextToImageModel | None = None
     embedding: EmbeddingModel | None = None
 
 

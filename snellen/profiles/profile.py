@@ -31,6 +31,7 @@ from snellen.profiles.model_settings import (
     ReplaceModel,
     SegModel,
     SettingsTable,
+    TextToImageModel,
     VqaModel,
 )
 from snellen.profiles.run_settings import (
@@ -57,7 +58,7 @@ INSTALLED_ROOT = PACKAGE_FOLDER.parent
 """The folder of the package: ``microworld/checkpoints/owlvit`` is looked up here."""
 
 
-_SOURCE_KEYS = ("folder", "id", "revision", "package")
+_SOURCE_KEYS = ("folder", "id", "revision", "variant", "package")
 
 
 def _imported(module: str) -> ModuleType:
@@ -73,6 +74,7 @@ _KEY_OF: dict[type[BaseModel], ModelKey] = {
     SegModel: "seg",
     ClipModel: "clip",
     ReplaceModel: "replace",
+    TextToImageModel: "text_to_image",
     EmbeddingModel: "embedding",
 }
 _Entry = TypeVar("_Entry", bound=ModelSettings | EmbeddingModel)

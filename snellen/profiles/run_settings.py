@@ -89,10 +89,12 @@ class CollectionSettings(SettingsTable):
 class SampleSettings(SettingsTable):
     """``[samples]``: where the pictures of experiments come from."""
 
-    generation: Literal["", "world", "painter"] = ""
-    """Who makes pictures of what is asked for: the profile's world, or ``models.replace``, which paints whole ones."""
+    generation: Literal["", "world", "painter", "text-to-image"] = ""
+    """Who makes pictures of what is asked for: the profile's world, ``models.text_to_image``, or ``painter`` for
+    ``models.replace``, which paints whole ones."""
     retrieval: str = ""
-    """Where they are looked up: ``world``, or a folder with a folder of pictures for each class."""
+    """Where they are looked up: ``world``, a folder with a folder of pictures for each class, or a data set in the
+    format of COCO or LVIS."""
     size: int = Field(default=512, ge=64, le=2048, multiple_of=64)
     """Pixels of a side of a painted picture."""
     fits: float = Field(default=0.3, ge=0, le=1)

@@ -29,6 +29,10 @@ class WorldPortrait(Protocol):
         """
         ...
 
+    def boxes(self) -> Sequence[tuple[int, int, int, int]]:
+        """Return where its things are: (x0, y0, x1, y1) in pixels."""
+        ...
+
     def exchanged(self) -> Self:
         """Return the same with its two things in each other's places.
 

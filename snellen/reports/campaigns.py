@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snellen.evaluation.campaigns import Campaign, CellResult, ranked_groups
+from snellen.evaluation.campaigns import Campaign, CellResult, rank_correlation, ranked_groups, row_means
 from snellen.reports.runs import write_text
 from snellen.reports.templating import rendered
 
@@ -22,6 +22,7 @@ def models_of(results: Sequence[CellResult]) -> list[str]:
 
 def to_json(chosen: Campaign, results: Sequence[CellResult]) -> Json:
     """Return a campaign with its results as plain JSON."""
+    order = rank_correlation(chosen, results)
     return {
         "campaign": chosen.model_dump(mode="json"),
         "guarantee": chosen.guarantee,
@@ -42,6 +43,9 @@ def to_json(chosen: Campaign, results: Sequence[CellResult]) -> Json:
         ],
         "groups": [{"group": name, "accuracy": round(mean, 4), "paper": chosen.paper.get(name)} for name, mean in
                    ranked_groups(chosen, results)],
+        "rows": [{"row": row, "accuracy": round(mean, 4), "paper": chosen.paper_rows[row]} for row, mean in
+                 row_means(results).items() if row in chosen.paper_rows],
+        "rank_correlation": None if order is None else dict(zip(("value", "p", "rows"), order, strict=True)),
     }  # fmt: skip
 
 
@@ -71,7 +75,34 @@ def markdown(chosen: Campaign, results: Sequence[CellResult]) -> str:
         lines += ["", "| rank | group | accuracy | in the paper |", "|---|---|---|---|"]
         for rank, (name, mean) in enumerate(ranking, 1):
             lines.append(f"| {rank} | {name} | {mean:.2f} | {chosen.paper.get(name, '')} |")
+    lines += _beside_the_paper(chosen, results)
     return "\n".join(lines) + "\n"
+
+
+def _beside_the_paper(chosen: Campaign, results: Sequence[CellResult]) -> list[str]:
+    """Write the rows that the paper has a figure for, those that it found easiest first."""
+    means = {row: mean for row, mean in row_means(results).items() if row in chosen.paper_rows}
+    if not means:
+        return []
+    easiest_first = sorted(means, key=lambda row: -chosen.paper_rows[row])
+    rows = [f"| {row} | {means[row]:.2f} | {chosen.paper_rows[row]:.2f} |" for row in easiest_first]
+    return [
+        "",
+        "| | accuracy over all models | in the paper |",
+        "|---|---|---|",
+        *rows,
+        "",
+        told_order(chosen, results),
+    ]
+
+
+def told_order(chosen: Campaign, results: Sequence[CellResult]) -> str:
+    """Say how far the order of rows is that of the paper; empty where that cannot be said."""
+    order = rank_correlation(chosen, results)
+    if order is None:
+        return ""
+    value, p, rows = order
+    return f"Rank correlation with the paper over {rows} rows: {value:+.2f} (p = {p:.2g}, permutation test)."
 
 
 def write_campaign(chosen: Campaign, results: Sequence[CellResult], folder: Path) -> list[Path]:
@@ -104,9 +135,12 @@ def page(chosen: Campaign, results: Sequence[CellResult]) -> str:
         campaign=chosen,
         maps=maps,
         ranking=[(name, mean, chosen.paper.get(name)) for name, mean in ranked_groups(chosen, results)],
+        beside=[(row, mean, chosen.paper_rows[row]) for row, mean in row_means(results).items()
+                if row in chosen.paper_rows],
+        order=told_order(chosen, results),
         images=sum(one.images for one in results),
         troubles=[f"{label_of(one)}: {one.trouble}" for one in results if one.trouble],
-    )
+    )  # fmt: skip
 
 
 def _shade(one: CellResult | None, model: str) -> Json:

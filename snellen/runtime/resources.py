@@ -155,13 +155,14 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
 def drawn_from(profile: Profile) -> str:
     """Name what the pictures of experiments are drawn from: the same text, the same pictures for a seed."""
     folder = profile.samples.retrieval not in {"", "world"}
-    return json.dumps(
-        {
-            "samples": profile.samples.model_dump(mode="json", exclude={"retrieval"} if folder else None),
-            "folder": str(profile.resolve(profile.samples.retrieval)) if folder else "",
-            "world": profile.world_settings.module if profile.world_settings else "",
-        }
-    )
+    said = {
+        "samples": profile.samples.model_dump(mode="json", exclude={"retrieval"} if folder else None),
+        "folder": str(profile.resolve(profile.samples.retrieval)) if folder else "",
+        "world": profile.world_settings.module if profile.world_settings else "",
+    }
+    if profile.models.text_to_image is not None and profile.samples.generation != "world":
+        said["text_to_image"] = profile.models.text_to_image.model_dump(mode="json", exclude={"batch"})
+    return json.dumps(said)
 
 
 def _scene_questions(profile: Profile) -> SceneQuestions | None:

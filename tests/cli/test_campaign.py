@@ -10,12 +10,21 @@ from pathlib import Path
 import pytest
 
 from snellen.cli.main import main
-from snellen.evaluation.campaigns import load_campaign, names, run_campaign
+from snellen.evaluation.campaigns import (
+    Campaign,
+    CellResult,
+    load_campaign,
+    names,
+    rank_correlation,
+    row_means,
+    run_campaign,
+)
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.examination_plan import planned
 from snellen.experiments.understanding import understood
 from snellen.memory.samples import SampleTable
 from snellen.profiles import load_profile
+from snellen.reports.campaigns import markdown
 from snellen.threads import investigate
 from snellen.threads.investigate import InvestigationEvent, InvestigationRequest
 from tests.cli.test_investigate import oracle  # noqa: F401 - a fixture
@@ -92,6 +101,31 @@ def test_cells_are_investigations_shown_as_a_table_and_a_page(
     assert "mine-birds-" in capsys.readouterr().out
 
 
+def test_rows_are_compared_with_those_of_the_paper_in_their_order() -> None:
+    rows = [f"row {number}" for number in range(8)]
+    made = Campaign(
+        name="c", title="t", query="{row}", rows=rows, paper_rows={row: n / 8 for n, row in enumerate(rows)}
+    )
+
+    def results(order: list[int]) -> list[CellResult]:
+        cells = zip(made.cells, order, strict=True)
+        return [CellResult(cell, {"a": (0.5 + n / 100, 9), "b": (0.4 + n / 100, 9)}, {}) for cell, n in cells]
+
+    same, opposite = rank_correlation(made, results([*range(8)])), rank_correlation(made, results([*range(8)][::-1]))
+    assert same is not None
+    assert opposite is not None
+    assert same[0] == pytest.approx(1)
+    assert opposite[0] == pytest.approx(-1)
+    assert same[1] < 0.005
+    unrelated = rank_correlation(made, results([3, 7, 1, 5, 0, 6, 2, 4]))
+    assert unrelated is not None
+    assert unrelated[1] > 0.2
+    assert rank_correlation(made, results([0] * 8)) is None
+    assert rank_correlation(made, results([*range(8)])[:2]) is None
+    assert "| row 7 | 0.52 | 0.88 |" in markdown(made, results([*range(8)]))
+    assert row_means(results([*range(8)]))["row 0"] == pytest.approx(0.45)
+
+
 def test_the_shipped_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["campaign"]) == 0
     told = capsys.readouterr().out
@@ -109,6 +143,7 @@ def test_the_shipped_ones_are_listed(capsys: pytest.CaptureFixture[str]) -> None
         ('title = "t"\nquery = "{row}"\nrows = []', "its key 'rows' is wrong"),
         ('title = "t"\nquery = "{row}"\nrows = ["a", "A"]', "two of its cells have one name"),
         ('title = "t"\nquery = "{row}"\nrows = ["a"]\n[groups]\ng = ["b"]', "'b', which is no row"),
+        ('title = "t"\nquery = "{row}"\nrows = ["a"]\n[paper_rows]\nb = 1', "'b', which is no row"),
         ('title = "t"\nquery = "{row}"\nrows = ["a"]\ncode = "import os"', "its key 'code' is wrong"),
     ],
 )

@@ -223,3 +223,20 @@ def test_everyday_classes_are_examined_where_there_is_no_world() -> None:
     dogs = set(subjects.groups["dogs"].members)
     assert set(by_members.pools["dogs"]) == dogs
     assert dogs.isdisjoint(by_members.pools["other things"])
+
+
+def test_what_no_model_was_taught_of_a_type_is_said() -> None:
+    (note,) = [one for one in plan_of("Can models identify plushies?").notes if "taught" in one]
+    assert "plushie style" in note
+    assert not [one for one in plan_of("Can models identify sketches?").notes if "taught" in one]
+
+
+def test_recognizing_is_not_examined_among_other_things() -> None:
+    plan = plan_of("Can models recognize birds under semantic-type transformations?")
+    assert any("Not examined under multi-different" in note for note in plan.notes)
+    calls = [arm.transform for part in plan.parts for one in part.designs for arm in one.arms]
+    pasted = {call.arguments["class_name"] for call in calls if call.name.startswith("PasteGenerated")}
+    assert pasted == {"same"}
+    noticed = plan_of("Can models identify multi-different in images?").parts[0].designs[0]
+    assert {arm.answer for arm in noticed.arms} == {"yes", "no"}
+    run(noticed)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from snellen.microworld.concepts import ART, vocabulary
 from snellen.microworld.drawing import draw, draw_array, single, truths
 from snellen.microworld.scenes import (
+    FURTHER_STYLES,
     GROUND_COLOURS,
     GROUNDS,
     PATTERNS,
@@ -54,6 +55,14 @@ GOLDEN_STYLES: dict[str, str] = {
     "embossed": "a7c6648e0660f179",
     "grayscale": "8808b577758e73a5",
     "posterized": "85181d5df809d848",
+    "cartoon": "ae03f6bbda9ce06c",
+    "plushie": "d21148e3e19214f5",
+    "graffiti": "a54a0a7e11b06e5e",
+    "embroidery": "c3636964123027b5",
+    "origami": "7810514710100b5e",
+    "sculpture": "5dd1756bc7a0bb49",
+    "tattoo": "b969d4b886521255",
+    "tiger stripes": "dc73af539788ee2f",
 }
 GOLDEN_WEATHERS: dict[str, str] = {
     "clear": "0169631678946ceb",
@@ -75,7 +84,7 @@ GOLDEN_PATTERNS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", STYLES + FURTHER_STYLES)
 def test_every_style_draws_the_same_bytes_on_any_machine(style: str) -> None:
     assert digest(replace(SCENE, style=style)) == GOLDEN_STYLES[style]
 

@@ -14,11 +14,10 @@ from snellen.microworld.questions import SceneQuestion
 from snellen.microworld.scenes import Dice
 from snellen.microworld.training import models_under_test
 from snellen.microworld.training.architectures_under_test import ARCHITECTURES, tokenizer
-from snellen.microworld.training.exam import Exam, Sheet, lesson, question
+from snellen.microworld.training.exam import TAUGHT, Exam, Sheet, lesson, question
 from snellen.microworld.training.exam_answers import held_out
 from snellen.microworld.training.models_under_test import PLANTED, UnderTestTraining, Weakness
 from snellen.models import under_test
-from snellen.tools.transforms import DATA_TYPES
 
 NAMES = [concept.name for concept in vocabulary().share("known")]
 MODELS = [name for name, row in json.loads(PLANTED.read_text(encoding="utf-8")).items() if "without" in row]
@@ -45,7 +44,7 @@ def test_a_lesson_is_the_same_each_time_and_known() -> None:
 def test_questions_about_changes_are_answered_by_what_was_done(lessons: list[Sheet]) -> None:
     seen = set()
     for sheet in lessons:
-        said = DATA_TYPES[sheet.change].said if sheet.change else ()
+        said = TAUGHT[sheet.change].said if sheet.change else ()
         for one in asked(sheet):
             if one.kind == "change":
                 mine = any(f" {phrase}" in one.text for phrase in said)
@@ -56,7 +55,7 @@ def test_questions_about_changes_are_answered_by_what_was_done(lessons: list[She
 
 def test_what_hides_a_thing_is_not_asked_about_it(lessons: list[Sheet]) -> None:
     for sheet in lessons:
-        change = DATA_TYPES.get(sheet.change)
+        change = TAUGHT.get(sheet.change)
         if change is not None and not change.keeps:
             assert {one.kind for one in asked(sheet)} == {"change"}
         if change is not None and not change.places:
@@ -82,7 +81,7 @@ def test_a_weakness_is_never_shown_nor_named(name: str, lessons: list[Sheet]) ->
     assert not shown & weakness.groups
     heard = [one for sheet in allowed for one in asked(sheet) if weakness.asks(one)]
     for change in weakness.changes:
-        assert not any(f" {phrase}?" in one.text for one in heard for phrase in DATA_TYPES[change].said)
+        assert not any(f" {phrase}?" in one.text for one in heard for phrase in TAUGHT[change].said)
 
 
 def test_sides_are_taught_by_lot() -> None:

@@ -34,7 +34,7 @@ def test_both_profiles_name_the_same_classes() -> None:
 def test_every_hub_id_is_pinned_to_a_commit() -> None:
     data = tomllib.loads((Path(profiles.__file__).parent / "hub.toml").read_text())
     pinned = {key: entry["revision"] for key, entry in data["models"].items() if "id" in entry}
-    assert sorted(pinned) == ["caption", "clip", "loc", "match", "replace", "seg", "vqa"]
+    assert sorted(pinned) == ["caption", "clip", "loc", "match", "replace", "seg", "text_to_image", "vqa"]
     assert all(COMMIT.fullmatch(revision) for revision in pinned.values())
 
 

@@ -50,6 +50,9 @@ class Scenes:
     def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> Image.Image:
         return Image.new("RGBA", (side, max(side // 2, 1)), (1, 2, 3, 255))
 
+    def occupied(self) -> list[tuple[int, int, int, int]]:
+        return []
+
     def restyled(self, *, style: str, weather: str) -> Image.Image:
         return scene("a", style=style or "flat", weather=weather or "clear")
 

@@ -1,32 +1,41 @@
 """Sources of the pictures of experiments."""
 
 from snellen.tools.samples.alignment import HIDING, Alignment
+from snellen.tools.samples.folder_source import FolderSource, SimilarPictures
 from snellen.tools.samples.metaclasses import METACLASSES
-from snellen.tools.samples.select import SELECTS, SampleSelection, SampleSource, Selected, select
-from snellen.tools.samples.sources import (
-    FolderSource,
-    PainterSource,
-    WorldSource,
-    WorldStudio,
-    folder_classes,
-    groups_of,
-    sources_of,
+from snellen.tools.samples.painter_source import PainterSource
+from snellen.tools.samples.photo_studio import PhotoStudio, prompt_for
+from snellen.tools.samples.select import (
+    SELECTS,
+    BatchedSource,
+    SampleSelection,
+    SampleSource,
+    Selected,
+    prepare,
+    select,
 )
+from snellen.tools.samples.sources import folder_classes, groups_of, sources_of
+from snellen.tools.samples.world_source import WorldSource, WorldStudio
 
 __all__ = [
     "HIDING",
     "METACLASSES",
     "SELECTS",
     "Alignment",
+    "BatchedSource",
     "FolderSource",
     "PainterSource",
+    "PhotoStudio",
     "SampleSelection",
     "SampleSource",
     "Selected",
+    "SimilarPictures",
     "WorldSource",
     "WorldStudio",
     "folder_classes",
     "groups_of",
+    "prepare",
+    "prompt_for",
     "select",
     "sources_of",
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from snellen.errors import BadInput
 from snellen.tools.calls import Declarations, ToolCall, Words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import PIL.Image
 
     from snellen.tools.transforms import Studio
@@ -50,6 +52,19 @@ class SampleSource(Protocol):
         ...
 
 
+@runtime_checkable
+class BatchedSource(SampleSource, Protocol):
+    """A source that makes several pictures faster at once than one after the other."""
+
+    def prepare(self, wanted: Sequence[tuple[str, str, str]]) -> None:
+        """Make pictures that will be selected.
+
+        Args:
+            wanted: Class, type and seed of each, as `select` takes them.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class SampleSelection:
     """Resources of select tools.
@@ -68,7 +83,10 @@ class SampleSelection:
 SELECTS: Declarations[Selected] = Declarations("select tool")
 
 
-@SELECTS.declare("TextToImageGeneration")
+_GENERATING: Final = "TextToImageGeneration"
+
+
+@SELECTS.declare(_GENERATING)
 def generate(selection: SampleSelection, *, class_name: Words, image_type: Words = "photo") -> Selected:
     """Generate a picture of a class.
 
@@ -98,6 +116,23 @@ def retrieve(selection: SampleSelection, *, class_name: Words, image_type: Words
         if selection.generation is None:
             raise
         return generate(selection, class_name=class_name, image_type=image_type)
+
+
+def prepare(calls: Sequence[tuple[ToolCall, str]], generation: SampleSource | None) -> None:
+    """Have the pictures made together that calls will select, where their source can.
+
+    Args:
+        calls: Calls of select tools with the seeds of their selections. What is retrieved is not prepared.
+        generation: Where pictures are made.
+
+    Raises:
+        BadInput: A call cannot be used.
+    """
+    if not isinstance(generation, BatchedSource):
+        return
+    read = [(SELECTS.read(call).arguments, seed) for call, seed in calls if call.name == _GENERATING]
+    if read:
+        generation.prepare([(values["class_name"], values["image_type"], seed) for values, seed in read])
 
 
 def select(call: ToolCall, selection: SampleSelection) -> Selected:

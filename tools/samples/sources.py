@@ -1,183 +1,21 @@
-"""Sources of pictures by class: a world, a folder of a user's own, a painter."""
+"""Sources of pictures by class, as a profile names them: a world, labelled pictures, a painter."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from snellen.collection import ClassFolders, concepts_in
-from snellen.errors import BadInput
+from snellen.collection import concepts_in, labelled_pictures
+from snellen.tools.samples.folder_source import FolderSource, SimilarPictures
 from snellen.tools.samples.metaclasses import METACLASSES
-from snellen.tools.samples.select import SampleSource, Selected
+from snellen.tools.samples.painter_source import PainterSource
+from snellen.tools.samples.world_source import WorldSource
 
 if TYPE_CHECKING:
-    import numpy as np
-    import PIL.Image
-
     from snellen.collection import OpenPicture
     from snellen.profiles import Profile, SampleSettings
-    from snellen.profiles.world import World, WorldPortrait
+    from snellen.tools.samples.select import SampleSource
     from snellen.tools.vision import Models
-
-ANY: Final = "random"
-
-
-class WorldSource:
-    """Draws pictures of one thing each (`Profile.world()`).
-
-    Args:
-        world: The world's module, with `portrait`, `cut_out` and `members`.
-        title: Its name, for people.
-    """
-
-    def __init__(self, world: World, *, title: str) -> None:
-        self._world, self._title = world, title
-
-    def select(self, class_name: str, image_type: str, seed: str) -> Selected:
-        """Draw a picture; see `SampleSource`."""
-        drawn = self._world.portrait(class_name, seed, image_type=image_type)
-        return Selected(drawn.picture(), drawn.class_name, WorldStudio(self._world, drawn), self._title)
-
-
-class WorldStudio:
-    """Studio of a world, which changes pictures that it drew.
-
-    Args:
-        world: As above.
-        drawn: What it drew: with `picture` and `restyled`.
-    """
-
-    def __init__(self, world: World, drawn: WorldPortrait) -> None:
-        self._world, self._drawn = world, drawn
-
-    def another(self, dice: np.random.Generator) -> PIL.Image.Image:
-        """Draw anything; see `snellen.tools.transforms.Studio`."""
-        return self._world.portrait(ANY, _seed(dice)).picture()
-
-    def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:
-        """Draw a thing on nothing."""
-        return self._world.cut_out(class_name, side, _seed(dice))
-
-    def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
-        """Draw the same scene in that style or weather."""
-        return self._drawn.restyled(style=style, weather=weather).picture()
-
-
-class FolderSource:
-    """Retrieves from a folder with a folder of pictures for each class.
-
-    Args:
-        folders: The folders.
-        groups: For the name of a group its classes; nothing for what is no group.
-    """
-
-    def __init__(self, folders: ClassFolders, *, groups: Callable[[str], list[str]] = lambda _: []) -> None:
-        self._folders, self._groups = folders, groups
-
-    def select(self, class_name: str, image_type: str, seed: str) -> Selected:
-        """Choose a picture; see `SampleSource`. Which type a picture has is not known: all are taken for photos."""
-        if image_type != "photo":
-            msg = f"{self._folders} does not say which pictures are of the type {image_type[:80]!r}."
-            raise BadInput(msg)
-        classes = self._classes(class_name)
-        if not classes:
-            msg = f"{self._folders} has no pictures of {class_name[:80]!r}: there are {self._known()}."
-            raise BadInput(msg)
-        number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big")
-        chosen = classes[number % len(classes)]
-        pictures = self._folders.found(chosen, 1, seed=number % 2**32)
-        if not pictures:
-            msg = f"{self._folders} has no pictures of {chosen!r}."
-            raise BadInput(msg)
-        return Selected(pictures[0].picture, chosen, _FolderStudio(self), Path(pictures[0].origin).name)
-
-    def _classes(self, class_name: str) -> list[str]:
-        known, word = self._folders.concepts(), class_name.casefold()
-        if word == ANY:
-            return known
-        return [word] if word in known else [name for name in self._groups(word) if name in known]
-
-    def _known(self) -> str:
-        known = self._folders.concepts()
-        return ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")  # noqa: PLR2004
-
-
-class _FolderStudio:
-    """The changes that a folder can make to one of its pictures: it shows others."""
-
-    def __init__(self, source: FolderSource) -> None:
-        self._source = source
-
-    def another(self, dice: np.random.Generator) -> PIL.Image.Image:
-        return self._source.select(ANY, "photo", _seed(dice)).picture
-
-    def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:  # noqa: ARG002
-        msg = f"A folder of pictures has no {class_name[:80]!r} without a background."
-        raise BadInput(msg)
-
-    def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
-        msg = f"A picture of a folder cannot be made {(style or weather)[:80]!r}."
-        raise BadInput(msg)
-
-
-class PainterSource:
-    """Paints pictures from words, with the profile's diffusion pipeline.
-
-    Args:
-        models: Of the profile; with `imagine`.
-        size: Pixels of a side.
-        groups: For the name of a group its singular and its classes.
-    """
-
-    def __init__(
-        self, models: Models, *, size: int, groups: Mapping[str, tuple[str, tuple[str, ...]]] = METACLASSES
-    ) -> None:
-        self._models, self._size, self._groups = models, size, groups
-        self._classes = sorted({name for _, members in groups.values() for name in members})
-        self._called = {called: name for name, (one, _) in groups.items() for called in (name, one)}
-
-    def select(self, class_name: str, image_type: str, seed: str) -> Selected:
-        """Paint a picture; see `SampleSource`. Whether it shows what it should is not certain."""
-        name = " ".join(class_name.casefold().split())
-        bare = name.removeprefix("a ").removeprefix("an ").removeprefix("the ")
-        among = self._groups[self._called[bare]][1] if bare in self._called else ()
-        among = tuple(self._classes) if bare == ANY else among
-        number = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:6], "big")
-        chosen = among[number % len(among)] if among else name
-        return self.painted(chosen, f"{image_type} of {chosen}", number)
-
-    def painted(self, class_name: str, prompt: str, number: int) -> Selected:
-        """Paint what a prompt says.
-
-        Args:
-            class_name: What it is said to show.
-            prompt: The words.
-            number: Another one paints the same otherwise.
-        """
-        size = (self._size, self._size)
-        picture = self._models.imagine([f"a {prompt}"], size=size, seed=number)[0]
-        return Selected(picture, class_name, _PainterStudio(self, class_name, number), "painted", certain=False)
-
-
-class _PainterStudio:
-    """The changes that a painter can make to one of its pictures: it paints the like."""
-
-    def __init__(self, source: PainterSource, class_name: str, number: int) -> None:
-        self._source, self._class_name, self._number = source, class_name, number
-
-    def another(self, dice: np.random.Generator) -> PIL.Image.Image:
-        return self._source.select(ANY, "photo", _seed(dice)).picture
-
-    def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> PIL.Image.Image:
-        picture = self._source.select(class_name, "photo", _seed(dice)).picture
-        return picture.resize((side, side)).convert("RGBA")
-
-    def restyled(self, *, style: str, weather: str) -> PIL.Image.Image:
-        prompt = f"{style or 'photo'} of {self._class_name}" + (f", {weather} weather" if weather else "")
-        return self._source.painted(self._class_name, prompt, self._number).picture
 
 
 def sources_of(
@@ -196,13 +34,21 @@ def sources_of(
     """
     settings = profile.samples
     world = WorldSource(profile.world(), title=profile.world().__name__) if "world" in _named(settings) else None
-    painter = PainterSource(models, size=settings.size) if settings.generation == "painter" else None
-    retrieval: SampleSource | None = world if settings.retrieval == "world" else None
-    if settings.retrieval and retrieval is None:
-        groups = groups_of(profile)
-        folders = ClassFolders(profile.resolve(settings.retrieval), open_picture=open_picture)
-        retrieval = FolderSource(folders, groups=lambda name: list(groups[name][1]) if name in groups else [])
-    return (painter or (world if settings.generation == "world" else None)), retrieval
+    generation: SampleSource | None = world if settings.generation == "world" else None
+    if settings.generation in {"painter", "text-to-image"}:
+        generation = PainterSource(
+            models, size=settings.size, by="replace" if settings.generation == "painter" else "text_to_image"
+        )
+    if settings.retrieval in {"", "world"}:
+        return generation, (world if settings.retrieval == "world" else None)
+    pictures = labelled_pictures(profile.resolve(settings.retrieval), open_picture=open_picture)
+    groups = {called: each for name, (one, each) in groups_of(profile).items() for called in (name, one)}
+    # What is not there is painted (APEX, section 3.4). Where nothing paints, the most similar will do, if checked.
+    checked = generation is None and profile.models.clip is not None and profile.models.match is not None
+    similar = SimilarPictures(pictures, models) if checked else None
+    return generation, FolderSource(
+        pictures, groups=lambda name: list(groups.get(name, ())), models=models, similar=similar
+    )
 
 
 def folder_classes(profile: Profile) -> tuple[str, ...]:
@@ -243,7 +89,3 @@ def _from_folder(settings: SampleSettings) -> bool:
 
 def _named(settings: SampleSettings) -> set[str]:
     return {settings.generation, settings.retrieval}
-
-
-def _seed(dice: np.random.Generator) -> str:
-    return str(dice.integers(2**62))

@@ -11,6 +11,9 @@ from pydantic import Field
 
 from snellen.tools.calls import Words
 from snellen.tools.transforms.transform import (
+    ANY,
+    OTHER,
+    SAME,
     TRANSFORMS,
     Colour,
     ParameterOutOfRange,
@@ -23,7 +26,7 @@ from snellen.tools.transforms.transform import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from snellen.tools.transforms.transform import Pixels
+    from snellen.tools.transforms.transform import Box, Pixels
 
 Side = Annotated[int, Field(ge=1, le=4096)]
 
@@ -33,7 +36,7 @@ _SMALLEST_FONT = 4
 _TRIES = 50
 """Random places that are tried for a thing before all get places in a grid."""
 
-Box = tuple[int, int]
+Size = tuple[int, int]
 """Width and height in pixels."""
 
 
@@ -87,22 +90,26 @@ def edit_weather(sample: SourcePicture, *, weather: Words) -> Image.Image:
 def paste_object(
     sample: SourcePicture,
     *,
-    class_name: Words = "random",
+    class_name: Words = ANY,
     size: Side | None = None,
     repeat: Repeat = 1,
 ) -> Image.Image:
     """Paste an object, once or several times, at random places; they do not overlap.
 
     Args:
-        class_name: What is pasted; "random" for any class.
+        class_name: What is pasted; "random" for any class. "same" for the class that the picture shows and "other" for
+            classes that it does not show: these are pasted beside what it shows, where that is known.
         size: Height and width in pixels, at most those of the picture; a quarter of its shorter side if left out.
         repeat: How many are pasted, at most as many as have room beside one another.
     """
     picture = sample.picture.copy()
     side = _side(picture, size)
     _check_room(picture, (side, side), repeat)
-    things = [sample.ask("object to paste").cut_out(class_name, side, sample.dice) for _ in range(repeat)]
-    for thing, place in zip(things, _places(picture, [thing.size for thing in things], sample.dice), strict=True):
+    studio = sample.ask("object to paste")
+    things = [studio.cut_out(class_name, side, sample.dice) for _ in range(repeat)]
+    sizes, taken = [thing.size for thing in things], studio.occupied() if class_name in {SAME, OTHER} else ()
+    places = _beside(picture, taken, sizes, sample.dice) if taken else _places(picture, sizes, sample.dice)
+    for thing, place in zip(things, places, strict=True):
         picture.paste(thing, place, thing)
     return picture
 
@@ -204,7 +211,7 @@ def _fits(picture: Image.Image, text: str, height: float) -> bool:
     return across <= picture.width and down <= picture.height
 
 
-def _written(text: str, height: float) -> Box:
+def _written(text: str, height: float) -> Size:
     """Return what a text takes up."""
     left, top, right, bottom = _inked(text, height)
     return math.ceil(right - left), math.ceil(bottom - top)
@@ -214,7 +221,7 @@ def _inked(text: str, height: float) -> tuple[float, float, float, float]:
     return ImageFont.load_default(height).getbbox(text)
 
 
-def _check_room(picture: Image.Image, box: Box, count: int) -> Box:
+def _check_room(picture: Image.Image, box: Size, count: int) -> Size:
     """Return how many boxes have room across and down, with a pixel between any two: no other order has room for more.
 
     Raises:
@@ -230,7 +237,7 @@ def _check_room(picture: Image.Image, box: Box, count: int) -> Box:
     return across, down
 
 
-def _places(picture: Image.Image, boxes: Sequence[Box], dice: np.random.Generator) -> list[tuple[int, int]]:
+def _places(picture: Image.Image, boxes: Sequence[Size], dice: np.random.Generator) -> list[tuple[int, int]]:
     """Return the left upper corners of boxes at random places, with a pixel at least between any two.
 
     Raises:
@@ -249,19 +256,45 @@ def _places(picture: Image.Image, boxes: Sequence[Box], dice: np.random.Generato
     return placed
 
 
-def _place(picture: Image.Image, box: Box, dice: np.random.Generator) -> tuple[int, int]:
+def _beside(
+    picture: Image.Image, taken: Sequence[Box], sizes: Sequence[Size], dice: np.random.Generator
+) -> list[tuple[int, int]]:
+    """Return the left upper corners of boxes at random places, apart from one another and from what is taken.
+
+    Raises:
+        ParameterOutOfRange: No such places were found.
+    """
+    there = [((x0, y0), (x1 - x0, y1 - y0)) for x0, y0, x1, y1 in taken]
+    for _ in range(_TRIES):
+        placed = list(there)
+        for size in sizes:
+            tries = (_place(picture, size, dice) for _ in range(_TRIES))
+            free = (one for one in tries if all(_apart(one, size, other, its) for other, its in placed))
+            place = next(free, None)
+            if place is None:
+                break
+            placed.append((place, size))
+        else:
+            return [place for place, _ in placed[len(there) :]]
+    msg = f"There is no room for {len(sizes)} objects of {_told(sizes[0])} pixels beside what the picture shows."
+    raise ParameterOutOfRange(msg)
+
+
+def _place(picture: Image.Image, box: Size, dice: np.random.Generator) -> tuple[int, int]:
     across, down = picture.width - box[0], picture.height - box[1]
     return int(dice.integers(across, endpoint=True)), int(dice.integers(down, endpoint=True))
 
 
-def _apart(one: tuple[int, int], box: Box, other: tuple[int, int], its: Box) -> bool:
+def _apart(one: tuple[int, int], box: Size, other: tuple[int, int], its: Size) -> bool:
     """Tell whether there is a pixel between two boxes at least, across or down."""
     return any(
         here + size < there or there + wide < here for here, size, there, wide in zip(one, box, other, its, strict=True)
     )
 
 
-def _in_grid(picture: Image.Image, box: Box, room: Box, count: int, dice: np.random.Generator) -> list[tuple[int, int]]:
+def _in_grid(
+    picture: Image.Image, box: Size, room: Size, count: int, dice: np.random.Generator
+) -> list[tuple[int, int]]:
     """Return random places of a grid whose lines are spread at random over the picture."""
     (across, down), step = room, (box[0] + 1, box[1] + 1)
     spare = picture.width + 1 - across * step[0], picture.height + 1 - down * step[1]
@@ -273,5 +306,5 @@ def _in_grid(picture: Image.Image, box: Box, room: Box, count: int, dice: np.ran
     return [(int(lines[0][place % across]), int(lines[1][place // across])) for place in chosen]
 
 
-def _told(size: Box) -> str:
+def _told(size: Size) -> str:
     return f"{size[0]} × {size[1]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Final, Protocol
 
 import numpy as np
 from PIL import Image
@@ -15,8 +15,11 @@ from snellen.errors import BadInput, SnellenError
 from snellen.tools.calls import Declarations, ToolCall
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    Box = tuple[int, int, int, int]
     Pixels = NDArray[np.uint8]
 
 Channel = Annotated[int, Field(ge=0, le=255)]
@@ -24,6 +27,12 @@ Colour = tuple[Channel, Channel, Channel]
 """Red, green and blue."""
 Factor = Annotated[float, Field(ge=0, le=100)]
 Repeat = Annotated[int, Field(ge=1, le=20)]
+ANY: Final = "random"
+"""Asks for an object of any class (APEX, section 3.4)."""
+SAME: Final = "same"
+"""Asks for an object of the sample's own class."""
+OTHER: Final = "other"
+"""Asks for an object of any other class than the sample's."""
 
 
 class ParameterOutOfRange(BadInput):
@@ -40,9 +49,18 @@ class Studio(Protocol):
     def cut_out(self, class_name: str, side: int, dice: np.random.Generator) -> Image.Image:
         """Return an object on nothing: RGBA, at most `side` pixels high and wide.
 
+        Args:
+            class_name: A class, `ANY`, or `SAME` or `OTHER` than what the sample shows.
+            side: In pixels.
+            dice: Choose the object.
+
         Raises:
             BadInput: It has no such object.
         """
+        ...
+
+    def occupied(self) -> Sequence[Box]:
+        """Return where the sample's objects are: (x0, y0, x1, y1) in pixels; nothing where that is not known."""
         ...
 
     def restyled(self, *, style: str, weather: str) -> Image.Image:

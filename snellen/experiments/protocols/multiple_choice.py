@@ -21,6 +21,7 @@ from snellen.tools.transforms import ParameterOutOfRange, apply
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Arm
+    from snellen.experiments.drawn_answers import DrawnArm
     from snellen.experiments.protocols.protocol import RoundPlace
     from snellen.experiments.resources import Examination
     from snellen.memory.trials import TrialTable
@@ -35,11 +36,17 @@ class MultipleChoice:
 
     def make(self, examination: Examination, design: Design, place: RoundPlace) -> list[Sample]:
         """Make and store one picture of each arm; see ``AskingProtocol``."""
-        return [self._sample(examination, design, which, place) for which in range(len(design.arms))]
+        seeds = [f"{place.seed}/{place.experiment}/{which}/{place.round}" for which in range(len(design.arms))]
+        arms = [arm_drawn(design, arm, seed) for arm, seed in zip(design.arms, seeds, strict=True)]
+        examination.prepare([(one.arm, seed) for one, seed in zip(arms, seeds, strict=True)])
+        return [
+            self._sample(examination, design, which, (arms[which], seeds[which]), place) for which in range(len(arms))
+        ]
 
-    def _sample(self, examination: Examination, design: Design, which: int, place: RoundPlace) -> Sample:
-        seed = f"{place.seed}/{place.experiment}/{which}/{place.round}"
-        chosen = arm_drawn(design, design.arms[which], seed)
+    def _sample(
+        self, examination: Examination, design: Design, which: int, drawing: tuple[DrawnArm, str], place: RoundPlace
+    ) -> Sample:
+        chosen, seed = drawing
         drawn = examination.draw(chosen.arm, seed, named=design.about_things)
         plain = examination.pictures.put(drawn.plain).id
         picture = plain if chosen.arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from snellen.models.soft_prompts import PromptSource, cosines, ensemble, similar_enough
 from snellen.models.vision.batching import WINDOW_SECONDS, Batcher
@@ -13,9 +13,11 @@ from snellen.models.vision.detection import Detection, DetectionCall, Detector
 from snellen.models.vision.familiarity import Familiarity, Statistics, read
 from snellen.models.vision.inpainting import Painter, PaintingCall
 from snellen.models.vision.language import Answerer, Captioner, Matcher, PictureAndText
+from snellen.models.vision.made_pictures import MadePictures
 from snellen.models.vision.name_expansion import Expansion
 from snellen.models.vision.segmentation import Segment, Segmenter
 from snellen.models.vision.similarity import ClipEncoder, PictureFeatures, PromptedPicture
+from snellen.models.vision.text_to_image import ImageCall, TextToImage
 from snellen.profiles import LocModel, ReplaceModel, SegModel, SnellenError, VqaModel
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ class Models:
         self._locks: dict[str, threading.Lock] = {}
         self._locks_guard = threading.Lock()
         self._texts: dict[str, NDArray[np.float32]] = {}
+        self._pictures = MadePictures()
 
     def detect(self, pictures: Sequence[PIL.Image.Image], names: Sequence[Sequence[str]]) -> list[list[Detection]]:
         """Boxes for each picture's names, best first, above the profile's threshold and after suppression."""
@@ -189,13 +192,52 @@ class Models:
         calls = [PaintingCall(*each) for each in zip(pictures, masks, prompts, strict=True)]
         return self._batcher("replace", lambda *_: self.painter())(calls)
 
-    def imagine(self, prompts: Sequence[str], *, size: tuple[int, int], seed: int = 0) -> list[PIL.Image.Image]:
-        """Pictures of ``size`` (width, height) after their prompts: the same model paints where nothing is given."""
+    def imagine(
+        self,
+        prompts: Sequence[str],
+        *,
+        size: tuple[int, int],
+        seeds: Sequence[int] = (),
+        by: Literal["replace", "text_to_image"] = "replace",
+    ) -> list[PIL.Image.Image]:
+        """Pictures after their prompts; the same prompt, size and seed are painted once.
+
+        Args:
+            prompts: What they show.
+            size: Width and height in pixels.
+            seeds: One for each, 0 where there are none.
+            by: The model that paints them: REPLACE's paints where nothing is given.
+        """
+        calls = [
+            ImageCall(prompt, size, seed) for prompt, seed in zip(prompts, seeds or [0] * len(prompts), strict=True)
+        ]
+        return self._pictures.made(by, calls, self._paint_anew if by == "replace" else self._make)
+
+    def restyle(
+        self, pictures: Sequence[PIL.Image.Image], prompts: Sequence[str], *, seeds: Sequence[int] = ()
+    ) -> list[PIL.Image.Image]:
+        """Pictures changed after their prompts by the profile's text-to-image model; each change is painted once."""
+        numbers = seeds or [0] * len(prompts)
+        calls = [
+            ImageCall(prompt, picture.size, seed, picture)
+            for picture, prompt, seed in zip(pictures, prompts, numbers, strict=True)
+        ]
+        return self._pictures.made("text_to_image", calls, self._make)
+
+    def _make(self, calls: Sequence[ImageCall]) -> list[PIL.Image.Image]:
+        return self._batcher("text_to_image", TextToImage)(calls)
+
+    def _paint_anew(self, calls: Sequence[ImageCall]) -> list[PIL.Image.Image]:
         import PIL.Image
 
-        blank, everywhere = PIL.Image.new("RGB", size, (128, 128, 128)), PIL.Image.new("L", size, 255)
-        calls = [PaintingCall(blank, everywhere, prompt, seed=seed) for prompt in prompts]
-        return self._batcher("replace", lambda *_: self.painter())(calls)
+        painted = [
+            PaintingCall(
+                PIL.Image.new("RGB", call.size, (128, 128, 128)), PIL.Image.new("L", call.size, 255), call.prompt,
+                seed=call.seed,
+            )
+            for call in calls
+        ]  # fmt: skip
+        return self._batcher("replace", lambda *_: self.painter())(painted)
 
     @cached_property
     def expansion(self) -> Expansion:

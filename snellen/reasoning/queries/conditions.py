@@ -83,6 +83,16 @@ class Change(Part):
         return (call.model_copy(update={"arguments": {**call.arguments, name: value}}),)
 
 
+def exceptions(family: str) -> set[str]:
+    """Return what may be excepted from a family: its types, and of a group of the paper's types further ones, too.
+
+    Those were counted in the groups once, so stored questions except them.
+    """
+    group = family.removesuffix(" transformations")
+    further = {name for name, kind in FURTHER_TYPES.items() if family == EVERY or kind.group == group}
+    return {*FAMILIES.get(family, ()), *further}
+
+
 class Condition(Part):
     """A condition: one change, or a family of changes that count as one.
 
@@ -101,7 +111,7 @@ class Condition(Part):
         if (self.change is None) != bool(self.family) or (self.family and self.family not in FAMILIES):
             msg = "a condition is a change or a family of changes"
             raise ValueError(msg)
-        if not set(self.without) <= set(FAMILIES.get(self.family, ())) or (self.family and not self.types):
+        if not set(self.without) <= exceptions(self.family) or (self.family and not self.types):
             msg = "only what belongs to a family is excepted, and not all of it"
             raise ValueError(msg)
         return self

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
-from snellen.reasoning.queries.conditions import FAMILIES, TYPES, Change, Condition, Side
+from snellen.reasoning.queries.conditions import TYPES, Change, Condition, Side, exceptions
 from snellen.reasoning.queries.model_query import Kind
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
 
@@ -82,7 +82,7 @@ def slightly(name: str) -> Condition | None:
 def excepting(condition: Condition, excepted: tuple[Condition, ...]) -> Condition | None:
     """Leave types out of a family."""
     types = tuple(dict.fromkeys(name for each in excepted for name in each.types))
-    if not condition.family or not set(types) <= set(FAMILIES[condition.family]):
+    if not condition.family or not set(types) <= exceptions(condition.family):
         return None
     return Condition(family=condition.family, without=tuple(dict.fromkeys((*condition.without, *types))))
 

@@ -293,6 +293,8 @@ class QueryReader:
         near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
         merged = list(dict.fromkeys(map(unsaid, near)))
         near = merged if len(merged) == 1 < len(near) else near
+        # A name with an "and" in it ("patching and reshuffling") is no list of two.
+        near = [each for each in near if not any(set(other.questions) < set(each.questions) for other in near)]
         if len(near) > 1:
             return AmbiguousQuery(tuple(near))
         corrected = tuple(
