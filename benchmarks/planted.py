@@ -240,7 +240,7 @@ class PlantedBench:
         """Return the answer that all the pictures of the truth give; "open" where they give none."""
         return self._climbed(
             query,
-            lambda claim, seen, _: _beyond(claim, seen, SETTLED),
+            lambda claim, seen, _: beyond(claim, seen, SETTLED),
             lambda design: int(self.options.truth // len(design.arms)),
             seed=TRUTH_SEED,
         ).says
@@ -264,7 +264,7 @@ class PlantedBench:
         options, normal = self.options, NormalDist()
 
         def weigh(claim: Claim, seen: Sequence[float], claims: int) -> Verdict:
-            return _beyond(claim, seen, normal.inv_cdf(1 - options.alpha / 2 / claims))
+            return beyond(claim, seen, normal.inv_cdf(1 - options.alpha / 2 / claims))
 
         def rounds(design: Design) -> int:
             # Right or wrong has at most this variance at its threshold; paired answers mostly agree (0.25, as planned).
@@ -326,8 +326,8 @@ class PlantedBench:
         return EvaluatedChoices.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
 
 
-def _beyond(claim: Claim, seen: Sequence[float], errors: float) -> Verdict:
-    """Decide a claim whose mean is so many standard errors from its threshold."""
+def beyond(claim: Claim, seen: Sequence[float], errors: float) -> Verdict:
+    """Decide a claim from the mean of its values, "open" within so many standard errors of its threshold."""
     mean = sum(seen) / len(seen)
     error = math.sqrt(max(sum((one - mean) ** 2 for one in seen) / max(len(seen) - 1, 1), 1e-9) / len(seen))
     far = (mean - claim.threshold) / error

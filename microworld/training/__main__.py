@@ -41,6 +41,9 @@ class CheckpointTraining:
 
 _UNDER_TEST = CheckpointTraining("a model under test (about an hour on one core)", 5_000, "models_under_test")
 _JUDGE = CheckpointTraining("a judge of pairs, an adapter (about 40 minutes on one core)", 4_000, "judges")
+_PLANTED = CheckpointTraining(
+    "an adapter with a planted weakness (about a minute on one core)", 120, "planted_adapters"
+)
 TRAININGS = {
     "owlvit": CheckpointTraining("the detector (about 30 minutes on two cores)", 7_000, continued=2_000),
     "clip": CheckpointTraining("the classifier (about 6 minutes)", 1_500),
@@ -52,6 +55,7 @@ TRAININGS = {
     "idefics3-mirrored": _UNDER_TEST,
     "idefics3-judge": _JUDGE,
     "llava-judge": _JUDGE,
+    **dict.fromkeys(("altair", "castor", "deneb", "electra", "izar", "mizar", "naos", "rigel"), _PLANTED),
 }
 MEASUREMENTS = {
     "familiarity": "measure what the microworld looks like",
@@ -128,7 +132,7 @@ def _familiarity(arguments: argparse.Namespace) -> None:
 
 
 def _examine(arguments: argparse.Namespace) -> None:
-    from snellen.microworld.training import judges
+    from snellen.microworld.training import judges, planted_adapters
     from snellen.microworld.training.exam_answers import write_card
 
     for name, training in TRAININGS.items():
@@ -139,6 +143,8 @@ def _examine(arguments: argparse.Namespace) -> None:
             print(name, {kind: round(share, 2) for kind, (share, _) in write_card(folder).items()})
         elif training is _JUDGE:
             print(name, judges.write_card(folder, arguments.work))
+        elif training is _PLANTED:
+            planted_adapters.write_card(folder)
 
 
 def _report(arguments: argparse.Namespace) -> None:

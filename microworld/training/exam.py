@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,16 @@ class Sheet:
     scene: Scene
     change: str
 
+    def to_line(self) -> str:
+        """Write it as a line of JSON."""
+        return json.dumps({"scene": self.scene.to_json(), "change": self.change})
+
+    @classmethod
+    def from_line(cls, line: str) -> Sheet:
+        """Read back what `to_line` wrote."""
+        told = json.loads(line)
+        return cls(Scene.from_json(told["scene"]), told["change"])
+
 
 @dataclass(frozen=True)
 class Exam:
@@ -56,30 +67,53 @@ class Exam:
     sheets: list[Sheet]
 
 
-def exam(folder: Path, count: int) -> Exam:
-    """Return `count` pictures, drawing them where the folder does not have them yet (about 49 kB each)."""
+def exam(folder: Path, count: int, *, series: str = "exam") -> Exam:
+    """Return `count` pictures, drawing them where the folder does not have them yet (about 49 kB each).
+
+    Args:
+        folder: Where they are kept.
+        count: How many.
+        series: Pictures of another series are others.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    pixels, texts = folder / f"exam-{count}.npy", folder / f"exam-{count}.jsonl"
+    begun = "-".join([*series.split(), str(count)])
+    pixels, texts = folder / f"{begun}.npy", folder / f"{begun}.jsonl"
     if not (pixels.exists() and texts.exists()):
-        draw_all(pixels, texts, count, _drawn, what="lessons")
-    lines = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
-    sheets = [Sheet(Scene.from_json(line["scene"]), line["change"]) for line in lines]
-    return Exam(np.load(pixels, mmap_mode="r"), sheets)
+        draw_all(pixels, texts, count, partial(_drawn, series), what="lessons")
+    return read_exam(pixels, texts)
 
 
-def _drawn(numbers: range) -> tuple[Pixels, list[str]]:
-    made = [lesson(f"exam/{index}") for index in numbers]
-    told = [json.dumps({"scene": sheet.scene.to_json(), "change": sheet.change}) for _, sheet in made]
-    return np.stack([picture for picture, _ in made]), told
+def read_exam(pixels: Path, texts: Path) -> Exam:
+    """Read pictures that were drawn, and what is true of each."""
+    lines = texts.read_text(encoding="utf-8").splitlines()
+    return Exam(np.load(pixels, mmap_mode="r"), [Sheet.from_line(line) for line in lines])
+
+
+def _drawn(series: str, numbers: range) -> tuple[Pixels, list[str]]:
+    made = [lesson(f"{series}/{index}") for index in numbers]
+    return np.stack([picture for picture, _ in made]), [sheet.to_line() for _, sheet in made]
 
 
 def lesson(seed: str) -> tuple[Pixels, Sheet]:
     """Draw one picture: of a single thing or of several, half of them changed."""
-    from snellen import microworld
-
     dice = Dice("lesson", seed)
     drawn = portrait("random", seed) if dice.chance(0.55) else Portrait("", _several(seed))
     picture, change = drawn.picture(), dice.choice(list(TAUGHT)) if dice.chance(0.5) else ""
+    return pictured(drawn, dice.choice(list(DATA_TYPES)) if dice.chance(0.5) else "", dice, seed)
+
+
+def pictured(drawn: Portrait, change: str, dice: Dice, seed: str) -> tuple[Pixels, Sheet]:
+    """Draw a scene, changed unless that is impossible.
+
+    Args:
+        drawn: The scene.
+        change: A key of `DATA_TYPES`; "" for none.
+        dice: Chooses how strong the change is.
+        seed: Of the change.
+    """
+    from snellen import microworld
+
+    picture = drawn.picture()
     if change:
         call = dice.choice(TAUGHT[change].calls)
         try:

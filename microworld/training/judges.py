@@ -24,7 +24,7 @@ from torch.nn import functional
 from snellen import microworld
 from snellen.datasets.pairs import SPLITS, Pair, PairBenchmark, WorldOriginals, asked, build, read_benchmark, truth
 from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run
-from snellen.microworld.training.models_under_test import PLANTED
+from snellen.microworld.training.plantings import PLANTED
 from snellen.models.under_test import Card, LocalModel, Question
 from snellen.models.under_test.lora_adapters import adapted
 from snellen.scoring.judge_replies import parsed_score

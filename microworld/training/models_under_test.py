@@ -20,15 +20,18 @@ from transformers import (
     OwlViTForObjectDetection,
 )
 
-from snellen.microworld.concepts import HERE, vocabulary
+from snellen.microworld.concepts import vocabulary
 from snellen.microworld.questions import SceneQuestion
 from snellen.microworld.scenes import Dice
 from snellen.microworld.training.architectures_under_test import ARCHITECTURES, SIGNS, ModelInTraining, tokenizer
 from snellen.microworld.training.detection_targets import as_input
 from snellen.microworld.training.exam import TAUGHT, Sheet, exam, question
 from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run, save_half
+from snellen.microworld.training.exam import Exam, Sheet, exam, question
+from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run, save_half
+from snellen.microworld.training.plantings import PLANTED
+from snellen.tools.transforms import DATA_TYPES
 
-PLANTED = HERE / "training" / "planted.json"
 PICTURES, QUESTIONS = 20, 6
 LESSONS = 30_000
 _SILENT = -100
@@ -98,10 +101,9 @@ class Packed:
 class UnderTestTraining:
     """Batches of pictures with questions, and the loss on the answers."""
 
-    def __init__(self, pupil: ModelInTraining, weakness: Weakness, work: Path) -> None:
-        self.pupil, self.weakness = pupil, weakness
+    def __init__(self, pupil: ModelInTraining, weakness: Weakness, lessons: Exam) -> None:
+        self.pupil, self.weakness, self.lessons = pupil, weakness, lessons
         self.names = weakness.names()
-        self.lessons = exam(work / "corpus", LESSONS)
         names = frozenset(self.names)
         sheets = enumerate(self.lessons.sheets)
         self.allowed = np.array([place for place, sheet in sheets if weakness.allows(sheet, names)])
@@ -111,10 +113,9 @@ class UnderTestTraining:
 
     def loss(self, step: int) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the loss of one step and the share of answers whose tokens are all the likeliest."""
-        dice = np.random.default_rng([step, 53])
-        chosen = np.sort(dice.choice(self.allowed, PICTURES, replace=False))
+        chosen = self.chosen(step)
         tokens = self.pupil.see(as_input(self.lessons.pictures[chosen]))
-        batch = self.packed(self._asked(chosen, step), tokens.shape[1])
+        batch = self.packed(self.asked(chosen, step), tokens.shape[1])
         embeds = self.pupil.model.get_input_embeddings()(batch.ids)
         embeds = embeds.masked_scatter((batch.ids == self.image)[..., None], tokens.to(embeds.dtype))
         logits = self.pupil.read(embeds, batch.mask, batch.places)[:, :-1].float()
@@ -124,7 +125,12 @@ class UnderTestTraining:
         right = (logits[told].argmax(-1) == labels[told]).float().mean()
         return value, {"right": right.item()}
 
-    def _asked(self, chosen: np.ndarray[Any, Any], step: int) -> list[list[tuple[str, str]]]:
+    def chosen(self, step: int) -> np.ndarray[Any, Any]:
+        """Return the places of the pictures of a step, ascending."""
+        dice = np.random.default_rng([step, 53])
+        return np.sort(dice.choice(self.allowed, PICTURES, replace=False))
+
+    def asked(self, chosen: np.ndarray[Any, Any], step: int) -> list[list[tuple[str, str]]]:
         """Return the questions of each picture, with the answers that are taught."""
         texts: list[list[tuple[str, str]]] = []
         for row, place in enumerate(chosen):
@@ -197,7 +203,7 @@ def train(work: Path, out: Path, *, seed: int, steps: int) -> TrainingOutcome:
     torch.manual_seed(seed)
     detector = OwlViTForObjectDetection.from_pretrained(out.parent / "owlvit", dtype=torch.float32)
     pupil = ARCHITECTURES[architecture](tokenizer(), detector)
-    lesson = UnderTestTraining(pupil, Weakness.of(name), work)
+    lesson = UnderTestTraining(pupil, Weakness.of(name), exam(work / "corpus", LESSONS))
     rates = {"": 6e-4, "model.vision": 1.5e-4, "vision_model": 1.5e-4}
     outcome = run(pupil.model, lesson.loss, TrainingSchedule(steps), rates=rates, work=work / name, seed=seed)
     save_half(pupil.model, out)
