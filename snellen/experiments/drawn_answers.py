@@ -49,7 +49,7 @@ def arm_drawn(design: Design, arm: Arm, seed: str) -> Arm:
 
 def asked(design: Design, sample: Sample) -> DrawnQuestion:
     """Return what is asked about a sample: before and after it was transformed the same."""
-    return asked_about(design, design.arms[sample.arm], sample.label, f"{sample.plain}/{sample.round}/{sample.arm}")
+    return asked_about(design, design.arms[sample.arm], sample.label, _seed_of(sample))
 
 
 def asked_about(design: Design, arm: Arm, label: str, seed: str) -> DrawnQuestion:
@@ -63,14 +63,37 @@ def asked_about(design: Design, arm: Arm, label: str, seed: str) -> DrawnQuestio
     """
     if not design.pools:
         return DrawnQuestion(design.asked(arm), tuple(design.choices), arm.answer)
-    own, place = _pool(design, arm), design.classes.index(arm.answer)
-    beside = [name for pool in design.pools.values() if pool != own for name in pool] or own
-    others = [name for name in beside if name != label]
-    names = random.Random(f"{seed}/names").sample(others, len(design.classes) - 1)
-    names.insert(place, label)
+    names = _names(design, arm, label, seed)
+    place = design.classes.index(arm.answer)
     words = [with_article(name) for name in names]
     question = design.asked(arm).replace(BLANK, listing(words, "or"))
     return DrawnQuestion(question[:300], (*words, *design.choices[len(words) :]), words[place])
+
+
+def pool_said(design: Design, sample: Sample, answer: str | None) -> str:
+    """Name the pool of the class that was answered about a sample; empty where none was."""
+    if answer not in design.classes:
+        return ""
+    names = _names(design, design.arms[sample.arm], sample.label, _seed_of(sample))
+    name = names[design.classes.index(answer)]
+    return next((pool for pool, members in design.pools.items() if name in members), "")
+
+
+def _names(design: Design, arm: Arm, label: str, seed: str) -> list[str]:
+    """Draw the names that a picture is asked about with, in their order: of three pools, one of each."""
+    own, place = _pool(design, arm), design.classes.index(arm.answer)
+    dice = random.Random(f"{seed}/names")
+    pools = [pool for pool in design.pools.values() if pool != own] or [own]
+    if len(pools) > 1:
+        names = dice.sample([dice.choice(pool) for pool in pools], len(pools))
+    else:
+        names = dice.sample([name for name in pools[0] if name != label], len(design.classes) - 1)
+    names.insert(place, label)
+    return names
+
+
+def _seed_of(sample: Sample) -> str:
+    return f"{sample.plain}/{sample.round}/{sample.arm}"
 
 
 def said_in_words(design: Design, choices: Sequence[str], answer: str | None) -> str | None:

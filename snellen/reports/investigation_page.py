@@ -152,18 +152,26 @@ def bar(finding: Finding, experiment: Experiment) -> Bar:
     """Return a finding as a bar on the scale of what its mean can be."""
     design = experiment.design
     return _placed(
-        finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low,
+        finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low, high=finding.claim.high,
         stated=finding.claim.stated(design), figures=figures(finding, design), verdict=finding.verdict,
     )  # fmt: skip
 
 
 def _placed(
-    interval: tuple[float, float], mean: float, threshold: float, *, low: float, stated: str, figures: str, verdict: str
+    interval: tuple[float, float],
+    mean: float,
+    threshold: float,
+    *,
+    low: float,
+    high: float = 1.0,
+    stated: str,
+    figures: str,
+    verdict: str,
 ) -> Bar:
-    """Return a bar on a scale from `low` to 1."""
+    """Return a bar on a scale from `low` to `high`."""
 
     def place(value: float) -> float:
-        return round(100 * (value - low) / (1 - low), 2)
+        return round(100 * (value - low) / (high - low), 2)
 
     return Bar(place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, figures, verdict)
 

@@ -10,6 +10,7 @@ from snellen.tools.samples.sources import (
     WorldStudio,
     folder_classes,
     groups_of,
+    picture_size,
     sources_of,
 )
 
@@ -27,6 +28,7 @@ __all__ = [
     "WorldStudio",
     "folder_classes",
     "groups_of",
+    "picture_size",
     "select",
     "sources_of",
 ]
