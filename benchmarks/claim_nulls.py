@@ -34,10 +34,10 @@ from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import MARGIN, PLACES, Arm, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
-from snellen.experiments.severity_search import conditions_of
 from snellen.experiments.standings import next_of, standings
 from snellen.experiments.template_parts import select
 from snellen.experiments.templates import changed, compared
+from snellen.reasoning.queries.conditions import conditions_of
 from snellen.reasoning.queries.model_query import Comparison, Contrast, Kind, Mistake, ModelQuestion, Threshold
 from snellen.scoring import Observations, wilson_interval
 

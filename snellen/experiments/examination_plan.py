@@ -11,10 +11,9 @@ from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import MARGIN, Claim, Design, halfway
 from snellen.experiments.report import MAX_EXPERIMENTS
-from snellen.experiments.severity_search import conditions_of
 from snellen.experiments.templates import MOST_TYPES, changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
-from snellen.reasoning.queries.conditions import EVERY, FAMILIES, SCALES, TYPES, Change, Condition
+from snellen.reasoning.queries.conditions import EVERY, FAMILIES, SCALES, TYPES, Change, Condition, conditions_of
 from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
 from snellen.reasoning.queries.model_query import (
     Comparison,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snellen.reasoning.queries.conditions import SCALES, Change, Condition
+from snellen.reasoning.queries.conditions import conditions_of
 from snellen.reasoning.queries.echo import amount_in_words, condition_in_words
 
 if TYPE_CHECKING:
@@ -48,11 +48,6 @@ class SeverityLimit:
         if self.held is None or self.is_blind:
             return False
         return self.failed is not None or self.held[0] == self.most
-
-
-def conditions_of(change: str) -> list[Condition]:
-    """Return the conditions that are examined for the limit of a change, the mildest first."""
-    return [Condition(change=Change(type=change, amount=float(amount))) for amount in SCALES[change]]
 
 
 def limit_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> SeverityLimit:

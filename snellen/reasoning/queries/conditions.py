@@ -129,3 +129,8 @@ class Condition(Part):
     def changes(self) -> tuple[Change, ...]:
         """Its changes, one or several."""
         return (self.change,) if self.change is not None else tuple(Change(type=name) for name in self.types)
+
+
+def conditions_of(change: str) -> list[Condition]:
+    """Return the conditions on the scale of a change, the mildest first: a search for its limit chooses among them."""
+    return [Condition(change=Change(type=change, amount=float(amount))) for amount in SCALES[change]]
