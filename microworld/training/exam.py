@@ -98,8 +98,7 @@ def lesson(seed: str) -> tuple[Pixels, Sheet]:
     """Draw one picture: of a single thing or of several, half of them changed."""
     dice = Dice("lesson", seed)
     drawn = portrait("random", seed) if dice.chance(0.55) else Portrait("", _several(seed))
-    picture, change = drawn.picture(), dice.choice(list(TAUGHT)) if dice.chance(0.5) else ""
-    return pictured(drawn, dice.choice(list(DATA_TYPES)) if dice.chance(0.5) else "", dice, seed)
+    return pictured(drawn, dice.choice(list(TAUGHT)) if dice.chance(0.5) else "", dice, seed)
 
 
 def pictured(drawn: Portrait, change: str, dice: Dice, seed: str) -> tuple[Pixels, Sheet]:
@@ -107,7 +106,7 @@ def pictured(drawn: Portrait, change: str, dice: Dice, seed: str) -> tuple[Pixel
 
     Args:
         drawn: The scene.
-        change: A key of `DATA_TYPES`; "" for none.
+        change: A key of `TAUGHT`; "" for none.
         dice: Chooses how strong the change is.
         seed: Of the change.
     """

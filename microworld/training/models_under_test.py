@@ -25,12 +25,9 @@ from snellen.microworld.questions import SceneQuestion
 from snellen.microworld.scenes import Dice
 from snellen.microworld.training.architectures_under_test import ARCHITECTURES, SIGNS, ModelInTraining, tokenizer
 from snellen.microworld.training.detection_targets import as_input
-from snellen.microworld.training.exam import TAUGHT, Sheet, exam, question
-from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run, save_half
-from snellen.microworld.training.exam import Exam, Sheet, exam, question
+from snellen.microworld.training.exam import TAUGHT, Exam, Sheet, exam, question
 from snellen.microworld.training.loop import TrainingOutcome, TrainingSchedule, run, save_half
 from snellen.microworld.training.plantings import PLANTED
-from snellen.tools.transforms import DATA_TYPES
 
 PICTURES, QUESTIONS = 20, 6
 LESSONS = 30_000

@@ -36,9 +36,9 @@ from snellen.microworld.scenes import (
     sample_scene,
     tintable,
 )
-from snellen.microworld.training.exam import Sheet, pictured
+from snellen.microworld.training.exam import TAUGHT, Sheet, pictured
 from snellen.tools.calls import ToolCall
-from snellen.tools.transforms import DATA_TYPES, apply
+from snellen.tools.transforms import apply
 
 PLANTED: Final = HERE / "training" / "planted.json"
 CLUTTER: Final = 2
@@ -118,7 +118,7 @@ class Planting:
             sigma = DEVIATIONS[0] + (DEVIATIONS[1] - DEVIATIONS[0]) * dice.integer(0, 100) / 100
             call = ToolCall(name="GaussianBlur", arguments={"sigma": sigma})
             return np.asarray(apply(call, drawn.picture(), seed)), Sheet(drawn.scene, BLUR)
-        return pictured(drawn, dice.choice(list(DATA_TYPES)) if dice.chance(0.3) else "", dice, seed)
+        return pictured(drawn, dice.choice(list(TAUGHT)) if dice.chance(0.3) else "", dice, seed)
 
     def hides(self, thing: SceneObject) -> bool:
         """Tell whether a thing is not seen."""

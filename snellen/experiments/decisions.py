@@ -50,14 +50,14 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
         before: The finding so far.
     """
     claim, seen = before.claim, evaluated.observations(before.claim)
-    result = evidence(seen, claim.threshold, low=claim.low)
-    strength = result.of_difference if claim.of_gain else result.strength
+    result = evidence(seen, claim.threshold, low=claim.low, high=claim.high)
+    strength = result.of_difference if claim.names_either else result.strength
     return before.model_copy(
         update={
             "n": len(seen),
             "unit": design.unit.name,
             "mean": seen.mean,
-            "spread": float(np.std([*seen.values, claim.low, 1.0])),
+            "spread": float(np.std([*seen.values, claim.low, claim.high])),
             "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
             "leaning": "open" if not seen else "yes" if result.above > result.below else "no",
             "verdict": "open",
@@ -73,8 +73,9 @@ def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Find
         found: What is known of the claim.
         alpha: The error rate of verdicts: an interval has two ends, and each of them errs at this rate.
     """
-    alpha = alpha if found.claim.of_gain else _both_ends(alpha)
-    span = confidence_interval(evaluated.observations(found.claim), alpha=alpha, low=found.claim.low)
+    claim = found.claim
+    alpha = alpha if claim.names_either else _both_ends(alpha)
+    span = confidence_interval(evaluated.observations(claim), alpha=alpha, low=claim.low, high=claim.high)
     kind = {"interval": (span.low, span.high), "error_rate": alpha, "interval_kind": "confidence sequence"}
     return found.model_copy(update=kind)
 

@@ -30,6 +30,10 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake"]
+"""The mean of what a claim is about: see `Claim`."""
+COMPARING: Final = frozenset({"better", "steadier"})
+"""Kinds of claims about two models."""
 Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
 """The measure of free answers or of judges that a claim is about; empty for accuracy."""
 Protocol = Literal["choice", "freeform", "pairs"]
@@ -101,6 +105,8 @@ class Arm(ExperimentRecord):
     answer: Short
     select: ToolCall
     transform: ToolCall = IDENTITY
+    against: ToolCall = IDENTITY
+    """How the pictures are changed that these are compared with, in a paired experiment."""
     question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = ""
     """What is asked about these pictures, where it is not the question of the whole experiment."""
     otherwise: OtherWords | None = None
@@ -116,33 +122,58 @@ class Claim(ExperimentRecord):
     plain    whether it is right about the pictures before they were transformed
     drop     whether it is right about a picture before it was transformed, less whether it is afterwards
     better   whether it is right, less whether the other model is
+    steadier what the other model loses by the transform (a drop), less what it loses
+    mistake  whether it takes what a picture shows for a thing of the pool `answer`, less whether for one of another
+
+    Two conditions are compared by a drop: that from the pictures of one (`Arm.against`) to those of the other is what
+    the model loses more by the other, as both losses are from the same picture.
     """
 
-    kind: Literal["ability", "plain", "drop", "better"]
+    kind: ClaimKind
     measure: Measured = ""
     """The mean of what, where answers are not chosen: truth or help of free answers; order, symmetry or controllability
     (``heed``) of scored pairs."""
     model: Name
     other: Annotated[str, StringConstraints(max_length=64)] = ""
     """The model that it is compared with."""
+    answer: Annotated[str, StringConstraints(max_length=64)] = ""
+    """The pool whose names are mistakes."""
     threshold: float = Field(ge=-1, le=1)
 
     @model_validator(mode="after")
     def _compared(self) -> Self:
-        if (self.kind == "better") != bool(self.other) or self.other == self.model:
-            msg = "a claim that a model is better names another one, and no other claim does"
+        if (self.kind in COMPARING) != bool(self.other) or self.other == self.model:
+            msg = "a claim that a model is better or steadier names another one, and no other claim does"
+            raise ValueError(msg)
+        if (self.kind == "mistake") != bool(self.answer):
+            msg = "a claim about mistakes names what things are taken for, and no other claim does"
             raise ValueError(msg)
         return self
 
     @property
     def of_gain(self) -> bool:
-        """True for the claim that a model is better at all; others say by how much."""
-        return self.kind == "better" and self.threshold == 0
+        """True for the claim that a model is better or steadier at all; others say by how much."""
+        return self.kind in COMPARING and self.threshold == 0
+
+    @property
+    def names_either(self) -> bool:
+        """True for a claim whose refusal is told as the opposite: the other model, or condition, is the better one.
+
+        Of two that are alike, either verdict would be wrong.
+        """
+        return self.of_gain or (self.kind == "drop" and self.threshold == 0)
 
     @property
     def low(self) -> float:
-        """The least that an observation can be; the most is 1."""
+        """The least that an observation can be."""
+        if self.kind == "steadier":
+            return -2.0
         return 0.0 if self.kind in {"ability", "plain"} and self.measure != "order" else -1.0
+
+    @property
+    def high(self) -> float:
+        """The most that an observation can be."""
+        return 2.0 if self.kind == "steadier" else 1.0
 
     @property
     def about(self) -> str:
@@ -154,11 +185,19 @@ class Claim(ExperimentRecord):
         if self.measure:
             template = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
             return template.format(self.model, other=self.other, bar=f"{100 * self.threshold:.0f}", task=design.task)
-        if self.kind == "drop":
-            return f"{self.model} loses more than {100 * self.threshold:.0f} points in {design.task}"
-        if self.kind == "better":
-            margin = f" by more than {100 * self.threshold:.0f} points" if self.threshold else ""
-            return f"{self.model} is better than {self.other} at {design.task}{margin}"
+        points = f"more than {100 * self.threshold:.0f} points"
+        margin = f" by {points}" if self.threshold else ""
+        match self.kind:
+            case "drop" if design.against:
+                return f"{self.model} loses more {design.condition} than {design.against} in {design.skill}{margin}"
+            case "drop":
+                return f"{self.model} loses {points} in {design.task}"
+            case "better":
+                return f"{self.model} is better than {self.other} at {design.task}{margin}"
+            case "steadier":
+                return f"{self.model} loses less than {self.other} in {design.task}{margin}"
+            case "mistake":
+                return f"{self.model} goes for {self.answer} {points} more often than for other things in {design.task}"
         task = f"{design.skill} in the pictures as they were" if self.kind == "plain" else design.task
         return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
 
@@ -180,7 +219,7 @@ class Design(ExperimentRecord):
     arms: list[Arm] = Field(min_length=2, max_length=40)
     kinds: dict[Short, list[Short]] = Field(default_factory=dict, max_length=MAX_CHOICES)
     """Kinds of answers by their names, where an answer of the right kind is right: "a robin" of a hen, both birds."""
-    pools: dict[Name, list[Name]] = Field(default_factory=dict, max_length=2)
+    pools: dict[Name, list[Name]] = Field(default_factory=dict, max_length=3)
     """Names by that of their pool, from which those of each picture are drawn (`drawn_answers`). Either the pictures of
     an arm are of the pool that its select tool names, and the answers are `PLACES`; or texts have slots for what is
     drawn (`drawn_names`): "Is the [thing] to the left of the [other thing]?"."""
@@ -193,6 +232,8 @@ class Design(ExperimentRecord):
     """Whether a model may abstain."""
     paired: bool = False
     """Whether the same is asked about the pictures before they were transformed."""
+    against: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+    """The condition of the pictures that they are compared with, where that is another one: "under blur"."""
     least: int = Field(default=0, ge=0, le=10_000)
     """Pictures, not units, that are made before anybody looks, where how much is as interesting as whether."""
     most: int = Field(default=0, ge=0, le=1_000_000)
@@ -322,20 +363,41 @@ def checked(design: Design, models: list[str]) -> Design:
     if design.kinds and (len(sizes) < 2 or len(set(sizes.values())) > 1 or set(sizes) != set(design.kinds)):  # noqa: PLR2004 - with one kind all is right
         msg = "every answer is of one of the `kinds`, of which there are two or more with as many answers each"
         raise BadInput(msg)
-    if not design.paired and any(claim.kind in {"plain", "drop"} for claim in design.claims):
+    _check_pairs(design)
+    if design.pools:
+        _check_pools(design)
+    _named(design, models)
+    arms = [
+        arm.model_copy(
+            update={
+                "select": SELECTS.read(arm.select),
+                "transform": TRANSFORMS.read(arm.transform),
+                "against": TRANSFORMS.read(arm.against),
+            }
+        )
+        for arm in design.arms
+    ]
+    return design.model_copy(update={"arms": arms})
+
+
+def _check_pairs(design: Design) -> None:
+    """Check that what is compared is asked about the same pictures twice, and that mistakes can be told.
+
+    Raises:
+        BadInput: It is not, or they cannot.
+    """
+    if not design.paired and any(claim.kind in {"plain", "drop", "steadier"} for claim in design.claims):
         msg = "claims about pictures before they were transformed need `paired`"
         raise BadInput(msg)
     if design.paired and all(arm.transform.name == "Identity" for arm in design.arms):
         msg = "a paired experiment transforms its pictures"
         raise BadInput(msg)
-    if design.pools:
-        _check_pools(design)
-    _named(design, models)
-    arms = [
-        arm.model_copy(update={"select": SELECTS.read(arm.select), "transform": TRANSFORMS.read(arm.transform)})
-        for arm in design.arms
-    ]
-    return design.model_copy(update={"arms": arms})
+    if (design.paired and bool(design.against)) != any(arm.against.name != "Identity" for arm in design.arms):
+        msg = "where pictures are compared `against` others, the experiment is paired, and says in words with which"
+        raise BadInput(msg)
+    if any(claim.answer not in design.pools for claim in design.claims if claim.kind == "mistake"):
+        msg = f"what things are mistaken for is one of the `pools`: {', '.join(design.pools) or 'there are none'}"
+        raise BadInput(msg)
 
 
 def _check_pools(design: Design) -> None:
@@ -351,9 +413,12 @@ def _check_pools(design: Design) -> None:
     if any(str(arm.select.arguments.get("class_name")) not in design.pools for arm in design.arms):
         msg = f"with `pools` each arm's select tool names one of them: {', '.join(design.pools)}"
         raise BadInput(msg)
-    least = len(places) if len(design.pools) == 1 else len(places) - 1
+    least = len(places) if len(design.pools) == 1 else len(places) - 1 if len(design.pools) == 2 else 1  # noqa: PLR2004
     if any(len(set(pool)) < least for pool in design.pools.values()):
         msg = f"a question with {len(places)} answers needs pools of {least} classes or more"
+        raise BadInput(msg)
+    if len(design.pools) > 2 and len(places) != len(design.pools):  # noqa: PLR2004 - one name of each
+        msg = f"with {len(design.pools)} pools a question has as many answers, a name of each"
         raise BadInput(msg)
 
 

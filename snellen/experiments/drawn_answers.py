@@ -99,12 +99,8 @@ def asked_about(
         drawn = names or {}
         choices = tuple(filled(choice, drawn) for choice in design.choices)
         return DrawnQuestion(filled(design.asked(arm), drawn)[:300], choices, filled(arm.answer, drawn))
-    own, place = _pool(design, arm), design.classes.index(arm.answer)
-    beside = [name for pool in design.pools.values() if pool != own for name in pool] or own
-    others = [name for name in beside if name != label]
-    chosen = random.Random(f"{seed}/names").sample(others, len(design.classes) - 1)
-    chosen.insert(place, label)
-    words = [with_article(name) for name in chosen]
+    words = [with_article(name) for name in _named(design, arm, label, seed)]
+    place = design.classes.index(arm.answer)
     question = design.asked(arm).replace(BLANK, listing(words, "or"))
     return DrawnQuestion(question[:300], (*words, *design.choices[len(words) :]), words[place])
 
@@ -124,6 +120,28 @@ def recognition(design: Design, sample: Sample) -> list[DrawnQuestion]:
         words = tuple(map(with_article, choices))
         questions.append(DrawnQuestion(_SHOWN, words, with_article(names[slot])))
     return questions
+
+
+def pool_said(design: Design, sample: Sample, answer: str | None) -> str:
+    """Name the pool of the class that was answered about a sample; empty where none was."""
+    if answer not in design.classes:
+        return ""
+    names = _named(design, design.arms[sample.arm], sample.label, _seed_of(sample))
+    name = names[design.classes.index(answer)]
+    return next((pool for pool, members in design.pools.items() if name in members), "")
+
+
+def _named(design: Design, arm: Arm, label: str, seed: str) -> list[str]:
+    """Draw the names that a picture is asked about with, in their order: of three pools, one of each."""
+    own, place = _pool(design, arm), design.classes.index(arm.answer)
+    dice = random.Random(f"{seed}/names")
+    pools = [pool for pool in design.pools.values() if pool != own] or [own]
+    if len(pools) > 1:
+        names = dice.sample([dice.choice(pool) for pool in pools], len(pools))
+    else:
+        names = dice.sample([name for name in pools[0] if name != label], len(design.classes) - 1)
+    names.insert(place, label)
+    return names
 
 
 def said_in_words(design: Design, choices: Sequence[str], answer: str | None) -> str | None:

@@ -11,13 +11,16 @@ from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import MARGIN, Claim, Design, halfway
 from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
-from snellen.experiments.templates import MOST_TYPES, changed, experiments_about
+from snellen.experiments.templates import MOST_TYPES, changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
-from snellen.reasoning.queries.conditions import EVERY, FAMILIES, TYPES, Change, Condition
+from snellen.reasoning.queries.conditions import EVERY, FAMILIES, SCALES, TYPES, Change, Condition, conditions_of
 from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
 from snellen.reasoning.queries.model_query import (
+    Comparison,
+    Contrast,
     CountThings,
     IdentifyType,
+    Mistake,
     ModelQuery,
     ModelQuestion,
     NameColours,
@@ -25,6 +28,7 @@ from snellen.reasoning.queries.model_query import (
     Recognise,
     TellApart,
     TellPlaces,
+    Threshold,
     kinds_of,
 )
 
@@ -116,10 +120,13 @@ def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> Exa
 
 def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]]:
     """Yield a question with each condition that counts for itself, and with what is not examined of it."""
+    condition, than = question.condition, question.than.condition if question.than is not None else None
+    if condition is not None and than is not None and EVERY not in {condition.family, than.family}:
+        yield from _possible_contrast(question, condition, than)
+        return
     if question.than is not None:
         yield from _sides(question)
         return
-    condition = question.condition
     if condition is None or not condition.family:
         yield _possible(question)
         return
@@ -142,7 +149,7 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
 
 
 def _sides(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]]:
-    """Yield both sides of a contrast: claims compare models, and not what one model can do with what else it can."""
+    """Yield both sides of a contrast of abilities: what is asked of different pictures is not compared within one."""
     one = question.model_copy(update={"than": None, "sense": "open"})
     than = question.than
     if than is not None:
@@ -152,6 +159,21 @@ def _sides(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]
         yield None, f"Examined is each side for itself, {words}; the difference within a model is not tested."
         for each in both:
             yield from _narrowed(each)
+
+
+def _possible_contrast(
+    question: ModelQuestion, condition: Condition, than: Condition
+) -> Iterable[tuple[ModelQuestion | None, str]]:
+    """Yield a contrast of two conditions without those changes after which its right answer would be another."""
+    alone = question.model_copy(update={"than": None})
+    (one, note), (other, further) = (
+        _possible(alone.model_copy(update={"condition": each})) for each in (condition, than)
+    )
+    if one is None or other is None:
+        yield None, f"{note} {further}".strip()
+        return
+    contrast = Contrast(condition=other.condition)
+    yield question.model_copy(update={"condition": one.condition, "than": contrast}), f"{note} {further}".strip()
 
 
 def _possible(question: ModelQuestion) -> tuple[ModelQuestion | None, str]:
@@ -186,9 +208,18 @@ def _spoils(name: str, question: ModelQuestion) -> bool:
 
 
 def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]) -> ExaminedQuestion:
-    designs = experiments_about(question.ability, subjects)
-    if question.condition is not None:
-        designs = [changed(design, question.condition, robust=question.robust) for design in designs]
+    designs, condition = experiments_about(question.ability, subjects), question.condition
+    if question.asks == "limit" and condition is not None and condition.change is not None:
+        plain = next(design for design in designs if not design.of_names)
+        levels = conditions_of(condition.change.type)
+        if question.threshold is None:
+            halfway_up = Threshold(how="more than", share=halfway(len(plain.told_apart)))
+            question = question.model_copy(update={"threshold": halfway_up})
+        designs = [plain, *(changed(plain, level, robust=False) for level in levels)]
+    elif condition is not None and question.than is not None and question.than.condition is not None:
+        designs = [compared(design, condition, question.than.condition) for design in designs]
+    elif condition is not None:
+        designs = [changed(design, condition, robust=question.robust) for design in designs]
     chosen = _compared(question, models)
     asked = question.model_copy(update={"models": tuple(chosen)})
     made = [design.model_copy(update={"claims": _claims(design, asked)[:MOST_CLAIMS]}) for design in designs]
@@ -197,7 +228,8 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
 
 def _in_order(designs: Sequence[Design], question: ModelQuestion) -> list[Design]:
     """Return experiments in the order in which they are run, without those that decide nothing."""
-    if question.comparison:  # two models that both manage the easy experiment differ, if at all, on the hard one
+    # Two models, or conditions, of which both leave the easy experiment easy differ, if at all, on the hard one.
+    if question.comparison or question.than:
         return list(designs[::-1])
     by_name = [design for design in designs if design.of_names]
     others = [design for design in designs if not design.of_names]
@@ -218,13 +250,18 @@ def _compared(question: ModelQuestion, models: Sequence[str]) -> list[str]:
     if len(chosen) <= 1:
         msg = f"Only {listing(chosen)} is examined: a comparison needs another model."
         raise BadInput(msg)
-    while len(chosen) > 1 and len(_pairs(question.model_copy(update={"models": tuple(chosen)}))) > MOST_CLAIMS:
+    while len(chosen) > 1 and _count(question.model_copy(update={"models": tuple(chosen)})) > MOST_CLAIMS:
         chosen.pop()
     return chosen
 
 
+def _count(question: ModelQuestion) -> int:
+    """Return the number of claims of a comparison."""
+    return len(_pairs(question)) + len(question.models) * question.robust
+
+
 def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
-    """Return the pairs that claims say of that the first is better than the second."""
+    """Return the pairs that claims say of that the first is better than the second, or steadier."""
     comparison, models = question.comparison, question.models
     if comparison is None:
         return []
@@ -233,15 +270,33 @@ def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
     if comparison.how == "as good":
         return [(other, models[0]) for other in models[1:]]
     pairs = list(combinations(models, 2))
-    both = comparison.how == "alike" or comparison.margin > 0
+    both = _margin(comparison) > 0
     return [pair for one, other in pairs for pair in (((one, other), (other, one)) if both else ((one, other),))]
+
+
+def _margin(comparison: Comparison) -> float:
+    """Return the least difference that counts: of equals it is never none, as nothing shows that two are the same."""
+    return comparison.margin or (MARGIN if comparison.how in {"as good", "alike"} else 0.0)
 
 
 def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
     half = halfway(len(design.told_apart))
     if question.comparison is not None:
-        margin = question.comparison.margin
-        return [Claim(kind="better", model=one, other=other, threshold=margin) for one, other in _pairs(question)]
+        # What one loses is only worth a comparison where it recognizes enough in the pictures as they were.
+        seeing = [Claim(kind="plain", model=name, threshold=half) for name in question.models if question.robust]
+        kind, margin = "steadier" if question.robust else "better", _margin(question.comparison)
+        return [
+            *seeing,
+            *(
+                Claim.model_validate({"kind": kind, "model": one, "other": other, "threshold": margin})
+                for one, other in _pairs(question)
+            ),
+        ]
+    if question.than is not None:
+        return [Claim(kind="drop", model=name, threshold=0) for name in question.models]
+    if isinstance(question.ability, Mistake):
+        taken_for = list(design.pools)[1]
+        return [Claim(kind="mistake", model=name, answer=taken_for, threshold=MARGIN) for name in question.models]
     stated = None if question.threshold is None else question.threshold.share
     if not question.robust:
         return [Claim(kind="ability", model=name, threshold=stated or half) for name in question.models]
@@ -269,8 +324,12 @@ def _remarks(
         question, ability = part.question, part.question.ability
         if len(part.question.models) < len(question.models or models) and question.comparison:
             yield f"Of {len(models)} models the first {len(question.models)} are compared: name the ones that matter."
-        if question.comparison and question.robust:
-            yield "Compared is how often models are right in such pictures, rather than what each of them loses."
+        if question.comparison and not question.comparison.margin and _margin(question.comparison):
+            yield f"As good means worse by less than {100 * MARGIN:.0f} points, unless a question states how much."
+        if question.asks == "limit" and question.condition is not None and question.condition.change is not None:
+            change = question.condition.change.type
+            levels = ", ".join(f"{amount:g}" for amount in SCALES[change])
+            yield f"Severities of {change} are tried by bisection: {levels}; between two of them nothing was examined."
         if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
             left = listing(ability.condition.types[MOST_TYPES:])
             yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."

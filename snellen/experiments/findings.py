@@ -69,9 +69,18 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
     if finding.claim.kind == "drop":
         verb = "fell" if mean >= 0 else "rose"
         change = f"{100 * abs(mean):.0f} points ({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f})"
+        if design.against:
+            more = "more" if mean >= 0 else "less"
+            points = f"{100 * abs(mean):.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+            return f"it loses {points} {more} {design.condition} than {design.against} in {design.skill}"
         return f"accuracy {verb} {change} in {design.task}"
+    points = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
+    if finding.claim.kind == "steadier":
+        return f"a difference of {points} in what is lost in {design.task}"
+    if finding.claim.kind == "mistake":
+        return f"a name of {finding.claim.answer} is chosen {points} more often than that of another wrong thing"
     if finding.claim.kind == "better":
-        return f"a difference of {100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f}) in {design.task}"
+        return f"a difference of {points} in {design.task}"
     return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
 
 

@@ -94,15 +94,16 @@ def weaknesses(report: Report) -> dict[str, dict[int, list[str]]]:
     by_model: dict[str, dict[int, list[str]]] = {}
     for number, experiment in enumerate(report.experiments):
         for finding in experiment.findings:
-            if _is_weak(finding):
+            if _is_weak(finding, experiment.design):
                 sentence = f"{finding.claim.model}: {figures(finding, experiment.design)}"
                 by_model.setdefault(finding.claim.model, {}).setdefault(number, []).append(sentence)
     return by_model
 
 
-def _is_weak(finding: Finding) -> bool:
+def _is_weak(finding: Finding, design: Design) -> bool:
     kind, verdict = finding.claim.kind, finding.verdict
-    return (kind in {"ability", "plain"} and verdict == "no") or (kind == "drop" and verdict == "yes")
+    loses = kind == "drop" and verdict == "yes" and not design.against  # more than otherwise may be little
+    return (kind in {"ability", "plain"} and verdict == "no") or loses
 
 
 def corrected_sample_set(investigation: str) -> str:

@@ -48,6 +48,8 @@ class Result(_Figure):
     interval_kind: IntervalKind = "bootstrap"
     """Of older versions; what is measured now says that it is a confidence sequence."""
     by_class: dict[str, float]
+    by_arm: list[float] = Field(default_factory=list, max_length=40)
+    """The accuracy about the pictures of each arm of an experiment with choices; older reports have none."""
     abstention: float | None
     invalid: float
     informedness: float | None

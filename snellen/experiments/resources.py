@@ -39,7 +39,7 @@ class DrawnPicture:
 
     Attributes:
         picture: As it is shown.
-        plain: Before it was transformed.
+        plain: Before it was transformed; in the condition that it is compared with, where there is one.
         label: What it is said to show.
         origin: Where it is from, for people.
         rejected: Pictures before it that did not show what they should, or could not be changed as they should be.
@@ -143,12 +143,13 @@ class Examination:
             selected = select(arm.select, self.selection(chosen))
             label = selected.class_name
             try:
+                plain = apply(arm.against, selected.picture, chosen, selected.studio)
                 picture = apply(arm.transform, selected.picture, chosen, selected.studio)
             except ParameterOutOfRange as error:
                 refusal = str(error)
                 continue
             if self.alignment is None or self.alignment.fits(selected, picture, arm.transform if named else IDENTITY):
-                return DrawnPicture(picture, selected.picture, label, selected.origin, attempt)
+                return DrawnPicture(picture, plain, label, selected.origin, attempt)
         if refusal:
             msg = f"None of {MAX_REJECTED} pictures of {label!r} can be used. {arm.transform.name}: {refusal}"
             raise SnellenError(msg)

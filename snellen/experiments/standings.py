@@ -7,7 +7,7 @@ experiments after that one decide, and where there is none, there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +16,7 @@ from snellen.experiments.design import Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
+from snellen.experiments.severity_search import limit_figures, limit_in_words, limit_of
 from snellen.reasoning.queries.model_query import IdentifyType, ModelQuestion
 
 
@@ -32,6 +33,9 @@ class ModelStanding:
         claimed: Whom its claims are about: `Claim.about`.
         form: At which questions it failed as such: it said one thing whatever it was shown, or does not know a name.
         again: The place of the experiment that it is to be asked in other words; None for the next one.
+        level: The place of the experiment that a search for a limit wants next.
+        found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8".
+        figures: How often it was right on either side of that.
     """
 
     about: str
@@ -42,6 +46,9 @@ class ModelStanding:
     claimed: tuple[str, ...] = ()
     form: str = ""
     again: int | None = None
+    level: int | None = None
+    found: str = ""
+    figures: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,8 @@ class ModelOutcome:
     @property
     def able(self) -> Finding | None:
         """The finding on how often the model is right, and not on what it loses; None in comparisons."""
+        if any(one.claim.other for one in self.findings):
+            return None
         return next((one for one in self.findings if one.claim.kind in {"ability", "plain"}), None)
 
     @property
@@ -129,15 +138,18 @@ def _planned(experiments: Sequence[Experiment]) -> list[Experiment]:
 def _may_follow(part: ExaminedQuestion, done: Sequence[Experiment], design: Design) -> bool:
     """Tell whether a design is that of the next experiment of a question, or one of the last ones in other words."""
     number = len(_planned(done))
+    if part.question.asks == "limit":
+        begun = {one.design.condition for one in done}
+        return any(_is_like(each, design) for each in part.designs if each.condition not in begun)
     following = [asked_otherwise(one) for one in part.designs[:number]] if is_second_wording(design) else []
-    return any(
-        all(
-            getattr(planned, name) == getattr(design, name)
-            for name in ("skill", "condition", "question", "purpose", "paired")
-        )
-        and set(design.claims) <= set(planned.claims)
-        for planned in following or part.designs[number : number + 1]
-    )
+    return any(_is_like(planned, design) for planned in following or part.designs[number : number + 1])
+
+
+def _is_like(planned: Design, design: Design) -> bool:
+    """Tell whether a design is one that was planned, with some of its claims."""
+    fields = ("skill", "condition", "question", "purpose", "paired", "against")
+    same = all(getattr(planned, name) == getattr(design, name) for name in fields)
+    return same and set(design.claims) <= set(planned.claims)
 
 
 def next_of(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> Design | None:
@@ -150,13 +162,27 @@ def next_of(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> Design
     pending = [one for one in standings(part, experiments) if one.pending]
     if not pending:
         return None
+    if part.question.asks == "limit":
+        level = max((one.level for one in pending if one.level is not None), key=[one.level for one in pending].count)
+        names = {one.about for one in pending if one.level == level}
+        return _of_those(part.designs[level], names, part.question)
     again = [one.again for one in pending if one.again is not None]
     wanted = min(again, default=None)
     number = len(_planned(experiments))
     design = part.designs[number] if wanted is None else asked_otherwise(part.designs[wanted])
-    names = {one.about for one in pending if one.again == wanted}
-    claims = [claim for claim in design.claims if about(claim, part.question) in names]
+    return _of_those(design, {one.about for one in pending if one.again == wanted}, part.question)
+
+
+def _of_those(design: Design, names: Collection[str], question: ModelQuestion) -> Design:
+    """Return a design with the claims that concern some models, or pairs of them."""
+    claims = [claim for claim in design.claims if any(_concerns(claim, name, question) for name in names)]
     return design.model_copy(update={"claims": claims})
+
+
+def _concerns(claim: Claim, name: str, question: ModelQuestion) -> bool:
+    """Tell whether the standing of a model, or of a pair, rests on a claim: of a pair, also on what is said of each."""
+    of_one = question.comparison is not None and not claim.other and claim.model in name.split(" and ")
+    return of_one or about(claim, question) == name
 
 
 def about(claim: Claim, question: ModelQuestion) -> str:
@@ -169,7 +195,8 @@ def about(claim: Claim, question: ModelQuestion) -> str:
 
 def standings(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelStanding]:
     """Return where every model, or every pair that is compared, stands in a question."""
-    names = dict.fromkeys(about(claim, part.question) for claim in part.designs[0].claims)
+    pairs = part.question.comparison is not None
+    names = dict.fromkeys(about(claim, part.question) for claim in part.designs[0].claims if claim.other or not pairs)
     return [_standing(name, part, experiments) for name in names]
 
 
@@ -177,7 +204,7 @@ def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experim
     """Return what each planned experiment gave for a model, both of its wordings together."""
     outcomes: list[ModelOutcome] = []
     for experiment in experiments:
-        findings = [one for one in experiment.findings if about(one.claim, part.question) == name]
+        findings = [one for one in experiment.findings if _concerns(one.claim, name, part.question)]
         outcome = ModelOutcome.of(experiment, findings)
         if not is_second_wording(experiment.design):
             outcomes.append(outcome)
@@ -190,15 +217,19 @@ def outcomes_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experim
 
 def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
     question = part.question
-    claimed = tuple(dict.fromkeys(one.about for one in part.designs[0].claims if about(one, question) == name))
+    claimed = tuple(dict.fromkeys(one.about for one in part.designs[0].claims if _concerns(one, name, question)))
     outcomes = outcomes_of(name, part, experiments)
     trouble = next((one.trouble for each in outcomes for one in each.findings if one.trouble), "")
     if trouble:
         return ModelStanding(name, "open", pending=False, decisive="open", moot=trouble, claimed=claimed)
+    if question.asks == "limit":
+        return replace(_limit(name, part, experiments), claimed=claimed)
     form = "; ".join(each for one in outcomes for each in one.form)
     left = len(outcomes) < len(part.designs)
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
+    elif question.than is not None:
+        standing = _contrast(name, outcomes, left=left)
     else:
         turn = question.threshold is not None and question.threshold.above == question.robust
         doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
@@ -248,7 +279,10 @@ def _ability(
 
 def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
     """Return whether the first of two is better, or both are alike."""
-    findings = [one for each in outcomes for one in each.findings]
+    if any(verdict == "no" for one in outcomes for verdict in one.verdicts("plain")):
+        moot = "one of them does not recognize enough in the pictures as they were to lose anything"
+        return ModelStanding(name, "open", pending=False, decisive="open", moot=moot)
+    findings = [one for each in outcomes for one in each.findings if one.claim.other]
     decided = [one for one in findings if one.verdict != "open"]
     how, margin = (question.comparison.how, question.comparison.margin) if question.comparison else ("better", 0)
     if how == "alike" or (how == "best" and margin > 0):
@@ -264,6 +298,34 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
     verdict: Verdict = decided[0].verdict if decided else "open"
     says = _TURNED[verdict] if how == "as good" else verdict
     return ModelStanding(name, says, pending=left and verdict == "open", decisive=verdict)
+
+
+def _contrast(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model is better under the first of two conditions: it loses less from the second to that."""
+    verdicts = [verdict for one in outcomes for verdict in one.verdicts("drop") if verdict != "open"]
+    decided: Verdict = verdicts[0] if verdicts else "open"
+    return ModelStanding(name, _TURNED[decided], pending=left and decided == "open", decisive=decided)
+
+
+def _limit(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
+    """Return up to which severity a model is right often enough."""
+    limit, condition = limit_of(name, part, experiments), part.question.condition
+    if limit.is_blind:
+        moot = "it is not right often enough in the pictures as they were"
+        return ModelStanding(name, "open", pending=False, decisive="no", moot=moot)
+    change = condition.change.type if condition is not None and condition.change is not None else ""
+    found = limit_in_words(limit, change)
+    pending = limit.wanted is not None
+    says: Verdict = "yes" if limit.is_found and not pending else "open"
+    return ModelStanding(
+        name,
+        says,
+        pending=pending,
+        decisive=says,
+        level=limit.wanted,
+        found=found,
+        figures=limit_figures(limit, change),
+    )
 
 
 def _robustness(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from math import lcm
 from typing import Final
 
 from snellen.errors import BadInput
@@ -23,6 +24,7 @@ from snellen.reasoning.queries.model_query import (
     CountThings,
     IdentifyType,
     Kind,
+    Mistake,
     NameColours,
     NoticeSeveral,
     Recognise,
@@ -49,7 +51,7 @@ def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
     Raises:
         BadInput: There is nothing to draw such pictures from.
     """
-    if subjects.classes and not isinstance(ability, Recognise | TellApart | IdentifyType):
+    if subjects.classes and not isinstance(ability, Recognise | TellApart | Mistake | IdentifyType):
         msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
         raise BadInput(msg)
     designs = list(_templates(ability, subjects))
@@ -78,10 +80,8 @@ def changed(design: Design, condition: Condition, *, robust: bool) -> Design:
         condition: The changes, plainly visible where no severity is stated.
         robust: Whether the same is asked about the pictures before they were changed.
     """
-    calls = [call for change in condition.changes for call in change.calls]
-    most = max(_MOST_ARMS // (len(calls) * len(design.classes)), 1)
-    by_answer = [[arm for arm in design.arms if arm.answer == answer][:most] for answer in design.classes]
-    few = [arm for arms in by_answer for arm in arms]
+    calls = _calls(condition)
+    few = _few_arms(design, len(calls))
     calls = calls[: max(_MOST_ARMS // len(few), 1)]
     words = condition_in_words(condition)
     how = f"The same pictures with and without {words}." if robust else f"All with {words}."
@@ -95,12 +95,56 @@ def changed(design: Design, condition: Condition, *, robust: bool) -> Design:
     )
 
 
+def compared(design: Design, condition: Condition, than: Condition) -> Design:
+    """Return the same experiment with each picture under one condition and under another.
+
+    What is lost more under the first is a drop from the second to it. Of two families every change is paired as often
+    with one of the other; of a large one the first few count.
+
+    Args:
+        design: With pictures as they are.
+        condition: The first condition.
+        than: The other.
+    """
+    one, other, most = _calls(condition), _calls(than), max(_MOST_ARMS // len(design.classes), 1)
+    while lcm(len(one), len(other)) > most:
+        max(one, other, key=len).pop()
+    turns = range(lcm(len(one), len(other)))
+    few = _few_arms(design, len(turns))
+    words, others = condition_in_words(condition), condition_in_words(than)
+    return design.model_copy(
+        update={
+            "arms": [
+                arm.model_copy(update={"transform": one[turn % len(one)], "against": other[turn % len(other)]})
+                for turn in turns
+                for arm in few
+            ],
+            "paired": True,
+            "condition": f"under {words}"[:200],
+            "against": f"under {others}"[:200],
+            "purpose": f"{design.purpose} The same pictures with {words} and with {others}."[:300],
+        }
+    )
+
+
+def _calls(condition: Condition) -> list[ToolCall]:
+    return [call for change in condition.changes for call in change.calls]
+
+
+def _few_arms(design: Design, times: int) -> list[Arm]:
+    """Return as many arms of each answer as there is room for so many times."""
+    most = max(_MOST_ARMS // (times * len(design.classes)), 1)
+    return [arm for answer in design.classes for arm in [each for each in design.arms if each.answer == answer][:most]]
+
+
 def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:
     match ability:
         case Recognise(things=things):
             return _recognise(things, subjects)
         case TellApart(kinds=kinds):
             return _told_apart(kinds, subjects)
+        case Mistake():
+            return iter([_mistaken(ability, subjects)])
         case IdentifyType():
             return _identify(ability, subjects)
         case TellPlaces(axis=axis, things=things):
@@ -201,6 +245,36 @@ def _drawn(difficulty: int, skill: str, pools: Mapping[str, Sequence[str]], plac
     purpose = f"Each picture shows one of {from_what}, drawn at random, and asks for it beside {beside} drawn likewise."
     design = unclaimed(difficulty, purpose[:300], skill[:300], f"Is the object in the image {BLANK}?", arms)
     return design.model_copy(update={"pools": named})
+
+
+def _mistaken(ability: Mistake, subjects: Subjects) -> Design:
+    """Things of one kind, which are asked for beside one of the other kind and one of neither.
+
+    Who sees nothing goes for either alike; who takes one kind for the other does not.
+
+    Raises:
+        BadInput: The kinds overlap, or there is nothing else.
+    """
+    kinds = [group for kind in (ability.things, ability.other) if (group := subjects.kind(kind)) is not None]
+    members = [member for group in kinds for member in group.members]
+    others = [one for one in subjects.apart(kinds[0]) if one in subjects.apart(kinds[1])]
+    things, other = (plural(group.name) if len(group.members) == 1 else group.name for group in kinds)
+    if len(set(members)) < len(members):
+        msg = f"Some things belong to {things} and to {other}: these cannot be mistaken for one another."
+        raise BadInput(msg)
+    if not others:
+        msg = f"Whether {things} are taken for {other} is only seen beside a third kind of things, and there is none."
+        raise BadInput(msg)
+    pools = {things[:64]: list(kinds[0].members), other[:64]: list(kinds[1].members), OTHERS: members_of(others)}
+    shown, taken = (
+        with_article(group.name) if len(group.members) == 1 else f"one of {len(group.members)} {group.name}"
+        for group in kinds
+    )
+    purpose = f"Each picture shows {shown}, and asks for it beside {taken} and another thing, all drawn at random."
+    arms = [Arm(answer=place, select=select(things[:64])) for place in PLACES[: len(pools)]]
+    skill = f"telling {things} from {other} and other things"
+    design = unclaimed(2, purpose[:300], skill[:300], f"Is the object in the image {BLANK}?", arms)
+    return design.model_copy(update={"pools": pools})
 
 
 def _retrieved(design: Design) -> Design:

@@ -99,6 +99,12 @@ def echo_of(query: str, models: Sequence[str], profile: Profile) -> str:
     return reading.echo if isinstance(reading, UnderstoodQuery) else ""
 
 
+def meaning_of(query: str, models: Sequence[str], profile: Profile) -> ModelQuery | None:
+    """Return the meaning of a query; None where it is not understood."""
+    reading = reading_of(query, models, profile)
+    return reading.query if isinstance(reading, UnderstoodQuery) else None
+
+
 def protocol_of(query: str, models: Sequence[str], profile: Profile) -> Protocol:
     """Return how a query is examined; by choices where it is not understood."""
     reading = reading_of(query, models, profile)

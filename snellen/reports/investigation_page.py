@@ -169,7 +169,7 @@ def bar(finding: Finding, experiment: Experiment) -> Bar:
     """Return a finding as a bar on the scale of what its mean can be."""
     design = experiment.design
     return _placed(
-        finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low,
+        finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low, high=finding.claim.high,
         stated=finding.claim.stated(design), figures=figures(finding, design), verdict=finding.verdict,
         label="{:g}".format if finding.claim.measure == "order" else _percent if finding.claim.low == 0 else _points,
     )  # fmt: skip
@@ -184,15 +184,15 @@ def _points(value: float) -> str:
 
 
 def _placed(
-    interval: tuple[float, float], mean: float, threshold: float, *, low: float, stated: str, figures: str,
-    verdict: str, label: Callable[[float], str],
+    interval: tuple[float, float], mean: float, threshold: float, *, low: float, high: float = 1.0, stated: str,
+    figures: str, verdict: str, label: Callable[[float], str],
 ) -> Bar:  # fmt: skip
-    """Return a bar on a scale from `low` to 1, whose ends and threshold are labelled."""
+    """Return a bar on a scale from `low` to `high`, whose ends and threshold are labelled."""
 
     def place(value: float) -> float:
-        return round(100 * (value - low) / (1 - low), 2)
+        return round(100 * (value - low) / (high - low), 2)
 
     return Bar(
         place(interval[0]), place(interval[1]), place(mean), place(threshold), stated, figures, verdict,
-        (label(low), label(threshold), label(1.0)),
+        (label(low), label(threshold), label(high)),
     )  # fmt: skip

@@ -234,11 +234,20 @@ def make_examiner(profile: Profile) -> Examiner:
         BadInput: The profile asks for a chat model without a key or with an address that is not one.
     """
     if profile.reasoner.kind == "chat":
+        from snellen.experiments.class_groups import Subjects
         from snellen.experiments.examiners.llm import ChatExaminer
-        from snellen.experiments.understanding import echo_of
+        from snellen.experiments.relevance import AskedProperty
+        from snellen.experiments.understanding import echo_of, meaning_of
         from snellen.reasoning.llm.reasoner import chat_reasoner
+        from snellen.tools.samples import picture_size
 
-        return ChatExaminer(chat_reasoner(profile).model, partial(echo_of, profile=profile))
+        def asked(query: str, models: Sequence[str]) -> AskedProperty | None:
+            meaning = meaning_of(query, models, profile)
+            return None if meaning is None else AskedProperty(meaning, Subjects.of(profile))
+
+        return ChatExaminer(
+            chat_reasoner(profile).model, partial(echo_of, profile=profile), asked, pictures=picture_size(profile)
+        )
     from snellen.experiments.examiners.case_based import CaseExaminer
 
     return CaseExaminer(profile)

@@ -14,7 +14,7 @@ from snellen.tools.samples.select import (
     prepare,
     select,
 )
-from snellen.tools.samples.sources import folder_classes, groups_of, sources_of
+from snellen.tools.samples.sources import folder_classes, groups_of, picture_size, sources_of
 from snellen.tools.samples.world_source import WorldSource, WorldStudio
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "WorldStudio",
     "folder_classes",
     "groups_of",
+    "picture_size",
     "prepare",
     "prompt_for",
     "select",

@@ -51,6 +51,17 @@ def sources_of(
     )
 
 
+def picture_size(profile: Profile) -> str:
+    """Return the size of a profile's pictures in words: "128 × 128 pixels"; empty where they have many."""
+    settings = profile.samples
+    if settings.generation == "painter":
+        return f"{settings.size} × {settings.size} pixels"
+    if settings.generation == "world":
+        width, height = profile.world().portrait(ANY, "size").picture().size
+        return f"{width} × {height} pixels"
+    return ""
+
+
 def folder_classes(profile: Profile) -> tuple[str, ...]:
     """Return the classes of the folder that all pictures of a profile come from; nothing where they are made."""
     return tuple(concepts_in(profile.resolve(profile.samples.retrieval))) if _from_folder(profile.samples) else ()

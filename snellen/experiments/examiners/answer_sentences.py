@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from snellen.reasoning.queries.echo import ability_in_words, condition_in_words, percent
-from snellen.reasoning.queries.model_query import ModelQuestion, Recognise
+from snellen.experiments.design import MARGIN
+from snellen.reasoning.queries.echo import ability_in_words, condition_in_words, kind_in_words, percent
+from snellen.reasoning.queries.model_query import Contrast, Mistake, ModelQuestion, Recognise
 
 if TYPE_CHECKING:
-    from snellen.experiments.report import Verdict
     from snellen.experiments.standings import ModelStanding
 
 _LONGEST: Final = 390
 """Characters of a sentence, which may begin with "Yes, "."""
 
 
-def property_of(about: str, question: ModelQuestion) -> str:
+def property_of(about: str, question: ModelQuestion, found: str = "") -> str:
     """Name what is examined, so that it is clear without the query.
 
     Args:
         about: The model, or the two that are compared.
         question: The question.
+        found: Up to which severity it holds, where that is asked and known.
     """
-    one, _, other = about.partition(" and ")
-    comparison, bound = question.comparison, question.threshold
-    if comparison is not None:
-        by = f" by more than {100 * comparison.margin:.10g} points" if comparison.margin else ""
-        if comparison.how == "alike":
-            within = f" within {100 * comparison.margin:.10g} points" if comparison.margin else ""
-            return f"{one} and {other} are alike{within} at {what_is_examined(question)}"
-        if comparison.how == "as good":
-            return f"{one} is as good as {other} at {what_is_examined(question)}"
-        return f"{one} is better than {other} at {what_is_examined(question)}{by}"
+    bound = question.threshold
+    if question.comparison is not None:
+        return _comparing(about, question)
+    if question.asks == "limit" and bound is not None:
+        up_to = found or f"up to which {_condition(question)}"
+        return f"right in {bound.how} {percent(bound.share)} at {_ability(question)} {up_to}"
+    if question.than is not None:
+        return _contrasting(question, question.than)
+    if isinstance(question.ability, Mistake):
+        under = f" under {_condition(question)}" if question.condition is not None else ""
+        things, other = kind_in_words(question.ability.things), kind_in_words(question.ability.other)
+        return f"takes {things} for {other}{under}"
     if bound is not None and question.robust:
         return f"loses {bound.how} {100 * bound.share:.10g} points under {_condition(question)}{_while(question)}"
     if bound is not None:
@@ -55,7 +58,7 @@ def sentence_of(standing: ModelStanding, question: ModelQuestion, reason: str) -
         return _fitting(f"{standing.about}: cannot be said, because {standing.moot}.")
     because = f": {reason}" if reason else ""
     form = f"; {standing.form}" if standing.form else ""
-    return _fitting(f"{_claimed(standing.about, standing.says, question)}{because}{form}.")
+    return _fitting(f"{_claimed(standing, question)}{because}{form}.")
 
 
 def _fitting(sentence: str) -> str:
@@ -66,19 +69,27 @@ def _fitting(sentence: str) -> str:
     return f"{clauses}." if clauses else f"{sentence[: _LONGEST - 1]}…"
 
 
-def _claimed(about: str, says: Verdict, question: ModelQuestion) -> str:
-    held, comparison = property_of(about, question), question.comparison
+def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
+    about, says = standing.about, standing.says
+    held, comparison = property_of(about, question, standing.found), question.comparison
     one, _, other = about.partition(" and ")
     if comparison is not None and comparison.how in {"better", "best"} and not comparison.margin:
-        what = what_is_examined(question)
+        adjective, what = _adjective(question)
         return {
-            "yes": f"{one} is better than {other} at {what}",
-            "no": f"{other} is better than {one} at {what}",
-            "open": f"Which of {one} and {other} is better at {what} is not decided",
+            "yes": f"{one} is {adjective} than {other} {what}",
+            "no": f"{other} is {adjective} than {one} {what}",
+            "open": f"Which of {one} and {other} is {adjective} {what} is not decided",
         }[says]
     if comparison is not None:
         return {"yes": held, "no": f"It does not hold that {held}", "open": f"Whether {held} is not decided"}[says]
-    verb = "" if question.robust and question.threshold is not None else "is "
+    if question.than is not None and says == "no":
+        return f"{about} is {_contrasting(question, question.than, turned=True)}"
+    if isinstance(question.ability, Mistake) and says == "no":
+        return f"{about} does not {held.replace('takes', 'take', 1)}"
+    loses = question.robust and question.threshold is not None
+    if question.asks == "limit" and says == "open":
+        return f"Up to which {_condition(question)} {about} is {held.partition(' up to ')[0]} is not decided"
+    verb = "" if loses or isinstance(question.ability, Mistake) else "is "
     denied = f"{about} is not {held}" if verb else f"It does not hold that {about} {held}"
     return {
         "yes": f"{about} {verb}{held}",
@@ -87,17 +98,49 @@ def _claimed(about: str, says: Verdict, question: ModelQuestion) -> str:
     }[says]
 
 
+def _comparing(about: str, question: ModelQuestion) -> str:
+    """Name what is examined of two models."""
+    one, _, other = about.partition(" and ")
+    comparison, (adjective, what) = question.comparison, _adjective(question)
+    points = f"{100 * ((comparison and comparison.margin) or MARGIN):.10g} points"
+    good = "robust" if question.robust else "good"
+    if comparison is not None and comparison.how == "alike":
+        return f"{one} and {other} are equally {good} {what}, within {points}"
+    if comparison is not None and comparison.how == "as good":
+        return f"{one} is as {good} as {other} {what}, or worse by less than {points}"
+    by = f" by more than {points}" if comparison is not None and comparison.margin else ""
+    return f"{one} is {adjective} than {other} {what}{by}"
+
+
+def _adjective(question: ModelQuestion) -> tuple[str, str]:
+    """Return what one of two models is, and at what."""
+    if question.robust:
+        return "more robust", f"to {_condition(question)}{_while(question)}"
+    return "better", f"at {what_is_examined(question)}"
+
+
+def _contrasting(question: ModelQuestion, than: Contrast, *, turned: bool = False) -> str:
+    """Name what is examined of two conditions."""
+    other = "" if than.condition is None else condition_in_words(than.condition)
+    if question.robust:
+        return f"{'less' if turned else 'more'} robust to {_condition(question)} than to {other}{_while(question)}"
+    words = f"at {_ability(question)} under {_condition(question)} than under {other}"
+    return f"{'worse' if turned else 'better'} {words}"
+
+
 def _condition(question: ModelQuestion) -> str:
     return "" if question.condition is None else condition_in_words(question.condition)
 
 
 def _while(question: ModelQuestion) -> str:
-    if question.ability == Recognise():
-        return ""
-    return f" in {ability_in_words(question.ability, gerund=True)}"
+    return "" if question.ability == Recognise() else f" in {_ability(question)}"
+
+
+def _ability(question: ModelQuestion) -> str:
+    return ability_in_words(question.ability, gerund=True)
 
 
 def what_is_examined(question: ModelQuestion) -> str:
     """Name what models shall be able to do, and under which condition: "counting things under blur"."""
     under = f" under {_condition(question)}" if question.condition is not None else ""
-    return ability_in_words(question.ability, gerund=True) + under
+    return _ability(question) + under

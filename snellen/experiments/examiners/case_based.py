@@ -143,7 +143,7 @@ def _answers(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[
         answered(
             one.about,
             sentence_of(one, question, _reason(one, part, experiments)),
-            property=property_of(one.about, question),
+            property=property_of(one.about, question, one.found),
             verdict=one.says,
             polarity=_MEANS[question.sense] if means else "unknown",
         )
@@ -153,8 +153,9 @@ def _answers(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[
 
 def _reason(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> str:
     """Say what decided: the finding that says most, with its figures."""
-    outcomes = outcomes_of(standing.about, part, experiments)
-    question = part.question
+    outcomes, question = outcomes_of(standing.about, part, experiments), part.question
+    if question.asks == "limit":
+        return standing.figures
     decided = [
         (finding, outcome.design)
         for outcome in [one for one in outcomes if one.counts] or outcomes

@@ -9,13 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
 
 from snellen.errors import BadInput
 from snellen.experiments.design import MARGIN, Arm, Claim, Design, checked, halfway
+from snellen.experiments.examiners.llm_replies import (
+    ConclusionReply,
+    DesignReply,
+    DiscussionReply,
+    ExperimentReply,
+    ModelAnswerReply,
+    OpeningReply,
+    SufficiencyReply,
+)
 from snellen.experiments.findings import interval_name
+from snellen.experiments.relevance import AskedProperty, decided_about
 from snellen.experiments.report import Answer, Conclusion, Discussion, Experiment, Opening, Report, Sufficiency
 from snellen.reasoning.llm.prompt_files import fenced, fill
 from snellen.reasoning.llm.structured_model import StructuredModel, UnusableError, converse
@@ -28,95 +38,8 @@ _MOST_CLAIMS: Final = 24
 _FIGURES: Final = 3
 """Decimals that the model is shown."""
 
-Wanted = Literal["ability", "plain", "drop", "better"]
 Understand = Callable[[str, Sequence[str]], str]
-
-
-class ArgumentReply(BaseModel):
-    """An argument of a tool."""
-
-    name: str
-    value: str | int | float | bool | list[int] | None
-
-
-class CallReply(BaseModel):
-    """A tool with its arguments."""
-
-    name: str
-    arguments: list[ArgumentReply] = Field(default_factory=list)
-
-    def call(self) -> ToolCall:
-        """Return it as a call."""
-        return ToolCall(name=self.name, arguments={one.name: one.value for one in self.arguments})
-
-
-class ArmReply(BaseModel):
-    """An answer with its tools."""
-
-    answer: str
-    select: CallReply
-    transform: CallReply = CallReply(name="Identity")
-    question: str = ""
-
-
-class ExperimentReply(BaseModel):
-    """A design."""
-
-    difficulty: int
-    purpose: str
-    skill: str
-    condition: str = ""
-    question: str
-    arms: list[ArmReply]
-    unknown: bool = False
-    paired: bool = False
-    claims: list[Wanted]
-
-
-class DesignReply(BaseModel):
-    """A design, or none."""
-
-    experiment: ExperimentReply | None
-
-
-class OpeningReply(BaseModel):
-    """The subject of the question."""
-
-    examinable: bool
-    reason: str = ""
-    models: list[str]
-    notes: list[str] = Field(default_factory=list)
-
-
-class DiscussionReply(BaseModel):
-    """The reading of an experiment."""
-
-    recap: str
-    interpretation: str
-
-
-class SufficiencyReply(BaseModel):
-    """A judgement on whether the report suffices."""
-
-    sufficient: bool
-    questions: list[str] = Field(default_factory=list)
-
-
-class ModelAnswerReply(BaseModel):
-    """The answer for one model."""
-
-    about: str
-    property: str
-    holds: bool | None
-    answer: Literal["yes", "no", "undecided"] | None
-    sentence: str
-
-
-class ConclusionReply(BaseModel):
-    """The answers."""
-
-    answers: list[ModelAnswerReply]
-    conclusion: str
+Asked = Callable[[str, Sequence[str]], AskedProperty | None]
 
 
 class ChatExaminer:
@@ -125,10 +48,19 @@ class ChatExaminer:
     Args:
         model: The chat model.
         understand: Says a query about models in words made from its meaning; empty where that is not known.
+        asked: Says what evidence has to be about to answer a query; None where that is not known.
+        pictures: What pictures are like: their size.
     """
 
-    def __init__(self, model: StructuredModel, understand: Understand = lambda _, __: "") -> None:
-        self._model, self._understand = model, understand
+    def __init__(
+        self,
+        model: StructuredModel,
+        understand: Understand = lambda _, __: "",
+        asked: Asked = lambda _, __: None,
+        *,
+        pictures: str = "",
+    ) -> None:
+        self._model, self._understand, self._asked, self._pictures = model, understand, asked, pictures
 
     @property
     def usage(self) -> ReasonerUsage:
@@ -165,7 +97,7 @@ class ChatExaminer:
         Raises:
             ReasoningFailed: No valid design, or the endpoint failed.
         """
-        shown = {"report": fenced(_told(report)), "refusals": fenced("\n".join(refusals)) if refusals else ""}
+        shown = {"report": fenced(self._told(report)), "refusals": fenced("\n".join(refusals)) if refusals else ""}
         prompt = fill("examiner-design", {**shown, **_tools(), "margin": f"{100 * MARGIN:.0f}"})
 
         def accept(reply: DesignReply) -> Design | None:
@@ -201,35 +133,62 @@ class ChatExaminer:
                 sufficient=reply.sufficient, questions=open_ends, unsettled=list(about) if open_ends else []
             )
 
-        prompt = fill("examiner-sufficiency", {"report": fenced(_told(report))})
+        prompt = fill("examiner-sufficiency", {"report": fenced(self._told(report))})
         return await converse(self._model, prompt, SufficiencyReply, accept=accept, wanted="a judgement")
 
     async def conclude(self, report: Report) -> Conclusion:
-        """Answer the query; an answer that no decided claim bears out goes back.
+        """Answer the query; an answer goes back that no decided claim bears out, or none about what was asked.
 
         Raises:
             ReasoningFailed: No valid reply, or the endpoint failed.
         """
-        decided = {finding.claim.about for finding in report.findings if finding.verdict != "open"}
-        decided |= {name for about in decided for name in about.split(" and ")}
+        asked = self._asked(report.understood or report.query, report.models)
 
         def accept(reply: ConclusionReply) -> Conclusion:
-            answers = [_answer(one, decided) for one in reply.answers[:40]]
+            answers = [_answer(one, report, asked) for one in reply.answers[:40]]
             return Conclusion(answers=answers, conclusion=_cut(reply.conclusion, 2_000))
 
-        prompt = fill("examiner-conclusion", {"report": fenced(_told(report))})
+        prompt = fill("examiner-conclusion", {"report": fenced(self._told(report))})
         return await converse(self._model, prompt, ConclusionReply, accept=accept, wanted="a conclusion")
 
+    def _told(self, report: Report) -> str:
+        """Tell what is known so far, and what is left of the budget."""
+        return json.dumps(
+            {
+                "question about models": report.query,
+                **({"understood": report.understood} if report.understood else {}),
+                "models": report.models,
+                **({"pictures": self._pictures} if self._pictures else {}),
+                "experiments": [{"number": n} | _seen(one) for n, one in enumerate(report.experiments, 1)],
+                **({"patterns of failure": [one.sentence for one in report.patterns]} if report.patterns else {}),
+                "open questions": report.questions,
+                "left": _left(report),
+                "notes": report.notes,
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
 
-def _answer(reply: ModelAnswerReply, decided: set[str]) -> Answer:
+
+def _answer(reply: ModelAnswerReply, report: Report, asked: AskedProperty | None) -> Answer:
     """Return the answer for one model.
 
     Raises:
-        UnusableError: No decided claim bears it out, or it says yes or no to a question about an undecided property.
+        UnusableError: No decided claim bears it out, or none about what was asked, or it says yes or no to a question
+            about an undecided property.
     """
-    about = {reply.about, *reply.about.split(" and ")}
-    if reply.holds is not None and not about & decided:
+    numbers = reply.experiments or range(1, len(report.experiments) + 1)
+    strangers = [number for number in numbers if not 1 <= number <= len(report.experiments)]
+    if strangers:
+        msg = f"There is no experiment {strangers[0]}; there are {len(report.experiments)}."
+        raise UnusableError(msg)
+    rests_on = [report.experiments[number - 1] for number in numbers]
+    if reply.holds is not None and not any(decided_about(reply.about, one) for one in rests_on):
         msg = f"No claim about {reply.about[:80]!r} is decided: its `holds` is null."
+        raise UnusableError(msg)
+    objection = "" if reply.holds is None or asked is None else asked.objection(reply.about, rests_on)
+    if objection:
+        msg = f"{objection[:300]} Rest on an experiment that is about it, or let `holds` be null."
         raise UnusableError(msg)
     if (reply.holds is None) == (reply.answer in {"yes", "no"}) and reply.answer is not None:
         held = json.dumps(reply.holds)
@@ -248,14 +207,21 @@ def _tools() -> dict[str, str]:
 def _design(reply: ExperimentReply, models: Sequence[str]) -> Design:
     try:
         arms = [
-            Arm(answer=one.answer, select=one.select.call(), transform=one.transform.call(), question=one.question)
+            Arm(
+                answer=one.answer,
+                select=one.select.call(),
+                transform=one.transform.call(),
+                against=one.against.call(),
+                question=one.question,
+            )
             for one in reply.arms
         ]
         half = halfway(max(len({arm.answer for arm in arms}), 1))
         made = Design(
             difficulty=reply.difficulty, purpose=reply.purpose, skill=reply.skill, condition=reply.condition,
             question=reply.question, arms=arms, unknown=reply.unknown, paired=reply.paired,
-            claims=_claims(reply.claims, models, half),
+            against=reply.against, pools={one.name: one.classes for one in reply.pools},
+            claims=_claims(reply, models, half),
         )  # fmt: skip
         return checked(made, list(models))
     except ValidationError as error:
@@ -265,32 +231,42 @@ def _design(reply: ExperimentReply, models: Sequence[str]) -> Design:
         raise UnusableError(str(error)) from error
 
 
-def _claims(kinds: Sequence[Wanted], models: Sequence[str], half: float) -> list[Claim]:
-    bars = {"ability": half, "plain": half, "drop": MARGIN}
+def _claims(reply: ExperimentReply, models: Sequence[str], half: float) -> list[Claim]:
+    """Return the claims of the kinds that are wanted, at our thresholds or at that which the question states."""
+    stated, kinds = reply.threshold, dict.fromkeys(reply.claims)
+    against = 0.0 if reply.against else MARGIN
+    bars = {"ability": stated or half, "plain": half, "drop": stated or against, "mistake": stated or MARGIN}
     claims = [
-        Claim.model_validate({"kind": kind, "model": name, "threshold": bars[kind]})
-        for kind in dict.fromkeys(kinds)
-        if kind != "better"
+        Claim.model_validate(
+            {"kind": kind, "model": name, "threshold": bars[kind], "answer": reply.taken_for * (kind == "mistake")}
+        )
+        for kind in kinds
+        if kind in bars
         for name in models
     ]
-    if "better" in kinds:
-        claims += [Claim(kind="better", model=one, other=other, threshold=0) for one, other in combinations(models, 2)]
-    return claims[:_MOST_CLAIMS]
+    pairs = list(combinations(models, 2))
+    for kind in ("better", "steadier"):
+        if kind in kinds:
+            claims += [_comparing(kind, one, other, stated or 0.0) for one, other in pairs]
+    if "alike" in kinds:  # neither is better by more than the margin
+        kind, margin = "steadier" if "steadier" in kinds else "better", stated or MARGIN
+        claims += [_comparing(kind, *pair, margin) for one, other in pairs for pair in ((one, other), (other, one))]
+    return list(dict.fromkeys(claims))[:_MOST_CLAIMS]
 
 
-def _told(report: Report) -> str:
-    return json.dumps(
-        {
-            "question about models": report.query,
-            **({"understood": report.understood} if report.understood else {}),
-            "models": report.models,
-            "experiments": [_seen(one) for one in report.experiments],
-            **({"patterns of failure": [one.sentence for one in report.patterns]} if report.patterns else {}),
-            "notes": report.notes,
-        },
-        indent=1,
-        ensure_ascii=False,
-    )
+def _comparing(kind: str, model: str, other: str, threshold: float) -> Claim:
+    return Claim.model_validate({"kind": kind, "model": model, "other": other, "threshold": threshold})
+
+
+def _left(report: Report) -> dict[str, float]:
+    """Return what is left of the budget."""
+    budget = report.budget
+    return {
+        "experiments": max(budget.experiments - len(report.experiments), 0),
+        "pictures": max(budget.images - report.images, 0),
+        "questions to models": max(budget.trials - report.trials, 0),
+        "seconds": max(round(budget.seconds - report.seconds), 0),
+    }
 
 
 def _seen(experiment: Experiment) -> dict[str, Any]:
@@ -300,9 +276,16 @@ def _seen(experiment: Experiment) -> dict[str, Any]:
         "purpose": design.purpose,
         "question": design.question,
         "answers": [
-            {"answer": arm.answer, "select": _written(arm.select), "transform": _written(arm.transform)}
-            for arm in design.arms
+            {
+                "arm": number,
+                "answer": arm.answer,
+                "select": _written(arm.select),
+                "transform": _written(arm.transform),
+                **({"against": _written(arm.against)} if design.against else {}),
+            }
+            for number, arm in enumerate(design.arms, 1)
         ],
+        **({"names drawn for each picture from": design.pools} if design.pools else {}),
         "pictures": experiment.images,
         "rejected": experiment.rejected,
         "results": [
@@ -312,6 +295,7 @@ def _seen(experiment: Experiment) -> dict[str, Any]:
                 "n": one.n,
                 "accuracy": round(one.average, _FIGURES),
                 "by answer": {name: round(share, _FIGURES) for name, share in one.by_class.items()},
+                "by arm": [round(share, _FIGURES) for share in one.by_arm],
                 "abstained": one.abstention,
             }
             for one in experiment.results

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.design import IDENTITY, UNKNOWN, Claim, Design
-from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked, recognition
+from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked, pool_said, recognition
 from snellen.experiments.protocols.protocol import RoundPart, closed_up, observed
 from snellen.experiments.report import Result
 from snellen.memory.samples import Sample
@@ -78,7 +78,8 @@ class MultipleChoice:
     @staticmethod
     def _try(examination: Examination, arm: Arm, seed: str) -> None:
         selected = select(arm.select, examination.selection(seed))
-        apply(arm.transform, selected.picture, "try", selected.studio)
+        for call in (arm.transform, arm.against):
+            apply(call, selected.picture, "try", selected.studio)
 
     def keys(self, design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
         """Name the trials about a sample, as it is shown, and in a paired experiment as it was before.
@@ -165,8 +166,12 @@ class EvaluatedChoices:
             one, other = self._right(claim.model, plain=False), self._right(claim.other, plain=False)
             values = {sample: one[sample] - other[sample] for sample in one if sample in other}
         elif claim.kind == "drop":
-            before, after = self._right(claim.model, plain=True), self._right(claim.model, plain=False)
-            values = {sample: before[sample] - after[sample] for sample in before if sample in after}
+            values = self._lost(claim.model)
+        elif claim.kind == "steadier":
+            one, other = self._lost(claim.model), self._lost(claim.other)
+            values = {sample: other[sample] - one[sample] for sample in one if sample in other}
+        elif claim.kind == "mistake":
+            values = self._mistaken(claim.model, claim.answer)
         else:
             values = self._right(claim.model, plain=claim.kind == "plain")
         return self._observed(values, claim.model, *filter(None, [claim.other]))
@@ -201,11 +206,20 @@ class EvaluatedChoices:
                 Result(
                     model=name, plain=plain, n=len(seen), unit=self.design.unit.name, average=metrics.average,
                     interval=(span.low, span.high), error_rate=alpha, interval_kind="confidence sequence",
-                    by_class=metrics.by_class, abstention=metrics.abstention, invalid=metrics.invalid,
+                    by_class=metrics.by_class, by_arm=self._by_arm(name, seen, plain=plain),
+                    abstention=metrics.abstention, invalid=metrics.invalid,
                     informedness=metrics.informedness, confusion=exact.confusion,
                 )
             )  # fmt: skip
         return results
+
+    def _by_arm(self, model: str, seen: Observations, *, plain: bool) -> list[float]:
+        """Return how often a model was right about the pictures of each arm that are in complete rounds."""
+        by_arm: dict[int, list[float]] = {}
+        for sample, right in self._right(model, plain=plain).items():
+            if RoundPart(sample.round, sample.arm) in seen.by_unit:
+                by_arm.setdefault(sample.arm, []).append(right)
+        return [sum(by_arm[number]) / len(by_arm[number]) for number in sorted(by_arm)]
 
     @property
     def _unknown(self) -> str | None:
@@ -222,6 +236,20 @@ class EvaluatedChoices:
         return {
             sample: float(self.design.is_right(choice, arms[sample.arm].answer)) for sample, choice in choices.items()
         }
+
+    def _lost(self, model: str) -> dict[Sample, float]:
+        """Return whether a model is right before a transform, less whether it is afterwards."""
+        before, after = self._right(model, plain=True), self._right(model, plain=False)
+        return {sample: before[sample] - after[sample] for sample in before if sample in after}
+
+    def _mistaken(self, model: str, pool: str) -> dict[Sample, float]:
+        """Return 1 where a thing is taken for one of a pool, and -1 where for one of neither that nor its own."""
+        values: dict[Sample, float] = {}
+        for sample, choice in self.choices.get((model, False), {}).items():
+            own = str(self.design.arms[sample.arm].select.arguments.get("class_name", ""))
+            said = pool_said(self.design, sample, choice)
+            values[sample] = 1.0 if said == pool else -1.0 if said not in {"", own} else 0.0
+        return values
 
     def _observed(self, values: Mapping[Sample, float], *models: str) -> Observations:
         parts = {part: values[sample] for sample, part in self._parts(values, *models).items()}

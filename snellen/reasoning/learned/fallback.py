@@ -53,6 +53,12 @@ _AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.I
 """In a comparison it denies what would be claimed without it: the user is asked."""
 _NONE: Final = re.compile(r"\b(?:none|no models?|not one|not a single)\b", re.IGNORECASE)
 """It denies what is asked."""
+_LIMIT: Final = re.compile(
+    r"\b(?:at|from|up to|beyond|past|above|until|till|after|to) (?:what|which)\b|\bhow\b.*\b(?:before|until|till)\b"
+    r"|\bhow (?:much|far|strong|dark|bright|many)\b.*\b(?:take|tolerate|stand|handle|withstand|bear|endure)\b",
+    re.IGNORECASE,
+)
+"""It asks up to which severity something holds, which only the grammar reads."""
 _EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
 _MOST_CHARACTERS: Final = 400
 
@@ -247,6 +253,8 @@ def decided_query(text: str, reading: UnreadQuery, models: Sequence[str], profil
 def _leaves_out(text: str, query: ModelQuery) -> bool:
     """Tell whether a question bounds, denies or excepts what its reading does not."""
     questions = query.questions
+    if _LIMIT.search(text) and all(each.asks in {"whether", "how much"} for each in questions):
+        return True
     if _AT_MOST.search(text) and any(each.comparison for each in questions):
         return True
     if _NONE.search(text) and all(each.sense == "holds" for each in questions):

@@ -62,7 +62,9 @@ PlainTalk: TypeAlias = (
 )
 """Talk that names nothing."""
 PICTURES: Final = TypedActions(Meaning | PlainTalk | Unanswerable, WORDS)
-QUERIES: Final = TypedActions(ModelQuery | Unanswerable, WORDS)
+UNTAUGHT: Final = frozenset({"kind Mistake", "value limit"})
+"""What questions about models mean that the reader was not trained with: the grammar alone reads them."""
+QUERIES: Final = TypedActions(ModelQuery | Unanswerable, WORDS, UNTAUGHT)
 VOCABULARY: Final = tuple(sorted({*PICTURES.vocabulary(), *QUERIES.vocabulary()}))
 START: Final = len(VOCABULARY)
 """The number of what stands before the first action: the row of the table after those of the vocabulary."""

@@ -49,10 +49,14 @@ class TypedActions:
     Attributes:
         target: The type: a class of parts, or a union of such.
         words: Texts of fields that are copied from nowhere.
+        untaught: Actions that the shipped weights know nothing of: nothing is built by them. The weights have a row for
+            each other action, so a constructor or a value that is added to a meaning stands here until the reader is
+            trained with it; meanwhile only the grammars write it.
     """
 
     target: Any
     words: Words
+    untaught: frozenset[str] = frozenset()
 
     def build(self, choose: Choose, mentions: Sequence[Copyable]) -> Any:  # noqa: ANN401 - a value of the target
         """Build a value by choices.
@@ -65,7 +69,7 @@ class TypedActions:
             NoSuchMeaning: The choices build nothing that is valid.
         """
         try:
-            return _Builder(self.words, choose, mentions).value(self.target, ("", ""))
+            return _Builder(self.words, choose, mentions, self.untaught).value(self.target, ("", ""))
         except ValidationError as error:
             raise NoSuchMeaning from error
 
@@ -73,9 +77,12 @@ class TypedActions:
         """Return the actions that build a value, copying where they can.
 
         Raises:
-            NoSuchMeaning: It names what no mention has.
+            NoSuchMeaning: It names what no mention has, or takes an action that is untaught.
         """
-        return list(_Writer(self.words, mentions).actions(self.target, value, ("", "")))
+        actions = list(_Writer(self.words, mentions).actions(self.target, value, ("", "")))
+        if not self.untaught.isdisjoint(each for each in actions if isinstance(each, str)):
+            raise NoSuchMeaning
+        return actions
 
     def possible(self, before: Sequence[Action], mentions: Sequence[Copyable]) -> Sequence[Action] | Any:  # noqa: ANN401
         """Return the actions that are possible after others, as a list; the value itself where it is whole.
@@ -115,12 +122,12 @@ class TypedActions:
             elif kind is str:
                 names.update(f"word {each}" for each in self.words.get(place, ()))
             for option in (*options, kind):
-                if _is_part(option) and option not in seen:
+                if _is_part(option) and option not in seen and _kind_action(option) not in self.untaught:
                     seen.add(option)
                     waiting += [
                         (field.annotation, (option.__name__, name)) for name, field in option.model_fields.items()
                     ]
-        return sorted(names)
+        return sorted(names - self.untaught)
 
 
 class _Open(Exception):  # noqa: N818 - it never leaves this file
@@ -134,9 +141,11 @@ class _Builder:
     words: Words
     choose: Choose
     mentions: Sequence[Copyable]
+    untaught: frozenset[str] = frozenset()
     made: int = 0
 
     def pick(self, possible: Sequence[Action]) -> Action:
+        possible = [each for each in possible if each not in self.untaught]
         if not possible:
             raise NoSuchMeaning
         self.made += 1

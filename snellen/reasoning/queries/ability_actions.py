@@ -14,6 +14,7 @@ from snellen.reasoning.queries.model_query import (
     IdentifyType,
     JudgePairs,
     Kind,
+    Mistake,
     ModelQuestion,
     NameColours,
     NoticeSeveral,
@@ -59,6 +60,11 @@ def tell_apart(first: Kind, rest: tuple[Kind, ...]) -> Aims:
 def recognise_or_tell_apart(kinds: tuple[Kind, ...]) -> Aims:
     """Ask whether the things of one kind, or several kinds, are told apart."""
     return recognise(kinds) if len(kinds) == 1 else aims(TellApart(kinds=kinds))
+
+
+def mistake(things: Kind, other: Kind) -> Aims:
+    """Ask whether things are taken for others."""
+    return aims(Mistake(things=things, other=other))
 
 
 def identify(conditions: tuple[Condition, ...], kinds: tuple[Kind, ...] | None = None) -> Aims:
@@ -209,7 +215,7 @@ def both(some: Aims | None, more: Aims | None) -> Aims | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        recognise, recognise_anything, tell_apart, recognise_or_tell_apart, identify, identify_every,
+        recognise, recognise_anything, tell_apart, recognise_or_tell_apart, mistake, identify, identify_every,
         tell_places, count_things, name_colours, colour, more_colours, colours_of, colours_between, several,
         truthfully, helpfully, judge_pairs, under, under_some, robust, still, turned, opened, how_much, both,
     )

@@ -33,8 +33,20 @@ FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 BOUNDS: Final[Mapping[str, tuple[float, float]]] = {
     "tilt": (1, 179), "zoom": (1.1, 20), "low brightness": (0.01, 0.99), "high brightness": (1.01, 20),
     "low contrast": (0.01, 0.99), "high contrast": (1.01, 20), "patch shuffling": (2, 32),
+    "Gaussian noise": (1.05, 20), "defocus blur": (1.1, 1000), "JPEG compression": (10, 45),
 }  # fmt: skip
-"""Severities that a question may state: degrees of a tilt, factors, parts across and down."""
+"""Severities that a question may state: degrees of a tilt, factors, parts across and down, decibels of JPEG."""
+SCALES: Final[Mapping[str, tuple[float, ...]]] = {
+    "tilt": (5, 15, 30, 60, 90), "zoom": (1.5, 2, 3, 4, 6), "patch shuffling": (2, 3, 4, 6, 8),
+    "Gaussian noise": (1.2, 1.4, 1.7, 2, 2.5), "defocus blur": (4, 8, 15, 30, 60),
+    "JPEG compression": (32, 30, 28, 26, 24), "low brightness": (0.6, 0.4, 0.25, 0.15, 0.08),
+    "high brightness": (1.4, 1.8, 2.5, 4, 6), "low contrast": (0.6, 0.4, 0.25, 0.15, 0.08),
+    "high contrast": (1.5, 2, 3, 5, 8),
+}  # fmt: skip
+"""Severities of a type from mild to heavy, on which it is searched up to where models see: each reaches nearly all
+pictures of the embedded world."""
+HEAVY: Final[Mapping[str, float]] = {name: scale[-1] for name, scale in SCALES.items() if name != "tilt"}
+"""What is meant by heavy, severe or extreme; a heavy tilt is none, but another rotation."""
 Side = Literal["", "left", "right"]
 
 
@@ -127,3 +139,8 @@ class Condition(Part):
     def changes(self) -> tuple[Change, ...]:
         """Its changes, one or several."""
         return (self.change,) if self.change is not None else tuple(Change(type=name) for name in self.types)
+
+
+def conditions_of(change: str) -> list[Condition]:
+    """Return the conditions on the scale of a change, the mildest first: a search for its limit chooses among them."""
+    return [Condition(change=Change(type=change, amount=float(amount))) for amount in SCALES[change]]

@@ -14,6 +14,7 @@ from snellen.reasoning.queries.model_query import (
     IdentifyType,
     JudgePairs,
     Kind,
+    Mistake,
     ModelQuery,
     ModelQuestion,
     NameColours,
@@ -31,7 +32,7 @@ SPLIT_WORDS: Final = {
 _GERUNDS: Final = {
     "recognize": "recognizing", "tell": "telling", "identify": "identifying", "count": "counting", "name": "naming",
     "notice": "noticing", "be": "being", "judge": "judging", "order": "ordering", "score": "scoring",
-    "follow": "following",
+    "follow": "following", "mistake": "mistaking",
 }  # fmt: skip
 _PLACES: Final = {"sides": "left from right", "heights": "above from below", "both": "where things are"}
 _BETTER: Final = {
@@ -95,8 +96,23 @@ def _change(change: Change) -> str:
         return f"{slight}tilt{side}{degrees}"
     if change.amount is None:
         return slight + change.type
-    unit = " parts across" if change.type == "patch shuffling" else ""
-    return f"{change.type} by {'' if unit else 'a factor of '}{change.amount:g}{unit}"
+    return f"{change.type} {amount_in_words(change)}"
+
+
+def amount_in_words(change: Change) -> str:
+    """Name the severity of a change: "by a factor of 2", "by 45 degrees", "at 26 dB"; nothing where none is stated."""
+    if change.amount is None:
+        return ""
+    amount = f"{change.amount:g}"
+    match change.type:
+        case "tilt":
+            return f"by {amount} degrees"
+        case "patch shuffling":
+            return f"by {amount} parts across"
+        case "JPEG compression":
+            return f"at {amount} dB"
+        case _:
+            return f"by a factor of {amount}"
 
 
 def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911 - one line each
@@ -107,6 +123,8 @@ def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911 - one line each
             return f"tell {kind_in_words(one)} from {kind_in_words(other)}"
         case TellApart(kinds=kinds):
             return f"tell apart {listing([kind_in_words(each) for each in kinds])}"
+        case Mistake(things=things, other=other):
+            return f"mistake {kind_in_words(things)} for {kind_in_words(other)}"
         case IdentifyType(condition=condition, things=things):
             return f"identify {condition_in_words(condition)} in pictures{_of(things)}"
         case TellPlaces(axis=axis, things=things):
@@ -159,8 +177,13 @@ def _sentence(question: ModelQuestion) -> str:
         return f"which kind of {condition} hurts {models_in_words(question)} {hurt}{_while(question)}"
     if question.comparison is not None:
         return _comparing(question)
-    auxiliary, rest = _predicate(question)
     subject = models_in_words(question)
+    if question.asks == "limit" and question.condition is not None:
+        good = question.model_copy(update={"condition": None, "asks": "whether"})
+        held = f"good at {_doing(good)}" if question.threshold is None else _predicate(good)[1].strip()
+        be = "is" if len(question.models) == 1 else "are"
+        return f"up to what {condition_in_words(question.condition)} {be} {subject} {held}"
+    auxiliary, rest = _predicate(question)
     if question.asks == "how much":
         return f"{auxiliary} {subject}{rest}"
     if question.sense == "open":
@@ -172,6 +195,9 @@ def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - o
     """Return what stands before and after the subject."""
     is_one, fails = len(question.models) == 1, question.sense == "fails"
     be, do = ("is", "does") if is_one else ("are", "do")
+    if isinstance(question.ability, Mistake):
+        often = "how often " if question.asks == "how much" else ""
+        return often + do, f"{' never' if fails else ''} {ability_in_words(question.ability)}{_under(question)}"
     if question.threshold is not None:
         bound = question.threshold
         if question.robust:

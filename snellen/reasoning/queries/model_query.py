@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, StringConstraints, model_validator
 
 from snellen.reasoning.meanings.things import Name, Part
-from snellen.reasoning.queries.conditions import EVERY, Condition
+from snellen.reasoning.queries.conditions import EVERY, SCALES, Change, Condition
 
 MAX_QUESTIONS: Final = 12
 _POSITIVE: Final = frozenset({"as good", "alike"})
@@ -55,6 +55,21 @@ class TellApart(Part):
         named = all((each.names or each.fact) and not each.without for each in self.kinds)
         if len(set(self.kinds)) < len(self.kinds) or not named:
             msg = "only different kinds are told apart"
+            raise ValueError(msg)
+        return self
+
+
+class Mistake(Part):
+    """Take things of one kind for things of another: "mistake dogs for cats"; to do so is no virtue."""
+
+    kind: Literal["mistake"] = "mistake"
+    things: Kind
+    other: Kind
+
+    @model_validator(mode="after")
+    def _different(self) -> Mistake:
+        if self.things == self.other or not all(each.names or each.fact for each in (self.things, self.other)):
+            msg = "things are mistaken for others"
             raise ValueError(msg)
         return self
 
@@ -116,6 +131,7 @@ class JudgePairs(Part):
 Ability: TypeAlias = Annotated[
     Recognise
     | TellApart
+    | Mistake
     | IdentifyType
     | TellPlaces
     | CountThings
@@ -132,6 +148,8 @@ def kinds_of(ability: Ability) -> tuple[Kind, ...]:
     match ability:
         case TellApart(kinds=kinds):
             return kinds
+        case Mistake(things=things, other=other):
+            return (things, other)
         case AnswerFreely() | JudgePairs():
             return ()
         case _:
@@ -182,7 +200,8 @@ class ModelQuestion(Part):
         threshold: What is stated; None leaves it to the experiments.
         than: What the same model does is compared with.
         sense: What a yes means.
-        asks: Whether something is so, to what degree, or for which changes of the condition it is most so.
+        asks: Whether something is so, to what degree, for which changes of the condition it is most so, or up to which
+            severity of the condition.
     """
 
     models: tuple[ModelName, ...] = Field((), max_length=12)
@@ -193,7 +212,7 @@ class ModelQuestion(Part):
     threshold: Threshold | None = None
     than: Contrast | None = None
     sense: Sense = "holds"
-    asks: Literal["whether", "how much", "which changes"] = "whether"
+    asks: Literal["whether", "how much", "which changes", "limit"] = "whether"
 
     @model_validator(mode="after")
     def _possible(self) -> ModelQuestion:
@@ -210,7 +229,7 @@ class ModelQuestion(Part):
 
 def _problem(question: ModelQuestion) -> str:
     """Say why a question is none; empty where it is one."""
-    return _problem_of_condition(question) or _problem_of_comparison(question)
+    return _problem_of_condition(question) or _problem_of_comparison(question) or _problem_of_limit(question)
 
 
 def _problem_of_condition(question: ModelQuestion) -> str:
@@ -226,8 +245,11 @@ def _problem_of_condition(question: ModelQuestion) -> str:
 
 
 def _problem_of_comparison(question: ModelQuestion) -> str:
-    if question.asks != "whether" and (question.comparison or question.threshold or question.than):
+    stated = question.threshold is not None and question.asks != "limit"
+    if question.asks != "whether" and (question.comparison or stated or question.than):
         return "a question for a degree compares nothing"
+    if isinstance(question.ability, Mistake) and (question.comparison or question.threshold or question.robust):
+        return "what is mistaken for what is asked of each model"
     positive = question.threshold or (question.comparison and question.comparison.how in _POSITIVE)
     if question.sense == "fails" and positive:
         return "the opposite of a bound is another bound, of being as good to be worse"
@@ -240,6 +262,17 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
     if question.than is not None and (question.than.ability is None) == (question.than.condition is None):
         return "a contrast is with an ability or with a condition"
     return ""
+
+
+def _problem_of_limit(question: ModelQuestion) -> str:
+    if question.asks != "limit":
+        return ""
+    change, bound = question.condition.change if question.condition is not None else None, question.threshold
+    if change is None or change != Change(type=change.type) or change.type not in SCALES:
+        return "a limit is that of a change with a severity"
+    if question.robust or question.sense != "holds" or (bound is not None and bound.how != "at least"):
+        return "up to a limit something holds"
+    return "" if isinstance(question.ability, Recognise | TellApart) else "this has no limit"
 
 
 class ModelQuery(Part):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
-from snellen.reasoning.queries.conditions import TYPES, Change, Condition, Side, exceptions
+from snellen.reasoning.queries.conditions import HEAVY, TYPES, Change, Condition, Side, exceptions
 from snellen.reasoning.queries.model_query import Kind
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
 
@@ -77,6 +77,11 @@ def changed(name: str) -> Condition:
 def slightly(name: str) -> Condition | None:
     """Take a type that is barely visible."""
     return Condition(change=Change(type=name, slight=True)) if name in TYPES else None
+
+
+def heavily(name: str) -> Condition:
+    """Take a type at its heaviest; where it has no severity, or there are several, as it is."""
+    return Condition(change=Change(type=name, amount=HEAVY[name])) if name in HEAVY else changed(name)
 
 
 def excepting(condition: Condition, excepted: tuple[Condition, ...]) -> Condition | None:
@@ -194,7 +199,7 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         named, named_several, named_both, named_two, all_models,
-        mentioned, all_but, others, changed, slightly, excepting,
+        mentioned, all_but, others, changed, slightly, heavily, excepting,
         such_as, namely, both_ways, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists,
         kind, named_kind, thing, with_fact, kind_without,
     )

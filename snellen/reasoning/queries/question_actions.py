@@ -143,6 +143,22 @@ def which_changes_least(how: str, conditions: tuple[Condition, ...]) -> Aims | N
     return which_changes("least" if how == "most" else "most", conditions)
 
 
+def limit(condition: Condition, of: Aims | None = None) -> Aims | None:
+    """Ask up to which severity of a change something holds; "fails" and "holds" ask for the same limit."""
+    if condition.family == "rotation":
+        condition = changed("tilt")
+    asked = of or recognise_anything()
+    if any(each.condition is not None or each.comparison or each.than for each in asked):
+        return None
+    return replaced(
+        asked,
+        lambda each: {
+            "condition": condition, "asks": "limit", "sense": "holds",
+            "threshold": each.threshold and Threshold(how="at least", share=each.threshold.share),
+        },
+    )  # fmt: skip
+
+
 def every() -> tuple[Condition, ...]:
     """Take every transformation."""
     return (changed(EVERY),)
@@ -325,7 +341,7 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
-        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, every, share, fraction,
+        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, limit, every, share, fraction,
         margin, error_rate, ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
         asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 
+import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
@@ -12,16 +14,16 @@ from benchmarks.meanings import random_scenes
 from benchmarks.random_meanings import MeaningSampler
 from snellen.microworld.scenes import Dice
 from snellen.profiles import load_profile
-from snellen.reasoning.learned.languages import PICTURES, QUERIES
+from snellen.reasoning.learned.languages import PICTURES, QUERIES, UNTAUGHT, VOCABULARY
 from snellen.reasoning.learned.mentions import MentionedText, ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
-from snellen.reasoning.learned.typed_actions import NoSuchMeaning
+from snellen.reasoning.learned.typed_actions import Action, NoSuchMeaning
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.things import Part
 from snellen.reasoning.queries.echo import echo as query_echo
-from snellen.reasoning.queries.model_query import ModelQuery
+from snellen.reasoning.queries.model_query import Kind, Mistake, ModelQuery, ModelQuestion
 from tests.reasoning.queries.random_queries import JUDGES, queries
 
 PROFILE = load_profile("embedded")
@@ -52,6 +54,22 @@ def test_a_meaning_whose_names_are_said_is_built_by_its_actions(seed: int, dice:
     built = PICTURES.possible(actions, text.copyables)
     assert isinstance(built, Part)
     assert canonical(built) == meaning
+
+
+def test_what_the_reader_was_not_trained_with_is_never_chosen_and_has_no_row() -> None:
+    assert UNTAUGHT, "the grammars read all that the reader does"
+    assert UNTAUGHT.isdisjoint(VOCABULARY)
+    text = NAMES_OF_MODELS.of("Does clip mistake cats for dogs?")
+    mistake = Mistake(things=Kind(names=("cat",)), other=Kind(names=("dog",)))
+    with pytest.raises(NoSuchMeaning):
+        QUERIES.actions(ModelQuery(questions=(ModelQuestion(models=("clip",), ability=mistake),)), text.copyables)
+    for seed in range(20):
+        dice, before = random.Random(seed), list[Action]()
+        with contextlib.suppress(NoSuchMeaning):
+            while isinstance(possible := QUERIES.possible(before, text.copyables), list):
+                assert UNTAUGHT.isdisjoint(possible)
+                before.append(dice.choice(possible))
+        assert before
 
 
 @often

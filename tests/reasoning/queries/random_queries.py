@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from snellen.reasoning.queries.conditions import FAMILIES, TYPES, Change, Condition
+from snellen.reasoning.queries.conditions import FAMILIES, SCALES, TYPES, Change, Condition
 from snellen.reasoning.queries.model_query import (
     AnswerFreely,
     Comparison,
@@ -16,6 +16,7 @@ from snellen.reasoning.queries.model_query import (
     IdentifyType,
     JudgePairs,
     Kind,
+    Mistake,
     ModelQuery,
     ModelQuestion,
     NameColours,
@@ -52,6 +53,8 @@ changes = st.one_of(
     ),
     st.builds(Change, type=st.sampled_from(("low brightness", "low contrast")), amount=st.sampled_from((0.5, 0.25))),
     st.builds(Change, type=st.sampled_from(("high contrast", "zoom")), amount=st.sampled_from((2.0, 1.5))),
+    st.builds(Change, type=st.sampled_from(("Gaussian noise", "defocus blur")), amount=st.sampled_from((2.0, 2.5))),
+    st.builds(Change, type=st.just("JPEG compression"), amount=st.sampled_from((28.0, 24.0))),
 )
 conditions = st.one_of(
     st.builds(Condition, change=changes),
@@ -73,6 +76,7 @@ plain_abilities = st.one_of(
 other_abilities = st.one_of(
     st.builds(IdentifyType, condition=conditions, things=kinds),
     st.builds(AnswerFreely, measure=st.sampled_from(("truth", "help"))),
+    st.lists(plain_kinds, min_size=2, max_size=2, unique=True).map(lambda two: Mistake(things=two[0], other=two[1])),
     st.builds(
         JudgePairs,
         measure=st.sampled_from(("", "order", "symmetry", "heed")),
@@ -94,14 +98,23 @@ def _question(models: Sequence[str]) -> st.SearchStrategy[ModelQuestion]:
                 fields["models"] = ()  # a judge of pairs of which nothing else is said is asked to judge pairs
         else:
             fields["ability"] = draw(other_abilities)
+            if isinstance(fields["ability"], Mistake):
+                fields["condition"] = draw(st.one_of(st.none(), conditions))
         return ModelQuestion.model_validate(fields)
 
     return draw_question()
 
 
-def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[str]) -> dict[str, Any]:
+def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[str]) -> dict[str, Any]:  # noqa: PLR0911 - a way each
     """Draw a comparison, a threshold, a contrast or a degree for a question."""
-    way = draw(st.sampled_from(("plain", "plain", "comparison", "threshold", "than", "how much", "which changes")))
+    ways = ("plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit")
+    way = draw(st.sampled_from(ways))
+    if isinstance(question.ability, Mistake):
+        return {"asks": "how much"} if way == "how much" and question.sense == "holds" else {}
+    if way == "limit" and isinstance(question.ability, Recognise | TellApart):
+        condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))
+        least = draw(st.sampled_from((None, Threshold(how="at least", share=0.9))))
+        return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": least}
     if way == "comparison":
         how = draw(st.sampled_from(("better", "as good", "best", "alike")))
         fewest = 2 if how in {"better", "as good"} else 0

@@ -1,0 +1,311 @@
+"""How often are verdicts wrong about conditions, losses, equality, mistakes and limits, where there is nothing to find?
+
+    python -m benchmarks.claim_nulls --json > docs/results/nulls/claims.json
+
+Every picture shows a class that is drawn for it, and classes differ in how well they are recognized: what is claimed is
+about all of them. A mean is at its claim's threshold, so that any verdict about it is wrong:
+
+- two conditions cost the same on average, other classes each;
+- two models lose the same on average, one a little of everything, the other all of a few classes;
+- two models differ by exactly the margin within which they would be alike, or as good;
+- things are taken for one kind exactly the margin more often than for another, a few classes always;
+- at one severity, or at all, a model is right exactly as often as is asked for, and a search chooses what is examined.
+
+All that follows is the product's own code: when more is drawn, when a claim is given up, what e-BH decides, which
+severity comes next, and what is said in the end. `wrong` is the mean share of wrong verdicts among a report's verdicts,
+`said wrong` the share of reports that say something wrong in the end; both shall be at most alpha. `interval` is
+Wilson's, 95 %, of the larger.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.nulls import measured_on
+from snellen.experiments.decisions import decided, judged
+from snellen.experiments.design import MARGIN, PLACES, Arm, Claim, Design
+from snellen.experiments.examination_plan import ExaminedQuestion
+from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
+from snellen.experiments.standings import next_of, standings
+from snellen.experiments.template_parts import select
+from snellen.experiments.templates import changed, compared
+from snellen.reasoning.queries.conditions import conditions_of
+from snellen.reasoning.queries.model_query import Comparison, Contrast, Kind, Mistake, ModelQuestion, Threshold
+from snellen.scoring import Observations, wilson_interval
+
+CLASSES: Final = 227
+"""Those of the embedded profile."""
+CHANGE: Final = "defocus blur"
+BAR: Final = 0.75
+_ARMS: Final = 2
+_ONE, _OTHER = "one", "other"
+Values = NDArray[np.float64]
+
+
+def _right(shares: Sequence[tuple[float, float]], classes: NDArray[np.int64], dice: np.random.Generator) -> Values:
+    """Draw who is right about pictures of classes, of which each share is recognized with a probability."""
+    by_class = np.repeat([rate for _, rate in shares], [round(share * CLASSES) for share, _ in shares])
+    rates = np.resize(by_class, CLASSES)[classes]
+    return (dice.random(classes.shape) < rates).astype(float)
+
+
+def _classes(rounds: int, dice: np.random.Generator) -> NDArray[np.int64]:
+    return dice.integers(CLASSES, size=(rounds, _ARMS))
+
+
+class DrawnValues:
+    """Values of claims, as far as models were asked (`snellen.experiments.protocols.protocol.Evaluated`).
+
+    Args:
+        values: By claim, shape (rounds, arms).
+    """
+
+    def __init__(self, values: Mapping[Claim, Values]) -> None:
+        self._values = values
+        self._rounds: dict[str, int] = {}
+
+    def measure(self, models: Sequence[str], rounds: int) -> None:
+        """Let models be asked about all rounds so far."""
+        self._rounds |= dict.fromkeys(models, rounds)
+
+    def observations(self, claim: Claim) -> Observations:
+        """Return the values of the rounds about which all models of a claim were asked."""
+        rounds = min(self._rounds.get(name, 0) for name in (claim.model, claim.other) if name)
+        return Observations.independent(self._values[claim][:rounds].ravel().tolist())
+
+    def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - nobody reads any
+        """Return nothing: verdicts do not depend on it."""
+        return []
+
+
+@dataclass(frozen=True)
+class ClaimScenario:
+    """A question about models of which nothing is so, or not so, by more than its bound.
+
+    Attributes:
+        name: For people.
+        part: The question with its experiments.
+        draw: Draws the values of a claim of an experiment, which is given by its condition.
+        truth: The mean of a claim under a condition.
+    """
+
+    name: str
+    part: ExaminedQuestion
+    draw: Callable[[Design, int, np.random.Generator], Mapping[Claim, Values]]
+    truth: Callable[[Claim, str], float]
+
+    def is_wrong(self, finding: Finding, condition: str) -> bool:
+        """Tell whether a verdict is wrong: any is about a mean that is at the threshold."""
+        gap = self.truth(finding.claim, condition) - finding.claim.threshold
+        if finding.verdict == "open":
+            return False
+        return abs(gap) < 1e-9 or (finding.verdict == "yes") != (gap > 0)  # noqa: PLR2004 - rounding
+
+
+def _plain() -> Design:
+    return Design(
+        difficulty=1, purpose="A null.", skill="recognizing things", question="Is it …?",
+        arms=[Arm(answer=place, select=select("things")) for place in PLACES[:_ARMS]],
+        claims=[Claim(kind="ability", model=_ONE, threshold=BAR)],
+    )  # fmt: skip
+
+
+def _two_conditions() -> ClaimScenario:
+    milder, heavier = conditions_of(CHANGE)[:2]
+    question = ModelQuestion(models=(_ONE,), condition=heavier, robust=True, than=Contrast(condition=milder))
+    claims = [Claim(kind="drop", model=_ONE, threshold=0)]
+    design = compared(_plain(), heavier, milder).model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        other, one = ((0.5, 0.9), (0.5, 0.5)), ((0.5, 0.5), (0.5, 0.9))
+        return {claim: _right(other, classes, dice) - _right(one, classes, dice) for claim in design.claims}
+
+    classes = np.arange(CLASSES)
+    gap = _mean(((0.5, 0.9), (0.5, 0.5)), classes) - _mean(((0.5, 0.5), (0.5, 0.9)), classes)
+    return ClaimScenario("two conditions cost the same", _at(question, [design], gap), draw, lambda *_: gap)
+
+
+def _two_losses() -> ClaimScenario:
+    condition = conditions_of(CHANGE)[0]
+    few, little = ((0.1, 0.0), (0.9, 1.0)), ((1.0, 1.0),)
+    gap = 1 - _mean(few, np.arange(CLASSES))  # the one loses all of some classes, the other so much of each
+    question = ModelQuestion(
+        models=(_ONE, _OTHER), condition=condition, robust=True, comparison=Comparison(how="better")
+    )
+    claims = [Claim(kind="steadier", model=_ONE, other=_OTHER, threshold=0)]
+    design = changed(_plain(), condition, robust=True).model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        lost = 1 - _right(few, classes, dice)
+        other = _right(little, classes, dice) - _right(((1.0, 1 - gap),), classes, dice)
+        return dict.fromkeys(design.claims, other - lost)
+
+    return ClaimScenario("two models lose the same", ExaminedQuestion(question, (design,)), draw, lambda *_: 0.0)
+
+
+def _equals(how: str) -> ClaimScenario:
+    weak, strong = ((0.25, 0.0), (0.75, 1.0)), 0.1
+    rate = _mean(weak, np.arange(CLASSES)) + strong
+    comparison = Comparison.model_validate({"how": how})
+    question = ModelQuestion(models=(_ONE, _OTHER), comparison=comparison)
+    pairs = [(_OTHER, _ONE), (_ONE, _OTHER)] if how == "alike" else [(_OTHER, _ONE)]
+    claims = [Claim(kind="better", model=one, other=other, threshold=MARGIN) for one, other in pairs]
+    design = _plain().model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        more = _right(((1.0, rate),), classes, dice) - _right(weak, classes, dice)
+        return {claim: more if claim.model == _OTHER else -more for claim in design.claims}
+
+    def truth(claim: Claim, _: str) -> float:
+        return strong if claim.model == _OTHER else -strong
+
+    return ClaimScenario(f"two models differ by the margin: {how}", ExaminedQuestion(question, (design,)), draw, truth)
+
+
+def _mistakes() -> ClaimScenario:
+    question = ModelQuestion(models=(_ONE,), ability=Mistake(things=Kind(names=("dog",)), other=Kind(names=("cat",))))
+    always = round(0.2 * CLASSES) / CLASSES
+    third = always - MARGIN  # of the others so many are taken for a third thing
+    claims = [Claim(kind="mistake", model=_ONE, answer="cats", threshold=MARGIN)]
+    design = _plain().model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        taken = classes < round(0.2 * CLASSES)
+        elsewhere = ~taken & (dice.random(classes.shape) < third / (1 - always))
+        return {claim: taken.astype(float) - elsewhere for claim in design.claims}
+
+    return ClaimScenario(
+        "mistakes at the margin, a few classes always", ExaminedQuestion(question, (design,)), draw,
+        lambda *_: MARGIN,
+    )  # fmt: skip
+
+
+def _limit(name: str, accuracies: Sequence[float]) -> ClaimScenario:
+    """A search over severities; the first accuracy is that of pictures as they are."""
+    levels = conditions_of(CHANGE)
+    condition = levels[0].model_copy(update={"change": levels[0].change and levels[0].change.model_copy(
+        update={"amount": None}
+    )})  # fmt: skip
+    bound = Threshold(how="more than", share=BAR)
+    question = ModelQuestion(models=(_ONE,), condition=condition).model_copy(
+        update={"asks": "limit", "threshold": bound}
+    )
+    designs = (_plain(), *(changed(_plain(), level, robust=False) for level in levels))
+    of_condition = {design.condition: rate for design, rate in zip(designs, accuracies, strict=True)}
+
+    def known(condition: str) -> Sequence[tuple[float, float]]:
+        """Some classes are known, the others guessed, so that the accuracy is as it should be."""
+        count = round(2 * (of_condition[condition] - 0.5) * CLASSES)
+        rest = 0.5 + (2 * (of_condition[condition] - 0.5) * CLASSES - count) / (2 * (CLASSES - count) or 1)
+        return ((count / CLASSES, 1.0), (1 - count / CLASSES, rest))
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        return dict.fromkeys(design.claims, _right(known(design.condition), classes, dice))
+
+    return ClaimScenario(name, ExaminedQuestion(question, designs), draw, lambda _, where: of_condition[where])
+
+
+def _mean(shares: Sequence[tuple[float, float]], classes: NDArray[np.int64]) -> float:
+    by_class = np.repeat([rate for _, rate in shares], [round(share * CLASSES) for share, _ in shares])
+    return float(np.resize(by_class, CLASSES)[classes].mean())
+
+
+def _at(question: ModelQuestion, designs: Sequence[Design], threshold: float) -> ExaminedQuestion:
+    """Put the threshold of all claims where the mean is: 227 classes have no halves."""
+    moved = [
+        one.model_copy(update={"claims": [claim.model_copy(update={"threshold": threshold}) for claim in one.claims]})
+        for one in designs
+    ]
+    return ExaminedQuestion(question, tuple(moved))
+
+
+SCENARIOS: Final = (
+    _two_conditions(),
+    _two_losses(),
+    _equals("alike"),
+    _equals("as good"),
+    _mistakes(),
+    _limit("limit: right just as often at one severity", (0.95, 0.92, 0.85, 0.75, 0.6, 0.5)),
+    _limit("limit: right just as often at every severity", (0.75,) * 6),
+    _limit("limit: close to it at three", (0.95, 0.78, 0.76, 0.75, 0.74, 0.72)),
+)
+
+
+def report_of(scenario: ClaimScenario, *, alpha: float, dice: np.random.Generator) -> Report:
+    """Run one investigation: design after design as the question asks for them, until none would say more."""
+    report = Report(query="", models=[_ONE, _OTHER], alpha=alpha, seed=0, budget=Budget())
+    drawn: list[DrawnValues] = []
+    while len(report.experiments) < report.budget.experiments:
+        design = next_of(scenario.part, report.experiments)
+        if design is None:
+            break
+        drawn.append(DrawnValues(scenario.draw(design, report.budget.images // len(design.arms), dice)))
+        begun = Experiment(design=design, findings=[Finding(claim=claim) for claim in design.claims])
+        report = measured_on(report.model_copy(update={"experiments": [*report.experiments, begun]}), drawn)
+    for number, one in enumerate(drawn):
+        report = judged(report, number, one)
+    return decided(report)
+
+
+def measured(scenario: ClaimScenario, *, runs: int, alpha: float, seed: int) -> dict[str, Any]:
+    """Run a scenario so often, and return how often its verdicts, and what it said in the end, were wrong."""
+    dice = np.random.default_rng([seed, *scenario.name.encode()])
+    wrong, said, verdicts, claims, images = 0.0, 0, 0, 0, 0
+    for _ in range(runs):
+        report = report_of(scenario, alpha=alpha, dice=dice)
+        ruled = [(one, each.design.condition) for each in report.experiments for one in each.findings]
+        claims += len(ruled)
+        ruled = [pair for pair in ruled if pair[0].verdict != "open"]
+        false = [one for one, condition in ruled if scenario.is_wrong(one, condition)]
+        wrong += len(false) / len(ruled) if ruled else 0.0
+        answers = standings(scenario.part, report.experiments)
+        said += bool(false) and any(one.says != "open" or one.moot for one in answers)
+        verdicts += len(ruled)
+        images += report.images
+    worst = min(math.ceil(max(wrong, said)), runs)
+    return {
+        "name": scenario.name, "wrong": wrong / runs, "said wrong": said / runs,
+        "interval": asdict(wilson_interval(worst, runs)), "decided": verdicts / claims, "images": images / runs,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1_000, help="of each scenario (%(default)s)")
+    parser.add_argument("--alpha", type=float, default=0.05)
+    parser.add_argument("--seed", type=int, default=1, help="of the draws (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    rows = []
+    for scenario in SCENARIOS:
+        rows.append(measured(scenario, runs=options.runs, alpha=options.alpha, seed=options.seed))
+        if not options.json:
+            print(_line(rows[-1]), flush=True)
+    if options.json:
+        given = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed, "classes": CLASSES}
+        print(json.dumps({**given, "scenarios": rows}, indent=1))
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return (
+        f"{row['name']:48} wrong {100 * row['wrong']:5.2f} %, said wrong {100 * row['said wrong']:5.2f} %, "
+        f"decided {row['decided']:.3f}, {row['images']:.0f} pictures"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Relevance of evidence: whether a decided claim is about what was asked, and not only decided.
+
+A chat model that concludes may rest an answer about noise on an experiment about rotation, or one about birds on one
+about food. What was asked is known from the meaning of the query; so such an answer goes back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from snellen.errors import BadInput
+from snellen.experiments.class_groups import ClassGroup, Subjects
+from snellen.experiments.design import IDENTITY, ClaimKind, Design
+from snellen.experiments.report import Experiment, Finding
+from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.echo import condition_in_words, kind_in_words
+from snellen.reasoning.queries.model_query import IdentifyType, Mistake, ModelQuery, ModelQuestion, kinds_of
+
+_NAMES: Final = re.compile(r"[\w-]+")
+_ABLE: Final[frozenset[ClaimKind]] = frozenset({"ability", "plain"})
+
+
+@dataclass(frozen=True)
+class AskedProperty:
+    """What was asked, as far as evidence has to be about it.
+
+    Attributes:
+        query: The meaning of the query.
+        subjects: What pictures can be of.
+    """
+
+    query: ModelQuery
+    subjects: Subjects
+
+    def objection(self, about: str, experiments: Sequence[Experiment]) -> str:
+        """Say why an answer about a model, or two, does not follow from some experiments; empty where it may.
+
+        Args:
+            about: Whom the answer is about: a name, or "A and B".
+            experiments: Those that it rests on.
+        """
+        objections = [_objection(each, self.subjects, about, experiments) for each in self.query.questions]
+        return "" if "" in objections else objections[0]
+
+
+def decided_about(about: str, experiment: Experiment) -> list[Finding]:
+    """Return the decided findings about a model, or about two that are compared, in either order."""
+    names = set(about.split(" and "))
+    return [
+        one
+        for one in experiment.findings
+        if one.verdict != "open" and (one.claim.model in names and (not one.claim.other or one.claim.other in names))
+    ] or [
+        one
+        for one in experiment.findings
+        if one.verdict != "open" and len(names) == 1 and names & {one.claim.model, one.claim.other}
+    ]
+
+
+def _objection(question: ModelQuestion, subjects: Subjects, about: str, experiments: Sequence[Experiment]) -> str:
+    if question.models and not set(about.split(" and ")) <= set(question.models):
+        return f"The question is about {listing(question.models)}, not about {about}."
+    kinds = _kinds(question)
+    fitting = [one for one in experiments if any(each.claim.kind in kinds for each in decided_about(about, one))]
+    if not fitting:
+        return f"No claim of the kind {listing(sorted(kinds), 'or')} about {about} is decided there, which was asked."
+    changes = _tools(question)
+    if changes:
+        changed = [one for one in fitting if changes & _changed_by(one.design)]
+        if not changed:
+            condition = question.ability.condition if isinstance(question.ability, IdentifyType) else question.condition
+            words = "the change" if condition is None else condition_in_words(condition)
+            return f"Nothing is decided about {about} with {words}, which was asked about."
+        fitting = changed
+    for kind in kinds_of(question.ability):
+        try:
+            group = subjects.kind(kind)
+        except BadInput:
+            continue
+        if group is not None and not any(_shows(one, group) for one in fitting):
+            return f"Nothing is decided about {about} with pictures of {kind_in_words(kind)}, which were asked about."
+    return ""
+
+
+def _kinds(question: ModelQuestion) -> frozenset[ClaimKind]:
+    """Return the kinds of claims that answer a question."""
+    if question.comparison is not None:
+        return frozenset({"steadier"}) if question.robust else frozenset({"better"})
+    if isinstance(question.ability, Mistake):
+        return frozenset({"mistake"})
+    return frozenset({"drop"}) if question.robust or question.than is not None else _ABLE
+
+
+def _tools(question: ModelQuestion) -> frozenset[str]:
+    noticed = question.ability.condition if isinstance(question.ability, IdentifyType) else None
+    conditions = (question.condition, noticed)
+    return frozenset(call.name for each in conditions if each is not None for one in each.changes for call in one.calls)
+
+
+def _changed_by(design: Design) -> set[str]:
+    return {call.name for arm in design.arms for call in (arm.transform, arm.against)} - {IDENTITY.name}
+
+
+def _shows(experiment: Experiment, group: ClassGroup) -> bool:
+    """Tell whether an experiment is about things of a group: it draws them, or names them among its answers."""
+    design, names = experiment.design, {*group.members, group.name, group.singular}
+    drawn = {str(arm.select.arguments.get("class_name", "")) for arm in design.arms}
+    said = {word for answer in (*design.classes, *drawn) for word in (answer, *_NAMES.findall(answer))}
+    # Of other things some are of any kind: what a pool is about is most of it.
+    return bool(names & said) or any(2 * len(names & {*pool}) > len({*pool}) for pool in design.pools.values())

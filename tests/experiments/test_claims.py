@@ -1,0 +1,246 @@
+"""Claims about two conditions, two models' losses, mistakes, equality and limits: planned, observed and said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from snellen.errors import BadInput
+from snellen.experiments.design import PLACES, Arm, Claim, Design, checked
+from snellen.experiments.drawn_answers import pool_said
+from snellen.experiments.examination_plan import ExaminedQuestion
+from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
+from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
+from snellen.experiments.severity_search import limit_of
+from snellen.experiments.standings import next_of, standings
+from snellen.experiments.template_parts import select
+from snellen.memory.samples import Sample
+from snellen.profiles import load_profile
+from snellen.tools.calls import ToolCall
+
+PROFILE = load_profile("embedded")
+EXAMINER = CaseExaminer(PROFILE)
+MODELS = ["clip", "blip"]
+BLUR = ToolCall(name="DefocusBlurImage", arguments={"blur_factor": 30.0})
+TURN = ToolCall(name="RotateImage", arguments={"angle": 90})
+
+
+def plan_of(query: str) -> list[ExaminedQuestion]:
+    report = Report(query=query, models=MODELS, alpha=0.05, seed=0)
+    return list(EXAMINER._plan_of(report).parts)
+
+
+def after(query: str, experiments: Sequence[Mapping[str, Verdict]]) -> Report:
+    """Return the report after some experiments, with verdicts by the kind of claim, the model and its rival."""
+    report = Report(query=query, models=MODELS, alpha=0.05, seed=0)
+    for verdicts in experiments:
+        design = EXAMINER.next_design(report)
+        assert design is not None, "no further experiment was wanted"
+        findings = [
+            Finding(
+                claim=claim, n=40, verdict=verdicts.get(f"{claim.kind} {claim.about}", verdicts.get(claim.kind, "open"))
+            )
+            for claim in design.claims
+        ]
+        done = Experiment(design=design, rounds=20, findings=findings)
+        report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    return report
+
+
+async def concluded(query: str, experiments: Sequence[Mapping[str, Verdict]]) -> Conclusion:
+    return await EXAMINER.conclude(after(query, experiments))
+
+
+def test_two_conditions_are_compared_on_the_same_pictures() -> None:
+    (part,) = plan_of("Does rotation hurt clip more than blur does?")
+    for design in part.designs:
+        assert [(claim.kind, claim.threshold) for claim in checked(design, MODELS).claims] == [("drop", 0)]
+        assert {arm.transform.name for arm in design.arms} == {"RotateImage"}
+        assert {arm.against.name for arm in design.arms} == {"DefocusBlurImage"}
+        angles = [arm.transform.arguments["angle"] for arm in design.arms]
+        assert {angles.count(each) for each in angles} == {len(angles) // 3}, "every rotation as often"
+
+
+async def test_a_difference_of_conditions_is_told_with_the_one_that_costs_more() -> None:
+    query = "Is clip more robust to rotation than to blur?"
+    for verdict, says in (
+        ("yes", "No, clip is less robust to rotation"),
+        ("no", "Yes, clip is more robust to rotation"),
+    ):
+        answer = (await concluded(query, [{"drop": verdict}])).answers[0]  # type: ignore[dict-item]  # a verdict
+        assert answer.sentence.startswith(f"{says} than to defocus blur"), answer.sentence
+    open_ = (await concluded(query, [{}, {}])).answers[0]
+    assert (open_.answer, open_.holds) == ("undecided", None)
+
+
+async def test_losses_of_two_models_are_compared_where_both_have_something_to_lose() -> None:
+    query = "Does blur hurt clip more than blip?"
+    (part,) = plan_of(query)
+    assert {claim.kind for claim in part.designs[0].claims} == {"plain", "steadier"}
+    seen = await concluded(query, [{"plain": "yes", "steadier": "no"}])
+    assert [one.about for one in seen.answers] == ["clip and blip"]
+    assert seen.answers[0].sentence.startswith("Yes, blip is more robust than clip to defocus blur")
+    blind = await concluded(query, [{"plain blip": "no", "plain clip": "yes", "steadier": "no"}])
+    assert blind.answers[0].holds is None
+    assert "does not recognize enough" in blind.answers[0].sentence
+
+
+async def test_nothing_found_is_no_equality() -> None:
+    for query in ("Are clip and blip about the same at recognizing birds?", "Is clip as good as blip at counting?"):
+        for design in plan_of(query)[0].designs:
+            assert {claim.threshold for claim in design.claims} == {0.1}
+        steps = len(plan_of(query)[0].designs)
+        assert [one.holds for one in (await concluded(query, [{}] * steps)).answers] == [None]
+    alike = "Are clip and blip about the same at counting?"
+    both = await concluded(alike, [{"better": "no"}] * 2)
+    assert "equally good at counting things, within 10 points" in both.answers[0].sentence
+    half = await concluded(alike, [{"better clip and blip": "no"}] * 2)
+    assert half.answers[0].holds is None
+    good = await concluded("Is clip as good as blip at counting?", [{"better": "no"}])
+    assert good.answers[0].sentence.startswith("Yes, clip is as good as blip")
+
+
+def drawn(design: Design, number: int) -> Sample:
+    return Sample("i", 0, number, number % len(design.arms), f"changed {number}", f"plain {number}", "hen", "", 0)
+
+
+def observed(design: Design, claim: Claim, said: Mapping[tuple[str, bool], Sequence[str | None]]) -> list[float]:
+    """Return the values of a claim about pictures of which models said something, plain or not."""
+    samples = [
+        Sample("i", 0, number // len(design.arms), number % len(design.arms), f"c{number}", f"p{number}", "hen", "", 0)
+        for number in range(len(next(iter(said.values()))))
+    ]
+    choices = {key: dict(zip(samples, row, strict=True)) for key, row in said.items()}
+    return sorted(EvaluatedChoices(design, samples, choices).observations(claim).values)
+
+
+def test_what_one_model_loses_less_than_another_is_a_difference_of_differences() -> None:
+    arms = [Arm(answer=each, select=select(each), transform=TURN) for each in ("hen", "bus")]
+    claim = Claim(kind="steadier", model="clip", other="blip", threshold=0)
+    design = Design(
+        difficulty=1, purpose="One.", skill="telling", question="Is it a hen or a bus?", arms=arms, paired=True,
+        claims=[claim],
+    )  # fmt: skip
+    said: dict[tuple[str, bool], Sequence[str | None]] = {
+        ("clip", True): ["hen", "bus"], ("clip", False): ["hen", "bus"],  # loses nothing
+        ("blip", True): ["hen", "hen"], ("blip", False): ["bus", "bus"],  # loses one, and wins one
+    }  # fmt: skip
+    assert observed(design, claim, said) == [-1.0, 1.0]
+    assert (claim.low, claim.high) == (-2.0, 2.0)
+
+
+POOLS = {"birds": ["hen", "robin"], "planes": ["airplane"], "other things": ["bus", "shirt", "violin"]}
+
+
+def mistaking(**changes: Any) -> Design:  # noqa: ANN401 - fields of a design
+    claim = Claim(kind="mistake", model="clip", answer="planes", threshold=0.1)
+    fields = {
+        "difficulty": 1, "purpose": "One.", "skill": "telling", "question": "Is it …?", "pools": POOLS,
+        "arms": [Arm(answer=place, select=select("birds")) for place in PLACES[:3]], "claims": [claim],
+    }  # fmt: skip
+    return Design.model_validate({**fields, **changes})
+
+
+@given(number=st.integers(0, 3_000))
+def test_beside_a_thing_stands_one_of_each_other_pool(number: int) -> None:
+    design, sample = mistaking(), drawn(mistaking(), number)
+    said = {pool_said(design, sample, place) for place in PLACES[:3]}
+    assert said == set(POOLS)
+    assert pool_said(design, sample, design.arms[sample.arm].answer) == "birds"
+
+
+def test_a_mistake_counts_for_one_kind_against_the_other() -> None:
+    design = mistaking()
+    samples = [Sample("i", 0, 0, arm, f"changed {arm}", f"plain {arm}", "hen", "", 0) for arm in range(3)]
+    for pool, value in (("planes", 1.0), ("other things", -1.0), ("birds", 0.0)):
+        choices = {one: next(p for p in PLACES[:3] if pool_said(design, one, p) == pool) for one in samples}
+        evaluated = EvaluatedChoices(design, list(choices), {("clip", False): choices})
+        assert set(evaluated.observations(design.claims[0]).values) == {value}
+
+
+@pytest.mark.parametrize(
+    ("design", "says"),
+    [
+        (mistaking(pools={**POOLS, "other things": []}), "pools of 1 classes"),
+        (mistaking(claims=[Claim(kind="mistake", model="clip", answer="fish", threshold=0.1)]), "mistaken for"),
+        (mistaking(arms=[Arm(answer=place, select=select("birds")) for place in PLACES[:2]]), "a name of each"),
+        (
+            mistaking(paired=True, arms=[
+                Arm(answer=place, select=select("birds"), transform=TURN, against=BLUR) for place in PLACES[:3]
+            ]),
+            "in words",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_prove_its_claims_is_refused(design: Design, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        checked(design, MODELS)
+
+
+async def test_a_mistake_is_told_in_its_direction() -> None:
+    query = "Does clip call birds planes?"
+    (design,) = plan_of(query)[0].designs
+    assert list(design.pools)[:2] == ["birds", "airplanes"]
+    assert not set(design.pools["other things"]) & {*design.pools["birds"], "airplane"}
+    yes = await concluded(query, [{"mistake": "yes"}])
+    assert yes.answers[0].sentence.startswith("Yes, clip takes birds for airplanes: a name of airplanes is chosen")
+    no = await concluded(query, [{"mistake": "no"}])
+    assert no.answers[0].sentence.startswith("No, clip does not take birds for airplanes")
+
+
+@given(
+    truth=st.integers(0, 6),
+    undecided=st.sets(st.integers(0, 5)),
+)
+def test_a_search_ends_at_the_limit_and_says_none_that_was_not_decided(truth: int, undecided: set[int]) -> None:
+    (part,) = plan_of("At what blur does clip fail?")
+    assert len(part.designs) == 6, "five severities, and pictures as they are"
+    experiments: list[Experiment] = []
+    while (design := next_of(part, experiments)) is not None:
+        level = part.designs.index(design)
+        verdict: Verdict = "open" if level in undecided else "yes" if level < truth else "no"
+        findings = [Finding(claim=claim, n=40, verdict=verdict) for claim in design.claims]
+        experiments.append(Experiment(design=design, rounds=20, findings=findings))
+        assert len(experiments) <= len(part.designs), "no severity is examined twice"
+    limit, (standing,) = limit_of("clip", part, experiments), standings(part, experiments)
+    assert limit.held is None or limit.held[0] < truth
+    assert limit.failed is None or limit.failed[0] >= truth
+    assert (standing.says == "yes") == limit.is_found
+    if not undecided:
+        assert len(experiments) <= 4, "by bisection"
+        assert limit.is_found or truth == 0
+        assert limit.held is None or limit.held[0] == truth - 1
+
+
+async def test_a_limit_is_told_by_the_severities_that_were_decided() -> None:
+    query = "Up to what blur is clip right in at least 90 % at recognizing things?"
+    assert {claim.threshold for design in plan_of(query)[0].designs for claim in design.claims} == {0.9}
+    between = (await concluded(query, [{"ability": "no"}, {"ability": "yes"}])).answers[0]
+    assert "up to defocus blur by a factor of 8, and no longer by a factor of 15" in between.sentence
+    assert between.holds is True
+    halfway = (await concluded(query, [{"ability": "no"}])).answers[0]
+    assert halfway.holds is None, "milder ones are not examined yet"
+    assert "is not decided" in halfway.sentence
+    assert "by a factor of 15" in halfway.sentence, "what is decided is said"
+    whole = await concluded(query, [{"ability": "yes"}, {"ability": "yes"}])
+    assert "up to defocus blur by a factor of 60, the most that was examined" in whole.answers[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("query", "value"),
+    [
+        ("Is clip robust to heavy noise?", {"variance_factor": 2.5}),
+        ("Is clip robust to noise?", {"variance_factor": 2.0}),
+        ("Is clip robust to slight noise?", {"variance_factor": 1.4}),
+        ("Is clip robust to JPEG compression at 28 dB?", {"target_psnr": 28.0}),
+        ("Does clip recognize birds under severe blur?", {"blur_factor": 60.0}),
+    ],
+)
+def test_severities_in_words_and_figures_reach_the_transform(query: str, value: dict[str, float]) -> None:
+    for design in plan_of(query)[0].designs:
+        assert all(arm.transform.arguments == value for arm in design.arms)
