@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from snellen.experiments.class_groups import Subjects
-from snellen.experiments.design import Claim, Design, Protocol, checked
+from snellen.experiments.design import Claim, Design, Protocol
+from snellen.experiments.design_checks import checked
 from snellen.experiments.examination_plan import planned
 from snellen.experiments.examiners.protocols import ProtocolExaminer
 from snellen.experiments.protocols import protocol as protocols

@@ -17,7 +17,8 @@ from pydantic import ValidationError
 
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.decisions import asked_now, next_rounds, replaced, why_stopped
-from snellen.experiments.design import Design, checked
+from snellen.experiments.design import Design
+from snellen.experiments.design_checks import checked
 from snellen.experiments.failure_patterns import PATTERNS_SHARE
 from snellen.experiments.preview import previewed
 from snellen.experiments.protocols.protocol import unmeasured

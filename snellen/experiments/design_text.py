@@ -9,7 +9,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from snellen.errors import BadInput
-from snellen.experiments.design import Design, checked
+from snellen.experiments.design import Design
+from snellen.experiments.design_checks import checked
 
 _MOST_TEXT: Final = 64_000
 """Characters of an edited design."""

@@ -310,6 +310,16 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
     ][:MOST_CLAIMS]
 
 
+def _untaught(question: ModelQuestion, subjects: Subjects) -> Iterable[str]:
+    """Yield what no model was taught of what a question asks."""
+    untaught = sorted(subjects.novel & set(_named(question)))
+    if untaught:
+        yield f"No model of this profile was taught {listing(untaught)}."
+    strange = [] if subjects.changes is None else [one for one in _types(question) if one not in subjects.changes]
+    if strange:
+        yield f"No model of this profile was taught pictures with {listing(strange)}, nor the words for it."
+
+
 def _remarks(
     query: ModelQuery, parts: Sequence[ExaminedQuestion], subjects: Subjects, models: Sequence[str]
 ) -> Iterable[str]:
@@ -333,12 +343,7 @@ def _remarks(
         if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
             left = listing(ability.condition.types[MOST_TYPES:])
             yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."
-        untaught = sorted(subjects.novel & set(_named(question)))
-        if untaught:
-            yield f"No model of this profile was taught {listing(untaught)}."
-        strange = [] if subjects.changes is None else [one for one in _types(question) if one not in subjects.changes]
-        if strange:
-            yield f"No model of this profile was taught pictures with {listing(strange)}, nor the words for it."
+        yield from _untaught(question, subjects)
     yield from _apart(parts)
     if subjects.classes:
         yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."

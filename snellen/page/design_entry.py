@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from snellen.errors import BadInput
-from snellen.experiments.design import Design, checked
+from snellen.experiments.design import Design
+from snellen.experiments.design_checks import checked
 from snellen.page.design_form import MODELS, FormField, Place, fields_of
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS

@@ -63,7 +63,7 @@ def render(result: InvestigationResult, folder: Path) -> str:
         report=report,
         conclusion=result.conclusion,
         answers=[(one, verdict_of(one)) for one in report.answers],
-        patterns=[_pattern(one, pictures) for one in report.patterns],
+        patterns=[_pattern(one, explorer) for one in report.patterns],
         guarantee=guarantee(report) if report.findings else "",
         verdicts=VERDICTS,
         experiments=shown[: len(report.experiments)],
@@ -140,12 +140,17 @@ def _example(row: TrialRow, explorer: ExplorerData) -> dict[str, Any]:
     }
 
 
-def _pattern(pattern: Pattern, pictures: EmbeddedPictures) -> dict[str, Any]:
+def _pattern(pattern: Pattern, explorer: ExplorerData) -> dict[str, Any]:
     """Return a pattern of failure with pictures that show it, those before a change beside those after it."""
     examples = [
-        {"uris": uris, "label": one.label, "right": one.right, "said": one.said or "no answer"}
+        {
+            "numbers": [explorer.numbers[each] for each in filter(None, [one.before, one.picture])],
+            "label": one.label,
+            "right": one.right,
+            "said": one.said or "no answer",
+        }
         for one in pattern.examples
-        if (uris := _uris([*filter(None, [one.before]), one.picture], pictures))
+        if all(map(explorer.has, filter(None, [one.before, one.picture])))
     ]
     return {"sentence": pattern_in_words(pattern), "examples": examples}
 
@@ -155,7 +160,7 @@ def _corrected(correction: ModelCorrection) -> dict[str, Any]:
     changes = [("where it was weak", correction.gain), ("elsewhere", correction.elsewhere)]
     bars = [
         _placed(
-            change.interval, change.mean, 0.0, low=-1.0, stated=where, figures=points(change),
+            change.interval, change.mean, 0.0, ends=(-1.0, 1.0), stated=where, figures=points(change),
             verdict="yes" if change.interval[0] > 0 else "no" if change.interval[1] < 0 else "open",
             label=_points,
         )
@@ -169,7 +174,7 @@ def bar(finding: Finding, experiment: Experiment) -> Bar:
     """Return a finding as a bar on the scale of what its mean can be."""
     design = experiment.design
     return _placed(
-        finding.interval, finding.mean, finding.claim.threshold, low=finding.claim.low, high=finding.claim.high,
+        finding.interval, finding.mean, finding.claim.threshold, ends=(finding.claim.low, finding.claim.high),
         stated=finding.claim.stated(design), figures=figures(finding, design), verdict=finding.verdict,
         label="{:g}".format if finding.claim.measure == "order" else _percent if finding.claim.low == 0 else _points,
     )  # fmt: skip
@@ -184,10 +189,11 @@ def _points(value: float) -> str:
 
 
 def _placed(
-    interval: tuple[float, float], mean: float, threshold: float, *, low: float, high: float = 1.0, stated: str,
+    interval: tuple[float, float], mean: float, threshold: float, *, ends: tuple[float, float], stated: str,
     figures: str, verdict: str, label: Callable[[float], str],
 ) -> Bar:  # fmt: skip
-    """Return a bar on a scale from `low` to `high`, whose ends and threshold are labelled."""
+    """Return a bar on a scale whose ends and threshold are labelled."""
+    low, high = ends
 
     def place(value: float) -> float:
         return round(100 * (value - low) / (high - low), 2)

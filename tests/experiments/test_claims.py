@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
-from snellen.experiments.design import PLACES, Arm, Claim, Design, checked
+from snellen.experiments.design import PLACES, Arm, Claim, Design
+from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import pool_said
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.examiners.case_based import CaseExaminer

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
-from snellen.experiments.design import PLACES, Arm, Claim, Design, checked
+from snellen.experiments.design import PLACES, Arm, Claim, Design
+from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import arm_drawn, asked, said_in_words
 from snellen.experiments.second_wordings import asked_otherwise
 from snellen.experiments.template_parts import select

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
-from snellen.experiments.design import Arm, Claim, Design, checked
+from snellen.experiments.design import Arm, Claim, Design
+from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import arm_drawn, asked, asked_about
 from snellen.experiments.drawn_names import drawn_names, filled, slots_in
 from snellen.experiments.template_parts import select

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from snellen.errors import BadInput
 from snellen.experiments.constant_answers import constant_answer
-from snellen.experiments.design import Arm, Claim, Design, checked
+from snellen.experiments.design import Arm, Claim, Design
+from snellen.experiments.design_checks import checked
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.memory.samples import Sample
 from snellen.tools.calls import ToolCall

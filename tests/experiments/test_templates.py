@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from snellen import microworld
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
-from snellen.experiments.design import Claim, Design, checked
+from snellen.experiments.design import Claim, Design
+from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import arm_drawn, asked_about
 from snellen.experiments.examination_plan import ExaminationPlan, planned
 from snellen.experiments.second_wordings import asked_otherwise

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.experiments.class_groups import Subjects
-from snellen.experiments.design import Arm, Claim, Design, checked
+from snellen.experiments.design import Arm, Claim, Design
+from snellen.experiments.design_checks import checked
 from snellen.experiments.templates import battery
 from snellen.page.approval_html import form_html
 from snellen.page.design_entry import EnteredDesign, entered_design, placed

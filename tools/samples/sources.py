@@ -57,7 +57,7 @@ def picture_size(profile: Profile) -> str:
     if settings.generation == "painter":
         return f"{settings.size} × {settings.size} pixels"
     if settings.generation == "world":
-        width, height = profile.world().portrait(ANY, "size").picture().size
+        width, height = profile.world().portrait("random", "size").picture().size
         return f"{width} × {height} pixels"
     return ""
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from snellen.errors import BadInput
-from snellen.experiments.design import MARGIN, Arm, Claim, Design, checked, halfway
+from snellen.experiments.design import MARGIN, Arm, Claim, Design, halfway
+from snellen.experiments.design_checks import checked
 from snellen.experiments.examiners.llm_replies import (
     ConclusionReply,
     DesignReply,
