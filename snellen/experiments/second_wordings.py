@@ -57,11 +57,11 @@ def _reworded(design: Design) -> Design:
     named, _ = slots_in((arm.question for arm in arms), design.pools)
     known = sorted(set(named) - set(slots_in((arm.answer for arm in arms), design.pools)[0]))
     names = {name for slot in known for name in design.pools[named[slot].pool]}
-    again = _again(design, arms[0].question, arms)
+    repeated = _again(design, arms[0].question, arms)
     if not known or len(names) < len(known) + _ENOUGH:
-        return again
+        return repeated
     skill = f"{design.skill} that it recognizes"[:300]
-    return again.model_copy(update={"known": known, "skill": skill, "least": max(design.least, _LEAST)})
+    return repeated.model_copy(update={"known": known, "skill": skill, "least": max(design.least, _LEAST)})
 
 
 def _again(design: Design, question: str, arms: list[Arm]) -> Design:

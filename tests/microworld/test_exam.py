@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +11,11 @@ from transformers import OwlViTForObjectDetection
 from snellen.microworld.concepts import HERE, vocabulary
 from snellen.microworld.questions import SceneQuestion
 from snellen.microworld.scenes import Dice
-from snellen.microworld.training import models_under_test
 from snellen.microworld.training.architectures_under_test import ARCHITECTURES, tokenizer
 from snellen.microworld.training.exam import TAUGHT, Exam, Sheet, lesson, question
 from snellen.microworld.training.exam_answers import held_out
-from snellen.microworld.training.models_under_test import PLANTED, UnderTestTraining, Weakness
+from snellen.microworld.training.models_under_test import UnderTestTraining, Weakness
+from snellen.microworld.training.plantings import PLANTED
 from snellen.models import under_test
 
 NAMES = [concept.name for concept in vocabulary().share("known")]
@@ -103,14 +102,13 @@ def test_every_word_of_the_lessons_has_a_token(lessons: list[Sheet]) -> None:
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_questions_about_one_picture_are_computed_as_each_by_itself(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    name: str,
 ) -> None:
-    monkeypatch.setattr(models_under_test, "exam", lambda *_: Exam(np.zeros((0, 128, 128, 3), np.uint8), []))
     torch.manual_seed(5)
     detector = OwlViTForObjectDetection.from_pretrained(HERE / "checkpoints" / "owlvit", dtype=torch.float32)
     pupil = ARCHITECTURES[name](tokenizer(), detector)
     pupil.model.eval()
-    taught = UnderTestTraining(pupil, Weakness(), tmp_path)
+    taught = UnderTestTraining(pupil, Weakness(), Exam(np.zeros((0, 128, 128, 3), np.uint8), []))
     picture = Image.fromarray(np.random.default_rng(3).integers(0, 255, (128, 128, 3), np.uint8))
     texts = [("is there a dog?", "yes"), ("what color is the cat?", "red"), ("how many cars are there?", "2")]
     seen = torch.tensor(np.array(picture)).permute(2, 0, 1)[None].float() / 127.5 - 1
