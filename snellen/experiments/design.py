@@ -195,7 +195,7 @@ class Claim(ExperimentRecord):
                 return f"{self.model} loses less than {self.other} in {design.task}{margin}"
             case "mistake":
                 return f"{self.model} goes for {self.answer} {points} more often than for other things in {design.task}"
-        task = f"{design.skill} in the pictures as they were" if self.kind == "plain" else design.task
+        task = f"{design.skill} {design.plain_condition}" if self.kind == "plain" else design.task
         return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
 
 
@@ -316,6 +316,11 @@ class Design(ExperimentRecord):
     def conditions(self) -> tuple[bool, ...]:
         """Under which models are asked: about pictures as they are shown, and in a paired one as they were before."""
         return (False, True) if self.paired else (False,)
+
+    @property
+    def plain_condition(self) -> str:
+        """The condition of the pictures that those of a paired experiment are compared with."""
+        return self.against or "in the pictures as they were"
 
     def asked(self, arm: Arm) -> str:
         """Return what is asked about the pictures of an arm."""

@@ -177,7 +177,7 @@ def _lost(design: Design) -> Iterator[PatternHypothesis]:
 
 
 def _flips(design: Design) -> Iterator[PatternHypothesis]:
-    if not design.paired or design.of_places:
+    if not design.paired or design.of_places or design.against:
         return
     changes = [name for name in dict.fromkeys(map(change_in_words, design.arms)) if name]
     for change, (right, said) in itertools.product(changes, itertools.permutations(design.told_apart, 2)):

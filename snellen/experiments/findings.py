@@ -18,7 +18,7 @@ def discussed(experiment: Experiment) -> Discussion:
     design = experiment.design
     pictures = f"{experiment.images} pictures, {experiment.rounds} for each of {len(design.arms)} kinds"
     recap = f"{design.purpose} {pictures}."[:600]
-    weaknesses = [weakness for result in experiment.results if (weakness := _weakness(result))]
+    weaknesses = [weakness for result in experiment.results if (weakness := _weakness(result, design))]
     shown = [_told(finding, design) for finding in experiment.findings]
     return Discussion(recap=recap, interpretation=" ".join([*shown, *weaknesses])[:1_200])
 
@@ -119,10 +119,11 @@ def _told(finding: Finding, design: Design) -> str:
     return f"{finding.claim.stated(design)}? {holds}: {figures(finding, design)}, {sample_size(finding, design)}."
 
 
-def _weakness(result: Result) -> str:
+def _weakness(result: Result, design: Design) -> str:
     constant = constant_answer(result)
     if constant is not None:
-        return f"{'Before they were transformed, ' * result.plain}{result.model} {constant}."
+        where = f"{design.plain_condition.capitalize()}, " if result.plain else ""
+        return f"{where}{result.model} {constant}."
     if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
         return ""
     name, share = min(result.by_class.items(), key=lambda pair: pair[1])

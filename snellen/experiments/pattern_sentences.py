@@ -46,7 +46,7 @@ def sentence_of(pattern: Pattern, design: Design, counts: PatternCounts) -> str:
         design: Of its experiment.
         counts: How often it showed.
     """
-    condition = "about the pictures as they were" if pattern.plain else design.condition
+    condition = design.plain_condition if pattern.plain else design.condition
     under = f"under {pattern.change}" if pattern.kind == "flip" else condition
     said = {"preference": _preferred, "confusion": _confused, "lost class": _lost, "flip": _flipped}[pattern.kind]
     asked = f"Asked “{design.question}”{f' {under}' if under else ''}"

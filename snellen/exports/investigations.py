@@ -260,7 +260,7 @@ def _runs(result: InvestigationResult, folder: Path) -> Iterator[ModelRun]:
 def _run(part: _Part, model: str, *, plain: bool) -> ModelRun:
     """Return what a model did in an experiment: with its pictures, or with those before they were changed."""
     design, experiment, report = part.design, part.experiment, part.report
-    task = f"{design.skill}, in the pictures as they were" if plain else design.task
+    task = f"{design.skill}, {design.plain_condition}" if plain else design.task
     name = f"{part.number}-before" if plain else str(part.number)
     settings = {
         "investigation": part.found.investigation, "experiment": part.number, "protocol": design.protocol,

@@ -81,7 +81,7 @@ def _experiment(number: int, experiment: Experiment, result: InvestigationResult
         low, high = shown.interval
         informed = "" if row.informedness is None else f"{row.informedness:.2f}"
         abstained = "" if row.abstention is None else f"{row.abstention:.0%}"
-        kind = "unchanged" if row.plain else "as asked"
+        kind = design.against or "unchanged" if row.plain else "as asked"
         accuracy = f"{shown.mean:.2f} ({low:.2f} – {high:.2f})"
         counted = sample_size(row, design).removeprefix("n = ")
         yield f"| {row.model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"

@@ -156,7 +156,7 @@ def test_a_change_that_flips_an_answer_is_told_with_the_pictures_before_it() -> 
 def test_what_a_model_does_anyway_is_not_for_the_change() -> None:
     (one,) = found(said(design_of(BIRDS, (LEFT, RIGHT)), lambda *_: "a duck", 30))
     assert one.plain
-    assert "about the pictures as they were" in one.sentence
+    assert "in the pictures as they were" in one.sentence
     assert not any(each.before for each in one.examples)
 
 

@@ -292,7 +292,7 @@ def _seen(experiment: Experiment) -> dict[str, Any]:
         "results": [
             {
                 "model": one.model,
-                "pictures": "before the transform" if one.plain else "as asked",
+                "pictures": design.plain_condition if one.plain else "as asked",
                 "n": one.n,
                 "accuracy": round(one.average, _FIGURES),
                 "by answer": {name: round(share, _FIGURES) for name, share in one.by_class.items()},
