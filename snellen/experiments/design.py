@@ -264,7 +264,7 @@ class Design(ExperimentRecord):
 
     @property
     def unfilled(self) -> list[str]:
-        """What stands in brackets and is no slot."""
+        """Texts in brackets that are no slots."""
         return slots_in(self._texts, self.pools)[1]
 
     @property

@@ -25,7 +25,7 @@ _ABLE: Final[frozenset[ClaimKind]] = frozenset({"ability", "plain"})
 
 @dataclass(frozen=True)
 class AskedProperty:
-    """What was asked, as far as evidence has to be about it.
+    """The property that was asked about, as far as evidence has to be about it.
 
     Attributes:
         query: The meaning of the query.

@@ -131,7 +131,7 @@ async def investigated(folder: Path, query: str, protocol: Protocol, **more: Any
 async def test_who_tells_the_truth_most_often_is_found(tmp_path: Path) -> None:
     report, models = await investigated(tmp_path, "Who tells more truth, honest or liar?", "freeform")
     assert {answer.about: verdict_of(answer) for answer in report.answers} == {"honest and liar": "yes"}
-    assert report.conclusion.startswith("honest tells more truth than all the others.")
+    assert report.conclusion.startswith("honest tells more truth than liar:")
     assert len(models.seen) == len(set(models.seen)), "nothing is asked twice"
     (experiment,) = report.experiments
     assert {result.model for result in experiment.results} == {"honest", "liar"}
