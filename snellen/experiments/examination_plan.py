@@ -228,11 +228,12 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
 
 def _in_order(designs: Sequence[Design], question: ModelQuestion) -> list[Design]:
     """Return experiments in the order in which they are run, without those that decide nothing."""
-    # Two models, or conditions, of which both leave the easy experiment easy differ, if at all, on the hard one.
-    if question.comparison or question.than:
-        return list(designs[::-1])
     by_name = [design for design in designs if design.of_names]
     others = [design for design in designs if not design.of_names]
+    # Two models, or conditions, of which both leave the easy experiment easy differ, if at all, on the hard one.
+    if question.comparison or question.than:
+        # A difference in what they make of the group's name says nothing of what they see.
+        return (others or list(designs))[::-1]
     # Who manages the members recognizes the group, by whatever name; of who does not, its name may say otherwise.
     # What a model loses of the things that it recognizes does not depend on what their group is called.
     return others + (by_name if not others or not question.robust else [])

@@ -81,7 +81,8 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         return f"a name of {finding.claim.answer} is chosen {points} more often than that of another wrong thing"
     if finding.claim.kind == "better":
         return f"a difference of {points} in {design.task}"
-    return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {design.task}"
+    task = f"{design.skill} {design.plain_condition}" if finding.claim.kind == "plain" else design.task
+    return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {task}"
 
 
 def _measured(claim: Claim, mean: float, low: float, high: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.errors import SnellenError
 from snellen.experiments.design import IDENTITY
 from snellen.experiments.trial_runner import TrialRunner
-from snellen.tools.samples import SampleSelection, prepare, select
+from snellen.tools.samples import NotShown, SampleSelection, prepare, select
 from snellen.tools.transforms import ParameterOutOfRange, apply
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ class Examination:
             named: Whether the answer depends on what it shows: then it must still show it when it was changed.
 
         Raises:
-            SnellenError: It cannot be made, or none that was made shows what it should.
+            NotShown: None that was made shows what it should.
+            SnellenError: It cannot be made.
         """
         label, refusal = "", ""
         for attempt in range(MAX_REJECTED):
@@ -152,12 +153,12 @@ class Examination:
                 return DrawnPicture(picture, plain, label, selected.origin, attempt)
         if refusal:
             msg = f"None of {MAX_REJECTED} pictures of {label!r} can be used. {arm.transform.name}: {refusal}"
-            raise SnellenError(msg)
+            raise NotShown(msg, MAX_REJECTED)
         msg = (
             f"Of {MAX_REJECTED} pictures that should show {label!r} none does, so far as this profile's "
             "matcher can tell: ask about something that its source of pictures can draw."
         )
-        raise SnellenError(msg)
+        raise NotShown(msg, MAX_REJECTED)
 
     def fingerprints(self, models: Sequence[str]) -> dict[str, str]:
         """Return the fingerprints of those models that can be read."""

@@ -245,6 +245,20 @@ async def test_pictures_that_cannot_be_made_any_more_end_an_experiment_and_not_t
     assert report.conclusion
 
 
+async def test_where_one_class_cannot_be_shown_another_one_is_drawn(tmp_path: Path) -> None:
+    def match(_picture: object, texts: Sequence[str]) -> list[float]:
+        return [float("hen" not in text) for text in texts]
+
+    oracle = Oracle({"good": GOOD})
+    given = context(tmp_path, oracle, alignment=Alignment(match))
+    found = await builder.compile().ainvoke(
+        state("Can good recognize birds under cutmix?", ["good"]), CONFIG, context=given
+    )
+    report = Report.model_validate(found["report"])
+    assert "none does" not in "".join(one.stopped for one in report.experiments)
+    assert report.experiments[0].rejected >= 40
+
+
 async def test_what_is_asked_of_how_a_picture_was_changed_does_not_rest_on_what_it_shows(tmp_path: Path) -> None:
     oracle = Oracle({"good": GOOD})
     nothing_fits = Alignment(lambda _picture, texts: [0.0] * len(texts))

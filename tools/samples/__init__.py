@@ -1,6 +1,6 @@
 """Sources of the pictures of experiments."""
 
-from snellen.tools.samples.alignment import HIDING, Alignment
+from snellen.tools.samples.alignment import HIDING, Alignment, NotShown
 from snellen.tools.samples.folder_source import FolderSource, SimilarPictures
 from snellen.tools.samples.metaclasses import METACLASSES
 from snellen.tools.samples.painter_source import PainterSource
@@ -24,6 +24,7 @@ __all__ = [
     "Alignment",
     "BatchedSource",
     "FolderSource",
+    "NotShown",
     "PainterSource",
     "PhotoStudio",
     "SampleSelection",

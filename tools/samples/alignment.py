@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from snellen.errors import SnellenError
+
 if TYPE_CHECKING:
     import PIL.Image
 
@@ -28,6 +30,18 @@ model still recognizes it is what experiments ask, so no other model may decide 
 
 Match = Callable[["PIL.Image.Image", Sequence[str]], Sequence[float]]
 """The probability that each text describes a picture."""
+
+
+class NotShown(SnellenError):  # noqa: N818 - read aloud as what happened
+    """None of many pictures shows what it should, or can be changed as it should be.
+
+    Attributes:
+        tried: How many.
+    """
+
+    def __init__(self, message: str, tried: int) -> None:
+        super().__init__(message)
+        self.tried = tried
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialKey
 from snellen.models.under_test import Ranking
 from snellen.scoring import ChoiceMetrics, Chosen, Observations, choice_metrics, confidence_interval
-from snellen.tools.samples import select
+from snellen.tools.samples import NotShown, select
 from snellen.tools.transforms import ParameterOutOfRange, apply
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from snellen.memory.trials import TrialTable
     from snellen.models.under_test import Card
 
+_OTHERS: Final = 5
+"""Other classes that are drawn where one cannot be shown."""
 _TRIED: Final = 8
 """Pictures of an arm that are tried where the first one refuses."""
 
@@ -47,12 +49,23 @@ class MultipleChoice:
         self, examination: Examination, design: Design, which: int, drawing: tuple[DrawnArm, str], place: RoundPlace
     ) -> Sample:
         chosen, seed = drawing
-        drawn = examination.draw(chosen.arm, seed, named=design.about_things)
+        missed: list[NotShown] = []
+        while True:
+            try:
+                drawn = examination.draw(chosen.arm, seed, named=design.about_things)
+                break
+            except NotShown as error:
+                # Of many classes some may not be drawn so: another one is, and the pictures count as rejected.
+                missed.append(error)
+                if not design.pools or len(missed) > _OTHERS:
+                    raise
+                seed = f"{drawing[1]}/other/{len(missed)}"
+                chosen = arm_drawn(design, design.arms[which], seed)
         plain = examination.pictures.put(drawn.plain).id
         picture = plain if chosen.arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id
         return Sample(
             place.investigation, place.experiment, place.round, which, picture, plain, drawn.label, drawn.origin,
-            drawn.rejected, chosen.details,
+            drawn.rejected + sum(one.tried for one in missed), chosen.details,
         )  # fmt: skip
 
     def check(self, examination: Examination, design: Design, seed: int) -> None:

@@ -36,7 +36,8 @@ from snellen.reasoning.reading.words import ASKING, SPEAKER_ALONE
 if TYPE_CHECKING:
     from snellen.profiles import Profile
     from snellen.reasoning.meanings.talk import Talk
-    from snellen.reasoning.queries.model_query import ModelQuery
+    from snellen.reasoning.queries.conditions import Change
+    from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 SURE: Final = 0.8
 """From this probability on a meaning counts as understood."""
@@ -60,6 +61,18 @@ _LIMIT: Final = re.compile(
 )
 """It asks up to which severity something holds, which only the grammar reads."""
 _EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
+_LIMITING: Final = re.compile(
+    r"\b(?:no|few|never|always|only|hardly|barely|perfect(?:ly)?|complete(?:ly)?|fully|entirely|several"
+    r"|any (?:other )?model|at least \w+ of|(?:much|far|clearly) (?:better|worse|more|less))\b",
+    re.IGNORECASE,
+)
+"""Words that deny, limit or strengthen what is asked, for which no meaning of a question has a place."""
+_SLIGHT: Final = re.compile(r"\bslight(?:ly)?\b", re.IGNORECASE)
+_SHARE: Final = re.compile(
+    r"%|per ?cent|points?\b|\b(?:half|third|quarter|fifth|tenth)s?\b|\bout of\b|\bin (?:\d+|\w+)\b|\d\.\d|\bmost\b",
+    re.IGNORECASE,
+)
+"""A text without any of these states no share, whatever number it has."""
 _MOST_CHARACTERS: Final = 400
 
 
@@ -259,8 +272,16 @@ def _leaves_out(text: str, query: ModelQuery) -> bool:
         return True
     if _NONE.search(text) and all(each.sense == "holds" for each in questions):
         return True
+    if _LIMITING.search(text) or (any(each.threshold for each in questions) and not _SHARE.search(text)):
+        return True
+    if _SLIGHT.search(text) and not any(change.slight for each in questions for change in _changes(each)):
+        return True
     has_exception = any(getattr(each, "without", ()) for each in sets_within(query))
     return bool(_EXCEPT.search(text)) and not has_exception and all(len(each.models) < 2 for each in questions)  # noqa: PLR2004
+
+
+def _changes(question: ModelQuestion) -> tuple[Change, ...]:
+    return () if question.condition is None else question.condition.changes
 
 
 @lru_cache(maxsize=256)

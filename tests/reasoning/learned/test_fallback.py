@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from snellen.profiles import load_profile
@@ -161,3 +163,22 @@ def test_questions_about_models_are_read_by_both() -> None:
 @pytest.mark.parametrize("text", ["Does yolo11 see birds?", "How fast does blip recognise birds?", "Who wrote clip?"])
 def test_models_and_abilities_that_there_are_not_are_never_taken_for_others(text: str) -> None:
     assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery | AmbiguousQuery)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Does llava-upright recognize no birds?",
+        "Can clip recognize more than 3 kinds of birds?",
+        "Does blip always recognize animals?",
+        "Is clip completely robust to rotation?",
+    ],
+)
+def test_a_word_that_bounds_or_denies_is_never_dropped_in_silence(text: str) -> None:
+    reading = read_query(text, MODELS, PROFILE)
+    if isinstance(reading, UnderstoodQuery):
+        assert reading.query != read_query(_without_bounds(text), MODELS, PROFILE).query  # type: ignore[union-attr]
+
+
+def _without_bounds(text: str) -> str:
+    return re.sub(r"\b(no|more than 3 kinds of|always|completely) ", "", text)
