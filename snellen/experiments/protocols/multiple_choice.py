@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from snellen.experiments.design import Arm
     from snellen.experiments.drawn_answers import DrawnArm
     from snellen.experiments.protocols.protocol import RoundPlace
-    from snellen.experiments.resources import Examination
+    from snellen.experiments.resources import DrawnPicture, Examination
     from snellen.memory.trials import TrialTable
     from snellen.models.under_test import Card
 
@@ -48,24 +48,12 @@ class MultipleChoice:
     def _sample(
         self, examination: Examination, design: Design, which: int, drawing: tuple[DrawnArm, str], place: RoundPlace
     ) -> Sample:
-        chosen, seed = drawing
-        missed: list[NotShown] = []
-        while True:
-            try:
-                drawn = examination.draw(chosen.arm, seed, named=design.about_things)
-                break
-            except NotShown as error:
-                # Of many classes some may not be drawn so: another one is, and the pictures count as rejected.
-                missed.append(error)
-                if not design.pools or len(missed) > _OTHERS:
-                    raise
-                seed = f"{drawing[1]}/other/{len(missed)}"
-                chosen = arm_drawn(design, design.arms[which], seed)
+        chosen, drawn = _shown(examination, design, design.arms[which], drawing)
         plain = examination.pictures.put(drawn.plain).id
         picture = plain if chosen.arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id
         return Sample(
             place.investigation, place.experiment, place.round, which, picture, plain, drawn.label, drawn.origin,
-            drawn.rejected + sum(one.tried for one in missed), chosen.details,
+            drawn.rejected, chosen.details,
         )  # fmt: skip
 
     def check(self, examination: Examination, design: Design, seed: int) -> None:
@@ -280,6 +268,21 @@ class EvaluatedChoices:
         }
         places = closed_up(recognized, parts=len(self.design.arms))
         return {sample: places[part] for sample, part in parts.items() if part in places}
+
+
+def _shown(
+    examination: Examination, design: Design, arm: Arm, drawing: tuple[DrawnArm, str], left: int = _OTHERS
+) -> tuple[DrawnArm, DrawnPicture]:
+    """Draw a picture of an arm; where of many classes one cannot be shown so, of another one, `left` times at most."""
+    chosen, seed = drawing
+    try:
+        return chosen, examination.draw(chosen.arm, seed, named=design.about_things)
+    except NotShown as error:
+        if not design.pools or not left:
+            raise
+        seed = f"{seed}/other"
+        other, drawn = _shown(examination, design, arm, (arm_drawn(design, arm, seed), seed), left - 1)
+        return other, replace(drawn, rejected=drawn.rejected + error.tried)
 
 
 def recognition_keys(design: Design, sample: Sample, fingerprint: str) -> list[TrialKey]:
