@@ -175,7 +175,10 @@ def _faults_of_form(row: Row, plan: Planned) -> Iterable[str]:
 
 
 def _flat(design: Design) -> str:
-    arms = [f"{arm.answer} <- {_call(arm.select)} {_call(arm.transform)} {arm.question}" for arm in design.arms]
+    arms = [
+        f"{arm.answer} <- {_call(arm.select)} {_call(arm.transform)} {_call(arm.against)} {arm.question}"
+        for arm in design.arms
+    ]
     claims = [" ".join(f"{key}={value}" for key, value in claim.model_dump().items()) for claim in design.claims]
     return "\n".join([design.purpose, design.skill, design.condition, design.question, *arms, *claims])
 
