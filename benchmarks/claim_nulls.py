@@ -19,8 +19,6 @@ Wilson's, 95 %, of the larger.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -29,6 +27,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.null_command import null_parser, print_rows
 from benchmarks.nulls import measured_on
 from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import MARGIN, PLACES, Arm, Claim, Design
@@ -78,7 +77,7 @@ class DrawnValues:
 
     def observations(self, claim: Claim) -> Observations:
         """Return the values of the rounds about which all models of a claim were asked."""
-        rounds = min(self._rounds.get(name, 0) for name in (claim.model, claim.other) if name)
+        rounds = min(self._rounds.get(name, 0) for name in claim.models)
         return Observations.independent(self._values[claim][:rounds].ravel().tolist())
 
     def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - nobody reads any
@@ -284,20 +283,9 @@ def measured(scenario: ClaimScenario, *, runs: int, alpha: float, seed: int) -> 
 
 def main() -> None:
     """Measure, and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1_000, help="of each scenario (%(default)s)")
-    parser.add_argument("--alpha", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1, help="of the draws (%(default)s)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args()
-    rows = []
-    for scenario in SCENARIOS:
-        rows.append(measured(scenario, runs=options.runs, alpha=options.alpha, seed=options.seed))
-        if not options.json:
-            print(_line(rows[-1]), flush=True)
-    if options.json:
-        given = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed, "classes": CLASSES}
-        print(json.dumps({**given, "scenarios": rows}, indent=1))
+    options = null_parser(__doc__, runs=1_000).parse_args()
+    rows = (measured(scenario, runs=options.runs, alpha=options.alpha, seed=options.seed) for scenario in SCENARIOS)
+    print_rows(rows, options, _line, classes=CLASSES)
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -12,8 +12,6 @@ verdict that is wrong on that of the two sides where it is larger, which shall b
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
@@ -21,6 +19,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.null_command import null_parser, print_rows
 from benchmarks.nulls import measured_on, told
 from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import PLACES, Arm, Claim, Design
@@ -140,21 +139,13 @@ def measured(scenario: ClassScenario, *, fixed: int, runs: int, alpha: float, se
 
 def main() -> None:
     """Measure, and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1_000, help="of each scenario (%(default)s)")
-    parser.add_argument("--alpha", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1, help="of the draws (%(default)s)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args()
-    rows = []
-    for scenario in SCENARIOS:
-        for fixed in (0, 2, 4):
-            rows.append(measured(scenario, fixed=fixed, runs=options.runs, alpha=options.alpha, seed=options.seed))
-            if not options.json:
-                print(_line(rows[-1]), flush=True)
-    if options.json:
-        given = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed, "classes": CLASSES}
-        print(json.dumps({**given, "scenarios": rows}, indent=1))
+    options = null_parser(__doc__, runs=1_000).parse_args()
+    rows = (
+        measured(scenario, fixed=fixed, runs=options.runs, alpha=options.alpha, seed=options.seed)
+        for scenario in SCENARIOS
+        for fixed in (0, 2, 4)
+    )
+    print_rows(rows, options, _line, classes=CLASSES)
 
 
 def _line(row: Mapping[str, Any]) -> str:

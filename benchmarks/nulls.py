@@ -17,7 +17,6 @@ pairs: it shows that this benchmark sees the fault.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
@@ -31,6 +30,7 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.null_command import null_parser
 from benchmarks.real_trials import TRIALS, Trials, real_trials
 from snellen.experiments.decisions import asked_now, decided, judged, next_rounds, replaced, taken_up, why_stopped
 from snellen.experiments.design import Claim, Design, Measured
@@ -217,7 +217,7 @@ class Resampled:
 
     def observations(self, claim: Claim) -> Observations:
         """Return the values of the rounds about which all models of a claim were asked."""
-        rounds = min(self._measured.get(name, 0) for name in (claim.model, claim.other) if name)
+        rounds = min(self._measured.get(name, 0) for name in claim.models)
         values = np.take_along_axis(self._populations[claim], self._drawn[:, :rounds], axis=1)
         return Observations.independent(values.ravel().tolist())
 
@@ -328,13 +328,9 @@ def _is_wrong(found: Finding, side: str, *, is_clear: bool) -> bool:
 
 def main() -> None:
     """Measure, and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=4_000, help="of each scenario (%(default)s)")
-    parser.add_argument("--alpha", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1, help="of the draws (%(default)s)")
+    parser = null_parser(__doc__, runs=4_000)
     parser.add_argument("--trials", type=Path, default=TRIALS, help="the file of `benchmarks.real_trials`")
     parser.add_argument("--only", nargs="+", metavar="WORD", default=[""], help="scenarios whose names begin so")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     began, trials = time.monotonic(), real_trials(options.trials)
     chosen = [one for one in SCENARIOS if one.name.startswith(tuple(options.only))]

@@ -17,7 +17,6 @@ Intervals are Wilson's, 95 %.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -27,6 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from benchmarks.null_command import null_parser
 from benchmarks.nulls import measured_on
 from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import PLACES, Arm, Claim, Design
@@ -236,12 +236,8 @@ def measured(scenario: PatternScenario, *, runs: int, alpha: float, seed: int) -
 
 def main() -> None:
     """Measure, and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=400, help="of each scenario (%(default)s)")
-    parser.add_argument("--alpha", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1, help="of the draws (%(default)s)")
+    parser = null_parser(__doc__, runs=400)
     parser.add_argument("--only", nargs="+", metavar="WORD", default=[""], help="scenarios whose names begin so")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     began, rows = time.monotonic(), []
     for scenario in [one for one in SCENARIOS if one.name.startswith(tuple(options.only))]:

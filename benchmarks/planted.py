@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
@@ -42,8 +42,10 @@ from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.protocols.protocol import RoundPlace, unmeasured
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Experiment, Finding, Report, Verdict, verdict_of
+from snellen.experiments.resources import Examination
 from snellen.graphs.investigate import RECURSION_LIMIT, builder
 from snellen.graphs.states import InvestigateState
+from snellen.memory.samples import Sample
 from snellen.profiles import Profile, load_profile
 from snellen.runtime.context import Context
 from snellen.runtime.resources import examining
@@ -311,19 +313,33 @@ class PlantedBench:
 
     def evaluated(self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]) -> EvaluatedChoices:
         """Make the rounds of an experiment, ask the models, and return what they said."""
-        # Whoever asks the same gets the same pictures: they are drawn once for all models.
         name = f"planted-{digest(design.model_dump_json(include={'arms'}), seed)}"
-        protocol = PROTOCOLS[design.protocol]
-        arms, stored = len(design.arms), self.examination.samples.of(name, number)
-        for place in range(len(stored) // arms, rounds):
-            made = protocol.make(self.examination, design, RoundPlace(name, number, place, seed))
-            self.examination.samples.add(made)
-            stored += made
-        samples = stored[: rounds * arms]
-        for model in models:
-            for shard in unmeasured(protocol, self.examination, design, samples, model):
-                self.examination.runner.ask(model, shard)
+        samples = asked_rounds(self.examination, design, RoundPlace(name, number, rounds, seed), models)
         return EvaluatedChoices.of(design, samples, self.examination.fingerprints(models), self.examination.trials)
+
+
+def asked_rounds(examination: Examination, design: Design, end: RoundPlace, models: Sequence[str]) -> list[Sample]:
+    """Make the first rounds of an experiment, ask the models, and return the samples.
+
+    Whoever asks the same by the same name gets the same pictures: they are drawn once for all models.
+
+    Args:
+        examination: Where pictures and trials are made and kept.
+        design: The experiment.
+        end: The place of the first round that is not made.
+        models: Those that are asked.
+    """
+    protocol, arms = PROTOCOLS[design.protocol], len(design.arms)
+    stored = examination.samples.of(end.investigation, end.experiment)
+    for number in range(len(stored) // arms, end.round):
+        made = protocol.make(examination, design, replace(end, round=number))
+        examination.samples.add(made)
+        stored += made
+    samples = stored[: end.round * arms]
+    for model in models:
+        for shard in unmeasured(protocol, examination, design, samples, model):
+            examination.runner.ask(model, shard)
+    return samples
 
 
 def beyond(claim: Claim, seen: Sequence[float], errors: float) -> Verdict:

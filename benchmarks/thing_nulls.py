@@ -12,8 +12,6 @@ answer has. `wrong` is the share of reports with a verdict, which shall be at mo
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
@@ -21,6 +19,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.null_command import null_parser, print_rows
 from benchmarks.nulls import measured_on, told
 from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import Arm, Claim, Design
@@ -201,21 +200,13 @@ def measured(scenario: ThingScenario, *, how: How, runs: int, alpha: float, seed
 
 def main() -> None:
     """Measure, and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1_000, help="of each scenario (%(default)s)")
-    parser.add_argument("--alpha", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1, help="of the draws (%(default)s)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args()
-    rows = []
-    for scenario in SCENARIOS:
-        for how in scenario.hows:
-            rows.append(measured(scenario, how=how, runs=options.runs, alpha=options.alpha, seed=options.seed))
-            if not options.json:
-                print(_line(rows[-1]), flush=True)
-    if options.json:
-        given = {"alpha": options.alpha, "runs": options.runs, "seed": options.seed, "things": THINGS}
-        print(json.dumps({**given, "scenarios": rows}, indent=1))
+    options = null_parser(__doc__, runs=1_000).parse_args()
+    rows = (
+        measured(scenario, how=how, runs=options.runs, alpha=options.alpha, seed=options.seed)
+        for scenario in SCENARIOS
+        for how in scenario.hows
+    )
+    print_rows(rows, options, _line, things=THINGS)
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.outside.queries import NEITHER, OutsideQuery
 from benchmarks.outside.readout import said_of
 from benchmarks.outside.statements import MARGIN
-from benchmarks.planted import beyond
+from benchmarks.planted import asked_rounds, beyond, digest
 from snellen.errors import BadInput, SnellenError
 from snellen.experiments.design import Design
 from snellen.experiments.examiners.llm import ChatExaminer
-from snellen.experiments.protocols.protocol import Evaluated, RoundPlace, unmeasured
+from snellen.experiments.protocols.protocol import Evaluated, RoundPlace
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Answer, Experiment, Finding, Report
 from snellen.experiments.understanding import protocol_of
@@ -104,7 +103,7 @@ class OutsideBench:
         """Let Snellen investigate; what it refuses is told as refused."""
         try:
             state = InvestigateState(
-                investigation=f"outside-{_digest(query.text, self.options.seed)}",
+                investigation=f"outside-{digest(query.text, self.options.seed)}",
                 query=query.text,
                 models=list(query.models),
                 alpha=self.options.alpha,
@@ -196,19 +195,10 @@ class OutsideBench:
 
     def _evaluated(self, design: Design, number: int, rounds: int, seed: int, models: Sequence[str]) -> Evaluated:
         """Make the rounds of an experiment, ask the models, and return what they said."""
-        # Whoever asks the same gets the same pictures: they are drawn once for all models.
-        name = f"outside-{_digest(design.model_dump_json(include={'arms', 'pools'}), seed)}"
-        protocol = PROTOCOLS[design.protocol]
-        arms, stored = len(design.arms), self.examination.samples.of(name, number)
-        for place in range(len(stored) // arms, rounds):
-            made = protocol.make(self.examination, design, RoundPlace(name, number, place, seed))
-            self.examination.samples.add(made)
-            stored += made
-        samples = stored[: rounds * arms]
-        for model in models:
-            for shard in unmeasured(protocol, self.examination, design, samples, model):
-                self.examination.runner.ask(model, shard)
-        return protocol.evaluated(self.examination, design, samples, self.examination.fingerprints(models))
+        name = f"outside-{digest(design.model_dump_json(include={'arms', 'pools'}), seed)}"
+        samples = asked_rounds(self.examination, design, RoundPlace(name, number, rounds, seed), models)
+        fingerprints = self.examination.fingerprints(models)
+        return PROTOCOLS[design.protocol].evaluated(self.examination, design, samples, fingerprints)
 
 
 def _believed(
@@ -233,7 +223,3 @@ def _believed(
     if kind == "worst":
         return all(means[first] < means[other] for other in others)
     return all(means[first] - means[other] > statement.bar for other in others)
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:12]

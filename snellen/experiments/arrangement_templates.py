@@ -154,33 +154,26 @@ def _two_colored(named: Sequence[str], things: DrawnThings) -> Design:
     """Two colors, drawn for each picture: both, or the one beside that which is named."""
     others = [color for color in _COLORS if color not in named]
     answers = [*named, f"[{_COLOR}]"] if named else [f"[{_COLOR}]", f"[other {_COLOR}]"]
-    arms = [
-        Arm(
-            answer=answer,
-            select=select(f"a {answer} [{_THING}]"),
-            question=f"Is the [{_THING}] {listing(answers, 'or')}?",
-            otherwise=OtherWords(answer=answer, question="What color is the object in the image?"),
-        )
-        for answer in answers
-    ]
+    arms = [_color_arm(answer, f"Is the [{_THING}] {listing(answers, 'or')}?") for answer in answers]
     purpose = f"One thing in one of two colors, drawn for each picture: {listing([*named, *others], 'or')}."
     skill = f"telling {named[0]} from other colors" if named else f"telling {len(others)} colors from one another"
     return _drawn(1, purpose, f"{skill} on {things.words}", arms, {**things.alone, _COLOR: others})
 
 
 def _colored(difficulty: int, colors: Sequence[str], things: DrawnThings) -> Design:
-    arms = [
-        Arm(
-            answer=color,
-            select=select(f"a {color} [{_THING}]"),
-            question=f"What color is the [{_THING}]?",
-            otherwise=OtherWords(answer=color, question="What color is the object in the image?"),
-        )
-        for color in colors
-    ]
+    arms = [_color_arm(color, f"What color is the [{_THING}]?") for color in colors]
     purpose = f"One thing, drawn for each picture, of which the color is asked: {listing(colors, 'or')}."
     skill = f"naming the colors {listing(colors)} of {things.words}"
     return _drawn(difficulty, purpose, skill, arms, things.alone)
+
+
+def _color_arm(color: str, question: str) -> Arm:
+    return Arm(
+        answer=color,
+        select=select(f"a {color} [{_THING}]"),
+        question=question,
+        otherwise=OtherWords(answer=color, question="What color is the object in the image?"),
+    )
 
 
 def several_or_one(likeness: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:

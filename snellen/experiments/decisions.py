@@ -145,9 +145,7 @@ def with_intervals(report: Report, number: int, evaluated: Evaluated) -> Report:
 
 def asked_now(experiment: Experiment) -> list[str]:
     """Return the models that are asked about an experiment's pictures: those whose claims more pictures may decide."""
-    return list(
-        dict.fromkeys(name for one in experiment.pending for name in (one.claim.model, one.claim.other) if name)
-    )
+    return list(dict.fromkeys(name for one in experiment.pending for name in one.claim.models))
 
 
 def next_rounds(report: Report) -> int:

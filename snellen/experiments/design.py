@@ -173,6 +173,11 @@ class Claim(ExperimentRecord):
         return 2.0 if self.kind == "steadier" else 1.0
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The model, and the one that it is compared with, if any."""
+        return (self.model, self.other) if self.other else (self.model,)
+
+    @property
     def about(self) -> str:
         """The model, or the two that are compared."""
         return f"{self.model} and {self.other}" if self.other else self.model
@@ -316,6 +321,11 @@ class Design(ExperimentRecord):
     def conditions(self) -> tuple[bool, ...]:
         """Under which models are asked: about pictures as they are shown, and in a paired one as they were before."""
         return (False, True) if self.paired else (False,)
+
+    @property
+    def models(self) -> list[str]:
+        """The models that are claimed about, each once."""
+        return list(dict.fromkeys(name for claim in self.claims for name in claim.models))
 
     @property
     def plain_condition(self) -> str:

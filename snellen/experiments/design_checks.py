@@ -133,7 +133,7 @@ def _named(design: Design, models: list[str]) -> Design:
     Raises:
         BadInput: One of them is not.
     """
-    strangers = {name for claim in design.claims for name in (claim.model, claim.other) if name} - set(models)
+    strangers = set(design.models) - set(models)
     if strangers:
         msg = f"no model {min(strangers)!r} is examined; there are {', '.join(models)}"
         raise BadInput(msg)

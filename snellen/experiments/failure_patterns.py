@@ -140,13 +140,12 @@ def hypotheses(design: Design) -> list[PatternHypothesis]:
     """
     if design.protocol != "choice":
         return []
-    models = list(dict.fromkeys(name for claim in design.claims for name in (claim.model, claim.other) if name))
     families = [family for make in (_preferences, _confusions, _lost, _flips) if (family := list(make(design)))]
     return [
-        replace(one, model=model, weight=1 / (len(families) * len(family) * len(models)))
+        replace(one, model=model, weight=1 / (len(families) * len(family) * len(design.models)))
         for family in families
         for one in family
-        for model in models
+        for model in design.models
     ]
 
 

@@ -116,13 +116,14 @@ def previewed(design: Design, report: Report, examination: Examination) -> Exper
     samples, trouble = _samples(design, report, examination)
     picture_seconds = (time.perf_counter() - began) / max(len(samples), 1)
     keys = {sample: PROTOCOLS[design.protocol].keys(design, sample, "") for sample in samples}
-    models = list(dict.fromkeys(name for one in design.claims for name in (one.model, one.other) if name))
-    pace = PaceOfModels(picture_seconds, _timed(models, keys, examination), max(map(len, keys.values()), default=1))
+    pace = PaceOfModels(
+        picture_seconds, _timed(design.models, keys, examination), max(map(len, keys.values()), default=1)
+    )
     seconds_left = max(report.budget.seconds - report.seconds, 0.0)
     expected = forecast(simulated_runs(design, report), pace, most_seconds=seconds_left)
     return ExperimentPreview(
         number=len(report.experiments) + 1,
-        models=models,
+        models=design.models,
         examined=report.models,
         claims=[claim.stated(design)[:600] for claim in design.claims],
         arms=[
