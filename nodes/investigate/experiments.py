@@ -132,7 +132,7 @@ def _begun(state: InvestigateState, report: Report, made: Design, examination: E
             f"Experiment {number} was designed otherwise the first time this was asked. It has pictures of its own "
             f"(seed {seed}), as the others may have suggested how."
         )
-    findings = [Finding(claim=claim, interval=(claim.low, claim.high)) for claim in made.claims]
+    findings = list(map(Finding.unobserved, made.claims))
     begun = Experiment(design=made, findings=findings, seed=None if seed == report.seed else seed)
     return report.model_copy(update={"experiments": [*report.experiments, begun], "again": None, "notes": notes})
 

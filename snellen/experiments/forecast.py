@@ -60,7 +60,7 @@ def _simulated(design: str, report: str) -> tuple[SimulatedRun, ...]:
 
 
 def _run(design: Design, report: Report, dice: random.Random, *, is_clear: bool) -> SimulatedRun:
-    findings = [Finding(claim=claim, interval=(claim.low, 1.0)) for claim in design.claims]
+    findings = list(map(Finding.unobserved, design.claims))
     experiments = [*report.experiments, Experiment(design=design, findings=findings)]
     report = report.model_copy(update={"experiments": experiments, "again": None})
     answers, number = _SimulatedAnswers(design, report, dice, is_clear), report.number
@@ -127,11 +127,18 @@ class _SimulatedAnswers:
             return Observations.independent(
                 one - other for one, other in zip(self._right(claim.model), self._right(claim.other), strict=False)
             )
-        after, before = self._right(claim.model), self._right(claim.model, plain=True)
         if claim.kind == "drop":
-            return Observations.independent(one - other for one, other in zip(before, after, strict=True))
-        right = before if claim.kind == "plain" else after
+            return Observations.independent(self._lost(claim.model))
+        if claim.kind == "steadier":
+            return Observations.independent(
+                other - one for one, other in zip(self._lost(claim.model), self._lost(claim.other), strict=False)
+            )
+        right = self._right(claim.model, plain=claim.kind == "plain")
         return Observations.independent(claim.low + (1 - claim.low) * value for value in right)
+
+    def _lost(self, model: str) -> list[float]:
+        before, after = self._right(model, plain=True), self._right(model)
+        return [one - other for one, other in zip(before, after, strict=True)]
 
     def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - no run is reported
         """Return nothing."""

@@ -5,7 +5,7 @@ All of it is plain, bounded JSON: it travels in checkpoints (APEX, sections 3.1 
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -76,6 +76,11 @@ class Finding(_Figure):
     """Why it cannot be examined, if so."""
     moot: bool = False
     """Whether it is of no use any more: what is asked about its models was answered otherwise."""
+
+    @classmethod
+    def unobserved(cls, claim: Claim) -> Self:
+        """Return the finding about a claim before anything was measured: no mean is ruled out."""
+        return cls(claim=claim, interval=(claim.low, claim.high))
 
 
 PatternKind = Literal["preference", "confusion", "lost class", "flip"]

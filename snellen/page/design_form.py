@@ -32,6 +32,8 @@ _THRESHOLDS: Final = {
     "plain": "Right about the pictures as they were in more than",
     "drop": "Loses more than",
     "better": "Better by more than",
+    "steadier": "Loses less, by more than",
+    "mistake": "Takes one for the other more often than for other things, by more than",
 }
 _MEASURES: Final = {
     "truth": "Tells more truth than",
@@ -152,11 +154,15 @@ def fields_of(design: Design, models: Sequence[str]) -> list[FormField]:
 
 
 def _general(design: Design, models: Sequence[str]) -> Iterator[FormField]:
-    asked = dict.fromkeys(name for one in design.claims for name in (one.model, one.other) if name)
     # Who is compared with whom follows from the models that are there: others cannot be added.
-    may_join = [] if any(one.kind == "better" for one in design.claims) else models
+    may_join = [] if any(one.other for one in design.claims) else models
     yield FormField(
-        MODELS, "What is asked", "Models", "names", list(asked), options=tuple(dict.fromkeys([*asked, *may_join]))
+        MODELS,
+        "What is asked",
+        "Models",
+        "names",
+        design.models,
+        options=tuple(dict.fromkeys([*design.models, *may_join])),
     )
     yield FormField("question", "What is asked", "Question", "text", design.question, (("question",),))
     own: dict[str, list[Place]] = {}
@@ -208,7 +214,7 @@ def _thresholds(design: Design) -> Iterator[FormField]:
         yield FormField(
             f"threshold-{number}", group, label if of_all else f"{names}: {label}", "number",
             _written(100 * claim.threshold), tuple(("claims", place, "threshold") for place in places),
-            unit=_unit(claim), low=100 * claim.low, high=100, scale=100,
+            unit=_unit(claim), low=100 * claim.low, high=100 * claim.high, scale=100,
         )  # fmt: skip
 
 
@@ -267,7 +273,9 @@ def _budget(design: Design) -> Iterator[FormField]:
 
 
 def _unit(claim: Claim) -> str:
-    return "points" if claim.kind in {"drop", "better"} else "%" if claim.measure != "order" else "hundredths"
+    if claim.kind in {"ability", "plain"}:
+        return "%" if claim.measure != "order" else "hundredths"
+    return "points"
 
 
 # --- values --------------------------------------------------------------------------------------------------

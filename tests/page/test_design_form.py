@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Arm, Claim, Design
 from snellen.experiments.design_checks import checked
+from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.forecast import simulated_runs
+from snellen.experiments.report import Report
 from snellen.experiments.templates import battery
 from snellen.page.approval_html import form_html
 from snellen.page.design_entry import EnteredDesign, entered_design, placed
@@ -223,3 +226,15 @@ def test_what_is_no_form_is_refused(text: str) -> None:
     found = entered_design(changed_by("RotateImage"), NAMES, text)
     assert found.design is None
     assert list(found.errors) == [""]
+
+
+@pytest.mark.parametrize("query", ["Does blur hurt clip more than blip?", "Does clip call birds planes?"])
+def test_every_kind_of_claim_has_its_threshold_in_the_form_and_a_forecast(query: str) -> None:
+    report = Report(query=query, models=NAMES, alpha=0.05, seed=0)
+    design = CaseExaminer(load_profile("embedded")).next_design(report)
+    assert design is not None
+    thresholds = [one for one in fields_of(design, NAMES) if one.name.startswith("threshold")]
+    assert {place for one in thresholds for place in one.places} == {
+        ("claims", number, "threshold") for number in range(len(design.claims))
+    }
+    assert all(run.pictures > 0 for run in simulated_runs(design, report))

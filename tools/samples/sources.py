@@ -54,7 +54,7 @@ def sources_of(
 def picture_size(profile: Profile) -> str:
     """Return the size of a profile's pictures in words: "128 × 128 pixels"; empty where they have many."""
     settings = profile.samples
-    if settings.generation == "painter":
+    if settings.generation in {"painter", "text-to-image"}:
         return f"{settings.size} × {settings.size} pixels"
     if settings.generation == "world":
         width, height = profile.world().portrait("random", "size").picture().size
