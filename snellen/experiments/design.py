@@ -117,7 +117,8 @@ class Claim(ExperimentRecord):
 
     ability  whether the model is right
     plain    whether it is right about the pictures before they were transformed
-    drop     whether it is right about a picture before it was transformed, less whether it is afterwards
+    drop     whether it is right about a picture before it was transformed, less whether it is afterwards; of a share,
+             only what is left of the former without that share counts
     better   whether it is right, less whether the other model is
     steadier what the other model loses by the transform (a drop), less what it loses
     mistake  whether it takes what a picture shows for a thing of the pool `answer`, less whether for one of another
@@ -136,6 +137,11 @@ class Claim(ExperimentRecord):
     answer: Annotated[str, StringConstraints(max_length=64)] = ""
     """The pool whose names are mistakes."""
     threshold: float = Field(ge=-1, le=1)
+    share: float = Field(default=0, ge=0, lt=1)
+    """The share of the accuracy that may be lost before a drop counts: more than half of it is lost where half of what
+    was right before, less what is right afterwards, is above 0 on average."""
+    one_of: int = Field(default=1, ge=1, le=24)
+    """The number of models any one of which may answer the question: evidence counts for so much less."""
 
     @model_validator(mode="after")
     def _compared(self) -> Self:
@@ -144,6 +150,9 @@ class Claim(ExperimentRecord):
             raise ValueError(msg)
         if (self.kind == "mistake") != bool(self.answer):
             msg = "a claim about mistakes names what things are taken for, and no other claim does"
+            raise ValueError(msg)
+        if self.share and self.kind != "drop":
+            msg = "only a drop is a share of what there was"
             raise ValueError(msg)
         return self
 
@@ -158,7 +167,7 @@ class Claim(ExperimentRecord):
 
         Of two that are alike, either verdict would be wrong.
         """
-        return self.of_gain or (self.kind == "drop" and self.threshold == 0)
+        return self.of_gain or (self.kind == "drop" and self.threshold == 0 and not self.share)
 
     @property
     def low(self) -> float:
@@ -170,7 +179,7 @@ class Claim(ExperimentRecord):
     @property
     def high(self) -> float:
         """The most that an observation can be."""
-        return 2.0 if self.kind == "steadier" else 1.0
+        return 2.0 if self.kind == "steadier" else 1.0 - self.share
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -190,6 +199,9 @@ class Claim(ExperimentRecord):
         points = f"more than {100 * self.threshold:.0f} points"
         margin = f" by {points}" if self.threshold else ""
         match self.kind:
+            case "drop" if self.share:
+                below = f", by {points} of the whole" if self.threshold else ""
+                return f"{self.model} loses more than {100 * self.share:.4g} % of its accuracy in {design.task}{below}"
             case "drop" if design.against:
                 return f"{self.model} loses more {design.condition} than {design.against} in {design.skill}{margin}"
             case "drop":

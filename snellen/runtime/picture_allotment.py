@@ -123,6 +123,6 @@ def _thread(state: InvestigateState) -> str:
 
 def _named(design: Design) -> str:
     """Name a design by what decides its pictures, what is asked about them and what is claimed, of whomever."""
-    claims = {(one.kind, one.measure, one.threshold) for one in design.claims}
+    claims = {(one.kind, one.measure, one.threshold, *filter(None, [one.share])) for one in design.claims}
     content = [design.model_dump(mode="json", include=_DECIDING), sorted(claims)]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:40]
