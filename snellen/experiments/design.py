@@ -117,8 +117,7 @@ class Claim(ExperimentRecord):
 
     ability  whether the model is right
     plain    whether it is right about the pictures before they were transformed
-    drop     whether it is right about a picture before it was transformed, less whether it is afterwards; of a share,
-             only what is left of the former without that share counts
+    drop     whether it is right about a picture before it was transformed, less whether it is afterwards; see `share`
     better   whether it is right, less whether the other model is
     steadier what the other model loses by the transform (a drop), less what it loses
     mistake  whether it takes what a picture shows for a thing of the pool `answer`, less whether for one of another
@@ -138,8 +137,8 @@ class Claim(ExperimentRecord):
     """The pool whose names are mistakes."""
     threshold: float = Field(ge=-1, le=1)
     share: float = Field(default=0, ge=0, lt=1)
-    """The share of the accuracy that may be lost before a drop counts: more than half of it is lost where half of what
-    was right before, less what is right afterwards, is above 0 on average."""
+    """The share of the accuracy beyond guessing that may be lost before a drop counts. With an accuracy of a before, b
+    afterwards and c by guessing, more than s of it is lost where (1 - s)(a - c) - (b - c), a mean, is above 0."""
     one_of: int = Field(default=1, ge=1, le=24)
     """The number of models any one of which may answer the question: evidence counts for so much less."""
 
@@ -179,7 +178,7 @@ class Claim(ExperimentRecord):
     @property
     def high(self) -> float:
         """The most that an observation can be."""
-        return 2.0 if self.kind == "steadier" else 1.0 - self.share
+        return 2.0 if self.kind == "steadier" else 1.0 - self.share / 2  # guessing is right of one in two at most
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -200,8 +199,8 @@ class Claim(ExperimentRecord):
         margin = f" by {points}" if self.threshold else ""
         match self.kind:
             case "drop" if self.share:
-                below = f", by {points} of the whole" if self.threshold else ""
-                return f"{self.model} loses more than {100 * self.share:.4g} % of its accuracy in {design.task}{below}"
+                share = f"{100 * self.share:.4g} % of its accuracy beyond guessing"
+                return f"{self.model} loses more than {share} in {design.task}{margin}"
             case "drop" if design.against:
                 return f"{self.model} loses more {design.condition} than {design.against} in {design.skill}{margin}"
             case "drop":

@@ -41,10 +41,7 @@ def remarks(
             left = listing(ability.condition.types[MOST_TYPES:])
             yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."
         yield from _untaught(question, subjects)
-        yield from _without_severity(question)
-        if question.quantifier is not None and len(question.models) > 1:
-            number = len(question.models)
-            yield f"Any one of {number} models may answer it, so each verdict has one {number}th of the error rate."
+        yield from _of_bounds(question)
     yield from _apart(asked)
     if subjects.classes:
         yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
@@ -61,6 +58,16 @@ def _untaught(question: ModelQuestion, subjects: Subjects) -> Iterable[str]:
     strange = [] if subjects.changes is None else [one for one in _types(question) if one not in subjects.changes]
     if strange:
         yield f"No model of this profile was taught pictures with {listing(strange)}, nor the words for it."
+
+
+def _of_bounds(question: ModelQuestion) -> Iterable[str]:
+    """Yield what words mean that bound a question."""
+    yield from _without_severity(question)
+    if question.threshold is not None and question.threshold.relative:
+        yield "A share of the accuracy is one of what is right beyond guessing, as a guess cannot be lost."
+    if question.quantifier is not None and len(question.models) > 1:
+        number = len(question.models)
+        yield f"Any one of {number} models may answer it: each verdict has the error rate divided by {number}."
 
 
 def _without_severity(question: ModelQuestion) -> Iterable[str]:

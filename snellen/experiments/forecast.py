@@ -138,7 +138,8 @@ class _SimulatedAnswers:
 
     def _lost(self, model: str, *, share: float = 0) -> list[float]:
         before, after = self._right(model, plain=True), self._right(model)
-        return [(1 - share) * one - other for one, other in zip(before, after, strict=True)]
+        guessed = share / len(self.design.told_apart)
+        return [(1 - share) * one - other + guessed for one, other in zip(before, after, strict=True)]
 
     def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - no run is reported
         """Return nothing."""

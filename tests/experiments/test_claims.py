@@ -275,7 +275,7 @@ async def test_half_of_its_accuracy_is_half_of_what_was_right_before() -> None:
     assert (plain.kind, plain.threshold) == ("plain", 0.5 + 0.5 / len(part.designs[0].told_apart))
     assert (drop.kind, drop.threshold, drop.share) == ("drop", 0, 0.5)
     assert not drop.names_either
-    assert drop.stated(part.designs[0]).startswith("clip loses more than 50 % of its accuracy in ")
+    assert drop.stated(part.designs[0]).startswith("clip loses more than 50 % of its accuracy beyond guessing in ")
     for verdict, says in (("yes", "Yes, clip loses at least 50 %"), ("no", "No, it does not hold that clip loses")):
         steps: int = len(part.designs) if verdict == "no" else 1
         answer = (await concluded(query, [{"drop": verdict, "plain": "yes"}] * steps)).answers[0]  # type: ignore[dict-item]
@@ -298,7 +298,8 @@ def test_a_share_is_lost_where_what_is_left_is_less_than_the_rest(before: list[b
         for plain, told in ((True, before), (False, after))
     }
     values = observed(design, claim, said)
-    assert sum(values) == pytest.approx(0.75 * sum(before) - sum(after))
+    beyond, left = sum(before) - 8 * 0.5, sum(after) - 8 * 0.5
+    assert sum(values) == pytest.approx(0.75 * beyond - left)
     assert all(claim.low <= each <= claim.high for each in values)
 
 

@@ -239,9 +239,13 @@ class EvaluatedChoices:
         }
 
     def _lost(self, model: str, *, share: float = 0) -> dict[Sample, float]:
-        """Return whether a model is right before a transform, without a share of it, less whether it is afterwards."""
+        """Return whether a model is right before a transform, without a share of it, less whether it is afterwards.
+
+        Of what is right by guessing nothing is lost, so the share of that stays.
+        """
         before, after = self._right(model, plain=True), self._right(model, plain=False)
-        return {sample: (1 - share) * before[sample] - after[sample] for sample in before if sample in after}
+        guessed = share / len(self.design.told_apart)
+        return {sample: (1 - share) * before[sample] - after[sample] + guessed for sample in before if sample in after}
 
     def _mistaken(self, model: str, pool: str) -> dict[Sample, float]:
         """Return 1 where a thing is taken for one of a pool, and -1 where for one of neither that nor its own."""

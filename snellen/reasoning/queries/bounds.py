@@ -22,12 +22,14 @@ _EVEN_ONCE: Final = "asks whether it happens even once: ask how often"
 _EVERY_TIME: Final = "asks for every picture, which no number of pictures shows: ask for “at least 95 %”"
 _DENIES: Final = "denies or leaves out something: ask without it"
 _NO_BOUND: Final = "states no bound that pictures can show: ask for “at least” or “at most” so much"
+_OF_MODELS: Final = "is a share of the models: ask for “most” or for “at least two of the models”"
 UNEXAMINED: Final[Mapping[str, str]] = {
     r"ever|at least once": _EVEN_ONCE,
     r"never|not once": _EVERY_TIME,
     r"always|every time|without exception|perfect(?:ly)?|complete(?:ly)?|fully|entirely|flawless(?:ly)?": _EVERY_TIME,
     r"no|none|not one|few|hardly|barely|only": _DENIES,
     r"exact(?:ly)?|precise(?:ly)?|several": _NO_BOUND,
+    r"(?:half|thirds?|quarters?|%|per ?cent|share|fraction|part) of (?:(?:all|the|these|our) )*models": _OF_MODELS,
     r"(?:much|far|clearly|considerably|substantially|slightly|somewhat) (?:better|worse|more|less)": _NO_BOUND,
 }
 """Words that bound or deny what is asked, and why they are sent back."""
@@ -59,7 +61,12 @@ def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQu
         query: What it is read as.
     """
     bounds = [found[0] for each, is_lost in _MISSED.items() if is_lost(query) and (found := each.search(text))]
-    bounds += [" ".join(each.written for each in words[start:end]) for start, end in _unmet(named, query)]
+    spans = list(_unmet(named, query))
+    bounds += [
+        " ".join(dict.fromkeys(each.written for each in words[start:end]))
+        for start, end in spans
+        if not any(start >= other[0] and end <= other[1] and (start, end) != other for other in spans)
+    ]
     states = _SHARE.search(text) or not any(each.threshold for each in query.questions)
     shares = () if states else ("No share is stated.",)
     return (*unexamined(text), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)

@@ -85,7 +85,7 @@ def condition_in_words(condition: Condition) -> str:
     if condition.change is not None:
         return _change(condition.change)
     without = f" except {listing(condition.without)}" if condition.without else ""
-    return f"{_strength(condition)}{condition.family}{without}"
+    return f"{_strength(condition, condition.family)}{condition.family}{without}"
 
 
 def kind_in_words(kind: Kind) -> str:
@@ -103,12 +103,14 @@ def ability_in_words(ability: Ability, *, gerund: bool = False) -> str:
     return f"{_GERUNDS[verb]} {rest}" if gerund else words
 
 
-def _strength(part: Change | Condition) -> str:
-    return "slight " if part.slight else "heavy " if part.heavy else ""
+def _strength(part: Change | Condition, name: str) -> str:
+    """Write how severe what has a name is: "heavy " noise, "very " low brightness."""
+    slight, heavy = ("slightly ", "very ") if name.startswith(("low ", "high ")) else ("slight ", "heavy ")
+    return slight if part.slight else heavy if part.heavy else ""
 
 
 def _change(change: Change) -> str:
-    strength = _strength(change)
+    strength = _strength(change, change.type)
     if change.type == "tilt" and (change.amount is not None or change.side):
         side = f" to the {change.side}" if change.side else ""
         degrees = "" if change.amount is None else f" by {change.amount:g} degrees"

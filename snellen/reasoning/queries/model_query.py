@@ -159,12 +159,11 @@ class Quantifier(Part):
     """The number of a question's models for which something has to hold: "any of them", "all of them", "at most two".
 
     Attributes:
-        how: The bound: all but for `not all`, which is fewer; more than half for `most`; a number for the others;
-            `how many` asks for it.
+        how: The bound: all, fewer than all, more than half (`most`), half or more, or a number; `how many` asks for it.
         count: The number, where there is one: 1 for "any", 0 for "none" with `at most`.
     """
 
-    how: Literal["all", "not all", "most", "at least", "at most", "exactly", "how many"]
+    how: Literal["all", "not all", "most", "at least half", "at least", "at most", "exactly", "how many"]
     count: int = Field(0, ge=0, le=12)
 
     @model_validator(mode="after")
@@ -184,6 +183,8 @@ class Quantifier(Part):
                 return number < of
             case "most":
                 return 2 * number > of
+            case "at least half":
+                return 2 * number >= of
             case "at least":
                 return number >= self.count
             case "at most":
@@ -314,9 +315,14 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
     fewest = {"better": 2, "as good": 2}.get(comparison.how, 0) if comparison is not None else 0
     if comparison is not None and (len(question.models) < fewest or len(question.models) == 1):
         return "one model is compared with another"
-    if question.than is not None and (question.than.ability is None) == (question.than.condition is None):
+    return _problem_of_contrast(question, question.than) if question.than is not None else ""
+
+
+def _problem_of_contrast(question: ModelQuestion, than: Contrast) -> str:
+    if (than.ability is None) == (than.condition is None):
         return "a contrast is with an ability or with a condition"
-    return ""
+    same = than.ability == question.ability if than.ability is not None else than.condition == question.condition
+    return "nothing is contrasted with itself" if same else ""
 
 
 def _problem_of_limit(question: ModelQuestion) -> str:

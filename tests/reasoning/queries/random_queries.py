@@ -150,8 +150,8 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
         return {"asks": "how much"}
     if way == "than" and isinstance(question.ability, Recognise | CountThings):
         if question.condition is None:
-            return {"than": Contrast(ability=draw(plain_abilities))}
-        return {"than": Contrast(condition=draw(conditions))}
+            return {"than": Contrast(ability=draw(plain_abilities.filter(lambda one: one != question.ability)))}
+        return {"than": Contrast(condition=draw(conditions.filter(lambda one: one != question.condition)))}
     if (
         way == "which changes"
         and question.robust
@@ -164,7 +164,7 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
 
 
 quantifiers = st.one_of(
-    st.builds(Quantifier, how=st.sampled_from(("all", "not all", "most", "how many"))),
+    st.builds(Quantifier, how=st.sampled_from(("all", "not all", "most", "at least half", "how many"))),
     st.builds(Quantifier, how=st.just("at most"), count=st.integers(0, 2)),
     st.builds(Quantifier, how=st.sampled_from(("at least", "exactly")), count=st.integers(1, 2)),
 )
