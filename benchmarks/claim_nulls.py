@@ -9,7 +9,9 @@ about all of them. A mean is at its claim's threshold, so that any verdict about
 - two models lose the same on average, one a little of everything, the other all of a few classes;
 - two models differ by exactly the margin within which they would be alike, or as good;
 - things are taken for one kind exactly the margin more often than for another, a few classes always;
-- at one severity, or at all, a model is right exactly as often as is asked for, and a search chooses what is examined.
+- at one severity, or at all, a model is right exactly as often as is asked for, and a search chooses what is examined;
+- a model loses exactly the share of its accuracy beyond guessing that is asked for;
+- of five models, whose abilities are exactly what is asked for, none is above it, and it is asked whether any is.
 
 All that follows is the product's own code: when more is drawn, when a claim is given up, what e-BH decides, which
 severity comes next, and what is said in the end. `wrong` is the mean share of wrong verdicts among a report's verdicts,
@@ -33,11 +35,19 @@ from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import MARGIN, PLACES, Arm, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
-from snellen.experiments.standings import next_of, standings
+from snellen.experiments.standings import ModelStanding, next_of, standings
 from snellen.experiments.template_parts import select
 from snellen.experiments.templates import changed, compared
 from snellen.reasoning.queries.conditions import conditions_of
-from snellen.reasoning.queries.model_query import Comparison, Contrast, Kind, Mistake, ModelQuestion, Threshold
+from snellen.reasoning.queries.model_query import (
+    Comparison,
+    Contrast,
+    Kind,
+    Mistake,
+    ModelQuestion,
+    Quantifier,
+    Threshold,
+)
 from snellen.scoring import Observations, wilson_interval
 
 CLASSES: Final = 227
@@ -94,12 +104,14 @@ class ClaimScenario:
         part: The question with its experiments.
         draw: Draws the values of a claim of an experiment, which is given by its condition.
         truth: The mean of a claim under a condition.
+        models: Those that it is about.
     """
 
     name: str
     part: ExaminedQuestion
     draw: Callable[[Design, int, np.random.Generator], Mapping[Claim, Values]]
     truth: Callable[[Claim, str], float]
+    models: Sequence[str] = (_ONE, _OTHER)
 
     def is_wrong(self, finding: Finding, condition: str) -> bool:
         """Tell whether a verdict is wrong: any is about a mean that is at the threshold."""
@@ -217,6 +229,39 @@ def _limit(name: str, accuracies: Sequence[float]) -> ClaimScenario:
     return ClaimScenario(name, ExaminedQuestion(question, designs), draw, lambda _, where: of_condition[where])
 
 
+def _share() -> ClaimScenario:
+    """Half of what is right beyond guessing is lost of every class, and half is asked for; classes differ."""
+    condition, before, after = conditions_of(CHANGE)[0], ((0.5, 1.0), (0.5, 0.6)), ((0.5, 0.75), (0.5, 0.55))
+    bound = Threshold(how="at least", share=0.5, relative=True)
+    question = ModelQuestion(models=(_ONE,), condition=condition, robust=True, threshold=bound)
+    claims = [Claim(kind="drop", model=_ONE, threshold=0, share=bound.share)]
+    design = changed(_plain(), condition, robust=True).model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        kept = (1 - bound.share) * _right(before, classes, dice) + bound.share / _ARMS
+        return dict.fromkeys(design.claims, kept - _right(after, classes, dice))
+
+    return ClaimScenario("half of the accuracy is lost", ExaminedQuestion(question, (design,)), draw, lambda *_: 0.0)
+
+
+def _any_of(number: int) -> ClaimScenario:
+    """Models are right exactly as often as is asked for, so that none is right more often."""
+    names = tuple(f"{_ONE} {place}" for place in range(number))
+    shares = ((0.5, 1.0), (0.5, 0.5))
+    rate = _mean(shares, np.arange(CLASSES))
+    question = ModelQuestion(models=names, quantifier=Quantifier(how="at least", count=1))
+    claims = [Claim(kind="ability", model=name, threshold=rate, one_of=number) for name in names]
+    design = _plain().model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        return {claim: _right(shares, classes, dice) for claim in design.claims}
+
+    part = ExaminedQuestion(question, (design,))
+    return ClaimScenario(f"any of {number} models, each just not", part, draw, lambda *_: rate, names)
+
+
 def _mean(shares: Sequence[tuple[float, float]], classes: NDArray[np.int64]) -> float:
     by_class = np.repeat([rate for _, rate in shares], [round(share * CLASSES) for share, _ in shares])
     return float(np.resize(by_class, CLASSES)[classes].mean())
@@ -240,12 +285,14 @@ SCENARIOS: Final = (
     _limit("limit: right just as often at one severity", (0.95, 0.92, 0.85, 0.75, 0.6, 0.5)),
     _limit("limit: right just as often at every severity", (0.75,) * 6),
     _limit("limit: close to it at three", (0.95, 0.78, 0.76, 0.75, 0.74, 0.72)),
+    _share(),
+    _any_of(5),
 )
 
 
 def report_of(scenario: ClaimScenario, *, alpha: float, dice: np.random.Generator) -> Report:
     """Run one investigation: design after design as the question asks for them, until none would say more."""
-    report = Report(query="", models=[_ONE, _OTHER], alpha=alpha, seed=0, budget=Budget())
+    report = Report(query="", models=list(scenario.models), alpha=alpha, seed=0, budget=Budget())
     drawn: list[DrawnValues] = []
     while len(report.experiments) < report.budget.experiments:
         design = next_of(scenario.part, report.experiments)
@@ -271,7 +318,7 @@ def measured(scenario: ClaimScenario, *, runs: int, alpha: float, seed: int) -> 
         false = [one for one, condition in ruled if scenario.is_wrong(one, condition)]
         wrong += len(false) / len(ruled) if ruled else 0.0
         answers = standings(scenario.part, report.experiments)
-        said += bool(false) and any(one.says != "open" or one.moot for one in answers)
+        said += bool(false) and _is_said(scenario.part.question.quantifier, answers)
         verdicts += len(ruled)
         images += report.images
     worst = min(math.ceil(max(wrong, said)), runs)
@@ -279,6 +326,13 @@ def measured(scenario: ClaimScenario, *, runs: int, alpha: float, seed: int) -> 
         "name": scenario.name, "wrong": wrong / runs, "said wrong": said / runs,
         "interval": asdict(wilson_interval(worst, runs)), "decided": verdicts / claims, "images": images / runs,
     }  # fmt: skip
+
+
+def _is_said(quantifier: Quantifier | None, answers: Sequence[ModelStanding]) -> bool:
+    """Tell whether anything is said in the end: of any of several models, that it holds."""
+    if quantifier is not None:
+        return quantifier.holds(sum(one.says == "yes" for one in answers), len(answers))
+    return any(one.says != "open" or one.moot for one in answers)
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ from snellen.experiments.report import MAX_EXPERIMENTS, Opening, Report
 from snellen.experiments.understanding import understood
 from snellen.memory.home import using_home
 from snellen.profiles import Profile, load_profile
-from snellen.reasoning.queries.model_query import ModelQuery
+from snellen.reasoning.queries.model_query import ModelQuery, Quantifier
 from snellen.runtime.investigation_requests import InvestigationRequest, initial_fields
 from snellen.tools.calls import ToolCall
 
@@ -158,9 +158,14 @@ def _faults_of_claims(row: Row, plan: Planned) -> Iterable[str]:
     if row.get("alpha") not in {None, plan.alpha} or row.get("protocol") not in {None, plan.protocol}:
         yield f"alpha {plan.alpha}, protocol {plan.protocol}"
     if row.get("yes_if") == "bad" and any(
-        each.sense == "holds" and not each.threshold for each in plan.query.questions
+        each.sense == "holds" and not each.threshold and not _denies(each.quantifier) for each in plan.query.questions
     ):
         yield "a yes is good news"
+
+
+def _denies(quantifier: Quantifier | None) -> bool:
+    """Tell whether a yes says that something holds for no more than so many models: "for none"."""
+    return quantifier is not None and quantifier.how in {"at most", "not all"}
 
 
 def _faults_of_form(row: Row, plan: Planned) -> Iterable[str]:

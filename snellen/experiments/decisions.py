@@ -58,7 +58,7 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
             "unit": design.unit.name,
             "mean": seen.mean,
             "spread": float(np.std([*seen.values, claim.low, claim.high])),
-            "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
+            "logarithm": min(math.log(strength / claim.one_of), _ENDLESS) if strength > 0 else -_ENDLESS,
             "leaning": "open" if not seen else "yes" if result.above > result.below else "no",
             "verdict": "open",
         }
@@ -74,7 +74,7 @@ def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Find
         alpha: The error rate of verdicts: an interval has two ends, and each of them errs at this rate.
     """
     claim = found.claim
-    alpha = alpha if claim.names_either else _both_ends(alpha)
+    alpha = alpha / claim.one_of if claim.names_either else _both_ends(alpha / claim.one_of)
     span = confidence_interval(evaluated.observations(claim), alpha=alpha, low=claim.low, high=claim.high)
     kind = {"interval": (span.low, span.high), "error_rate": alpha, "interval_kind": "confidence sequence"}
     return found.model_copy(update=kind)
@@ -192,7 +192,8 @@ def gain(experiment: Experiment, rounds: int, alpha: float) -> float:
         for one in observed:
             # Of the pictures whose things a model has to know, no more will count than did so far.
             units = more * design.units * one.n // max(experiment.units, one.n)
-            likely = prospect(one.n, one.mean, one.spread, one.claim.threshold, most=one.n + units, alpha=alpha)
+            rate, most = alpha / one.claim.one_of, one.n + units
+            likely = prospect(one.n, one.mean, one.spread, one.claim.threshold, most=most, alpha=rate)
             only_above = design.of_names and one.claim.kind == "ability"
             decided += likely.above + (0 if only_above else likely.below)
         return decided

@@ -117,7 +117,7 @@ class Claim(ExperimentRecord):
 
     ability  whether the model is right
     plain    whether it is right about the pictures before they were transformed
-    drop     whether it is right about a picture before it was transformed, less whether it is afterwards
+    drop     whether it is right about a picture before it was transformed, less whether it is afterwards; see `share`
     better   whether it is right, less whether the other model is
     steadier what the other model loses by the transform (a drop), less what it loses
     mistake  whether it takes what a picture shows for a thing of the pool `answer`, less whether for one of another
@@ -136,6 +136,11 @@ class Claim(ExperimentRecord):
     answer: Annotated[str, StringConstraints(max_length=64)] = ""
     """The pool whose names are mistakes."""
     threshold: float = Field(ge=-1, le=1)
+    share: float = Field(default=0, ge=0, lt=1)
+    """The share of the accuracy beyond guessing that may be lost before a drop counts. With an accuracy of a before, b
+    afterwards and c by guessing, more than s of it is lost where (1 - s)(a - c) - (b - c), a mean, is above 0."""
+    one_of: int = Field(default=1, ge=1, le=24)
+    """The number of models any one of which may answer the question: evidence counts for so much less."""
 
     @model_validator(mode="after")
     def _compared(self) -> Self:
@@ -144,6 +149,9 @@ class Claim(ExperimentRecord):
             raise ValueError(msg)
         if (self.kind == "mistake") != bool(self.answer):
             msg = "a claim about mistakes names what things are taken for, and no other claim does"
+            raise ValueError(msg)
+        if self.share and self.kind != "drop":
+            msg = "only a drop is a share of what there was"
             raise ValueError(msg)
         return self
 
@@ -158,7 +166,7 @@ class Claim(ExperimentRecord):
 
         Of two that are alike, either verdict would be wrong.
         """
-        return self.of_gain or (self.kind == "drop" and self.threshold == 0)
+        return self.of_gain or (self.kind == "drop" and self.threshold == 0 and not self.share)
 
     @property
     def low(self) -> float:
@@ -170,7 +178,7 @@ class Claim(ExperimentRecord):
     @property
     def high(self) -> float:
         """The most that an observation can be."""
-        return 2.0 if self.kind == "steadier" else 1.0
+        return 2.0 if self.kind == "steadier" else 1.0 - self.share / 2  # guessing is right of one in two at most
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -190,6 +198,9 @@ class Claim(ExperimentRecord):
         points = f"more than {100 * self.threshold:.0f} points"
         margin = f" by {points}" if self.threshold else ""
         match self.kind:
+            case "drop" if self.share:
+                share = f"{100 * self.share:.4g} % of its accuracy beyond guessing"
+                return f"{self.model} loses more than {share} in {design.task}{margin}"
             case "drop" if design.against:
                 return f"{self.model} loses more {design.condition} than {design.against} in {design.skill}{margin}"
             case "drop":

@@ -10,16 +10,16 @@ from typing import Final
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import MARGIN, Claim, Design, halfway
-from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
-from snellen.experiments.templates import MOST_TYPES, changed, compared, experiments_about
+from snellen.experiments.examination_notes import remarks
+from snellen.experiments.report import Experiment
+from snellen.experiments.templates import changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
-from snellen.reasoning.queries.conditions import EVERY, FAMILIES, SCALES, TYPES, Change, Condition, conditions_of
-from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
+from snellen.reasoning.queries.conditions import EVERY, FAMILIES, TYPES, Change, Condition, conditions_of
+from snellen.reasoning.queries.echo import condition_in_words, question_in_words
 from snellen.reasoning.queries.model_query import (
     Comparison,
     Contrast,
     CountThings,
-    IdentifyType,
     Mistake,
     ModelQuery,
     ModelQuestion,
@@ -29,7 +29,6 @@ from snellen.reasoning.queries.model_query import (
     TellApart,
     TellPlaces,
     Threshold,
-    kinds_of,
 )
 
 MOST_CLAIMS: Final = 24
@@ -114,7 +113,7 @@ def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> Exa
     if not parts:
         raise BadInput(" ".join(dict.fromkeys([*problems, *notes])) or "Nothing of it can be examined.")
     notes += [f"Not examined: {problem}" for problem in problems]
-    notes += _remarks(query, parts, subjects, models)
+    notes += remarks(query, [part.question for part in parts], subjects, models)
     return ExaminationPlan(tuple(parts), tuple(dict.fromkeys(note[:300] for note in notes))[:10])
 
 
@@ -150,7 +149,7 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
 
 def _sides(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]]:
     """Yield both sides of a contrast of abilities: what is asked of different pictures is not compared within one."""
-    one = question.model_copy(update={"than": None, "sense": "open"})
+    one = question.model_copy(update={"than": None, "sense": "open", "quantifier": None})
     than = question.than
     if than is not None:
         other = {"ability": than.ability} if than.ability is not None else {"condition": than.condition}
@@ -222,7 +221,10 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
         designs = [changed(design, condition, robust=question.robust) for design in designs]
     chosen = _compared(question, models)
     asked = question.model_copy(update={"models": tuple(chosen)})
-    made = [design.model_copy(update={"claims": _claims(design, asked)[:MOST_CLAIMS]}) for design in designs]
+    made = [
+        design.model_copy(update={"claims": _of_any(_claims(design, asked), question)[:MOST_CLAIMS]})
+        for design in designs
+    ]
     return ExaminedQuestion(asked, tuple(_in_order(made, question)))
 
 
@@ -277,7 +279,7 @@ def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
 
 def _margin(comparison: Comparison) -> float:
     """Return the least difference that counts: of equals it is never none, as nothing shows that two are the same."""
-    return comparison.margin or (MARGIN if comparison.how in {"as good", "alike"} else 0.0)
+    return comparison.margin or (MARGIN if comparison.of_equals else 0.0)
 
 
 def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
@@ -298,85 +300,24 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
     if isinstance(question.ability, Mistake):
         taken_for = list(design.pools)[1]
         return [Claim(kind="mistake", model=name, answer=taken_for, threshold=MARGIN) for name in question.models]
-    stated = None if question.threshold is None else question.threshold.share
+    bound = question.threshold
+    stated = None if bound is None else bound.share
     if not question.robust:
         return [Claim(kind="ability", model=name, threshold=stated or half) for name in question.models]
+    lost = {"threshold": stated or MARGIN} if bound is None or not bound.relative else {"threshold": 0, "share": stated}
     return [
         claim
         for name in question.models
         for claim in (
             Claim(kind="plain", model=name, threshold=half),
-            Claim(kind="drop", model=name, threshold=stated or MARGIN),
+            Claim.model_validate({"kind": "drop", "model": name, **lost}),
         )
     ][:MOST_CLAIMS]
 
 
-def _untaught(question: ModelQuestion, subjects: Subjects) -> Iterable[str]:
-    """Yield what no model was taught of what a question asks."""
-    untaught = sorted(subjects.novel & set(_named(question)))
-    if untaught:
-        yield f"No model of this profile was taught {listing(untaught)}."
-    strange = [] if subjects.changes is None else [one for one in _types(question) if one not in subjects.changes]
-    if strange:
-        yield f"No model of this profile was taught pictures with {listing(strange)}, nor the words for it."
-
-
-def _remarks(
-    query: ModelQuery, parts: Sequence[ExaminedQuestion], subjects: Subjects, models: Sequence[str]
-) -> Iterable[str]:
-    """Yield what one should know of how questions are examined."""
-    if len(parts) > MAX_EXPERIMENTS:
-        last = listing([_in_short(each.question) for each in parts[MAX_EXPERIMENTS:]])
-        yield (
-            f"There are {len(parts)} questions in it and {MAX_EXPERIMENTS} experiments by default: {last} are examined "
-            f"only where the budget has {len(parts)} experiments or more."
-        )
-    for part in parts:
-        question, ability = part.question, part.question.ability
-        if len(part.question.models) < len(question.models or models) and question.comparison:
-            yield f"Of {len(models)} models the first {len(question.models)} are compared: name the ones that matter."
-        if question.comparison and not question.comparison.margin and _margin(question.comparison):
-            yield f"As good means worse by less than {100 * MARGIN:.0f} points, unless a question states how much."
-        if question.asks == "limit" and question.condition is not None and question.condition.change is not None:
-            change = question.condition.change.type
-            levels = ", ".join(f"{amount:g}" for amount in SCALES[change])
-            yield f"Severities of {change} are tried by bisection: {levels}; between two of them nothing was examined."
-        if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
-            left = listing(ability.condition.types[MOST_TYPES:])
-            yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."
-        yield from _untaught(question, subjects)
-    yield from _apart(parts)
-    if subjects.classes:
-        yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
-    if query.confidence is not None:
-        confidence = percent(query.confidence)
-        yield f"Verdicts have {confidence} confidence, as the question says (alpha {1 - query.confidence:.3g})."
-
-
-def _apart(parts: Sequence[ExaminedQuestion]) -> Iterable[str]:
-    """Yield which changes are not made at once."""
-    conditions: dict[ModelQuestion, list[Condition]] = {}
-    for part in parts:
-        if part.question.condition is not None and part.question.condition.change is not None:
-            same = part.question.model_copy(update={"condition": None, "robust": False})
-            conditions.setdefault(same, []).append(part.question.condition)
-    for each in conditions.values():
-        if len(each) > 1:
-            words = listing([condition_in_words(condition) for condition in each])
-            yield f"{words[0].upper()}{words[1:]} are examined each for itself, not at once."
-
-
-def _in_short(question: ModelQuestion) -> str:
-    return f"“{question_in_words(question).rstrip('.?')}”"
-
-
-def _types(question: ModelQuestion) -> tuple[str, ...]:
-    """Return the types of pictures that a question is about."""
-    ability = question.ability
-    noticed = ability.condition.types[:MOST_TYPES] if isinstance(ability, IdentifyType) else ()
-    return (*noticed, *(question.condition.types if question.condition is not None else ()))
-
-
-def _named(question: ModelQuestion) -> tuple[str, ...]:
-    """Return the names of what pictures of a question show."""
-    return tuple(name for kind in kinds_of(question.ability) for name in kind.names)
+def _of_any(claims: Sequence[Claim], question: ModelQuestion) -> list[Claim]:
+    """Let claims bear that of so many models any one may answer the question; what a model sees at all is no answer."""
+    if question.quantifier is None:
+        return list(claims)
+    number = len({claim.model for claim in claims})
+    return [one if one.kind == "plain" else one.model_copy(update={"one_of": number}) for one in claims]

@@ -66,6 +66,10 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         mean, low, high = 0 - mean, 0 - high, 0 - low
     if finding.claim.measure:
         return _measured(finding.claim, mean, low, high)
+    if finding.claim.share:
+        kept = f"{100 * (1 - finding.claim.share):.4g} % of what it was"
+        points = f"{100 * abs(mean):.0f} points {'below' if mean >= 0 else 'above'} {kept}"
+        return f"accuracy beyond guessing is {points} ({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f}) in {design.task}"
     if finding.claim.kind == "drop":
         verb = "fell" if mean >= 0 else "rose"
         change = f"{100 * abs(mean):.0f} points ({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f})"

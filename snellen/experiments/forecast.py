@@ -128,7 +128,7 @@ class _SimulatedAnswers:
                 one - other for one, other in zip(self._right(claim.model), self._right(claim.other), strict=False)
             )
         if claim.kind == "drop":
-            return Observations.independent(self._lost(claim.model))
+            return Observations.independent(self._lost(claim.model, share=claim.share))
         if claim.kind == "steadier":
             return Observations.independent(
                 other - one for one, other in zip(self._lost(claim.model), self._lost(claim.other), strict=False)
@@ -136,9 +136,10 @@ class _SimulatedAnswers:
         right = self._right(claim.model, plain=claim.kind == "plain")
         return Observations.independent(claim.low + (1 - claim.low) * value for value in right)
 
-    def _lost(self, model: str) -> list[float]:
+    def _lost(self, model: str, *, share: float = 0) -> list[float]:
         before, after = self._right(model, plain=True), self._right(model)
-        return [one - other for one, other in zip(before, after, strict=True)]
+        guessed = share / len(self.design.told_apart)
+        return [(1 - share) * one - other + guessed for one, other in zip(before, after, strict=True)]
 
     def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - no run is reported
         """Return nothing."""

@@ -38,6 +38,7 @@ class ProtocolQuery:
         splits: What changes between pictures, for judges.
         notes: What cannot be examined, in sentences.
         polarity: Whether "yes" to it means that what is measured holds of models, or that it does not.
+        quantified: The question, where it is for how many models it holds.
     """
 
     protocol: Protocol
@@ -48,6 +49,7 @@ class ProtocolQuery:
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     polarity: Polarity = "unknown"
+    quantified: ModelQuestion | None = None
 
 
 def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> ProtocolQuery:
@@ -76,13 +78,18 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
     shown = len(chosen) - len(notes)
     if len(able) < shown:
         notes.append(f"Of {shown} models the first {len(able)} are compared: name the ones that matter.")
-    others = [each for each in query.questions[1:] if (each.models, each.sense) != (first.models, first.sense)]
+    others = [each for each in query.questions[1:] if _asked_of(each) != _asked_of(first)]
     notes += ["Its questions are answered together, for the models of the first."] if others else []
     splits = tuple(split for each in query.questions for split in getattr(each.ability, "splits", ()))
     return ProtocolQuery(
         protocol, tuple(able), measures, tuple(_claims(first, able, measures)), compared,
         (splits or _USUAL) if protocol == "pairs" else (), tuple(notes), _polarity(first) if not others else "unknown",
+        first if first.quantifier is not None and len(query.questions) == 1 else None,
     )  # fmt: skip
+
+
+def _asked_of(question: ModelQuestion) -> tuple[object, ...]:
+    return question.models, question.sense, question.quantifier
 
 
 def _polarity(question: ModelQuestion) -> Polarity:
@@ -108,7 +115,13 @@ def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[M
     if comparison is None:
         stated = None if question.threshold is None else question.threshold.share
         return [
-            Claim(kind="ability", measure=measure, model=name, threshold=stated or _BARS[measure])
+            Claim(
+                kind="ability",
+                measure=measure,
+                model=name,
+                threshold=stated or _BARS[measure],
+                one_of=1 if question.quantifier is None else len(models),
+            )
             for name in models
             for measure in measures
         ]

@@ -318,21 +318,22 @@ def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:
         yield from (_present(1, TYPES[one.type], one.calls, what) for one in changes)
         return
     change = changes[0]
-    kind, stated = TYPES[change.type], change.amount is not None or change.slight or bool(change.side)
-    yield _present(1, kind, change.calls, what)
-    if stated:
+    kind = TYPES[change.type]
+    if change != Change(type=change.type):
+        yield _present(1, kind, change.calls, what, condition_in_words(condition))
         return
+    yield _present(1, kind, change.calls, what)
     if kind.calls[0] != kind.calls[-1] and kind.name != "tilt":
         yield _present(3, kind, kind.calls[:1], what)
     yield _rather(kind, _kin(kind), what)
 
 
-def _present(difficulty: int, kind: DataType, calls: Sequence[ToolCall], what: str) -> Design:
-    strength = "plain" if difficulty == 1 else "slight"
+def _present(difficulty: int, kind: DataType, calls: Sequence[ToolCall], what: str, stated: str = "") -> Design:
+    strength = stated or ("plain to see" if difficulty == 1 else "slight to see")
     return unclaimed(
         difficulty,
-        f"Whether a picture is {kind.said[0]}: {strength} to see, against pictures as they are.",
-        f"identifying {kind.name}" + (" that is slight" if difficulty > 1 else ""),
+        f"Whether a picture is {kind.said[0]}: {strength}, against pictures as they are.",
+        f"identifying {stated or kind.name}" + (" that is slight" if difficulty > 1 else ""),
         f"Is the image {kind.said[0]}?",
         [
             arm

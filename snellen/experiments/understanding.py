@@ -60,12 +60,12 @@ def understood(query: str, models: Sequence[str], profile: Profile) -> Understoo
         case UnderstoodQuery() as reading:
             _check(reading.query, models)
             return reading
-        case AmbiguousQuery(queries=queries):
+        case AmbiguousQuery(queries=queries, left_out=left_out):
             readings = [echo(each) for each in queries[:4]]
             listed = " or ".join(f"“{each}”" for each in readings)[:700]
             is_sure = len(readings) > 1
             msg = f"This can mean {listed}: ask one of them." if is_sure else f"Do you mean {listed}? Then ask that."
-            raise AmbiguousQueryError(msg, readings)
+            raise AmbiguousQueryError(" ".join([*left_out[:3], msg]), readings)
         case unread:
             msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {unread.why} What can be: {CAN}."
             raise UnexaminableError(msg)

@@ -221,7 +221,8 @@ def _finding_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[st
             yield {
                 "experiment": part.number, "claim": claim.stated(part.design), "kind": claim.kind,
                 "measure": claim.measure, "model": claim.model, "other": claim.other, "threshold": claim.threshold,
-                "verdict": one.verdict, "leaning": one.leaning, "mean": one.mean if one.n else None,
+                "share": claim.share, "verdict": one.verdict, "leaning": one.leaning,
+                "mean": one.mean if one.n else None,
                 "low": one.interval[0], "high": one.interval[1], "interval": interval_name(one), "n": one.n,
                 "unit": one.unit, "trouble": one.trouble,
             }  # fmt: skip

@@ -201,12 +201,19 @@ def _thresholds(design: Design) -> Iterator[FormField]:
     )
     if design.condition or design.paired:
         yield FormField("condition", group, "Under which condition", "text", design.condition, (("condition",),))
-    alike: dict[tuple[str, str, float], list[int]] = {}
+    alike: dict[tuple[str, str, float, float], list[int]] = {}
     for number, claim in enumerate(design.claims):
-        alike.setdefault((claim.kind, claim.measure, claim.threshold), []).append(number)
+        alike.setdefault((claim.kind, claim.measure, claim.threshold, claim.share), []).append(number)
     for number, places in enumerate(alike.values()):
         claim = design.claims[places[0]]
         names = ", ".join(dict.fromkeys(design.claims[place].about for place in places))
+        if claim.share:
+            yield FormField(
+                f"share-{number}", group, f"{names}: Loses of its accuracy more than", "number",
+                _written(100 * claim.share), tuple(("claims", place, "share") for place in places), unit="%",
+                low=1, high=99, scale=100,
+            )  # fmt: skip
+            continue
         of_all = len(places) == sum(one.kind == claim.kind for one in design.claims)
         label = f"{_MEASURES.get(claim.measure) or _THRESHOLDS[claim.kind]}"
         if claim.measure and claim.kind == "better":

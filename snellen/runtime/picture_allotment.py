@@ -125,7 +125,7 @@ def _thread(state: InvestigateState) -> str:
 
 def name_of_design(design: Design) -> str:
     """Name a design by what decides its pictures, what is asked about them and what is claimed, of whomever."""
-    claims = {(one.kind, one.measure, one.threshold) for one in design.claims}
+    claims = {(one.kind, one.measure, one.threshold, *filter(None, [one.share])) for one in design.claims}
     fields = design.model_dump(mode="json", include=_DECIDING)
     fields |= design.model_dump(mode="json", include=_DECIDING_IF_SET, exclude_defaults=True)
     content = [fields, sorted(claims)]

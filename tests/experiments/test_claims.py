@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,18 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
+from snellen.experiments.decisions import finding
 from snellen.experiments.design import PLACES, Arm, Claim, Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import pool_said
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
-from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Result, Verdict
 from snellen.experiments.severity_search import limit_of
 from snellen.experiments.standings import next_of, standings
 from snellen.experiments.template_parts import select
 from snellen.memory.samples import Sample
 from snellen.profiles import load_profile
+from snellen.scoring import Observations
 from snellen.tools.calls import ToolCall
 
 PROFILE = load_profile("embedded")
@@ -240,8 +243,94 @@ async def test_a_limit_is_told_by_the_severities_that_were_decided() -> None:
         ("Is clip robust to slight noise?", {"variance_factor": 1.4}),
         ("Is clip robust to JPEG compression at 28 dB?", {"target_psnr": 28.0}),
         ("Does clip recognize birds under severe blur?", {"blur_factor": 60.0}),
+        ("Is clip robust to very dark pictures?", {"brightness_factor": 0.08}),
+        ("Can clip identify heavy noise?", {"variance_factor": 2.5}),
     ],
 )
 def test_severities_in_words_and_figures_reach_the_transform(query: str, value: dict[str, float]) -> None:
     for design in plan_of(query)[0].designs:
-        assert all(arm.transform.arguments == value for arm in design.arms)
+        changed = [arm.transform.arguments for arm in design.arms if arm.transform.name != "Identity"]
+        assert changed
+        assert all(each == value for each in changed)
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("Is clip robust to heavy snow?", "There is no heavy form of snowy weather here: the usual one is examined."),
+        ("Is clip robust to slight fog?", "There is no slight form of foggy weather here: the usual one is examined."),
+        ("Is clip robust to heavy noise?", ""),
+        ("Is clip robust to slight perspective shifts?", ""),
+    ],
+)
+async def test_a_severity_that_a_change_does_not_have_is_said(query: str, note: str) -> None:
+    notes = (await EXAMINER.open_report(query, MODELS)).notes
+    assert (note in notes) if note else not any("form of" in each for each in notes)
+
+
+async def test_half_of_its_accuracy_is_half_of_what_was_right_before() -> None:
+    query = "Does clip lose half of its accuracy under blur?"
+    (part,) = plan_of(query)
+    plain, drop = checked(part.designs[0], MODELS).claims
+    assert (plain.kind, plain.threshold) == ("plain", 0.5 + 0.5 / len(part.designs[0].told_apart))
+    assert (drop.kind, drop.threshold, drop.share) == ("drop", 0, 0.5)
+    assert not drop.names_either
+    assert drop.stated(part.designs[0]).startswith("clip loses more than 50 % of its accuracy beyond guessing in ")
+    for verdict, says in (("yes", "Yes, clip loses at least 50 %"), ("no", "No, it does not hold that clip loses")):
+        steps: int = len(part.designs) if verdict == "no" else 1
+        answer = (await concluded(query, [{"drop": verdict, "plain": "yes"}] * steps)).answers[0]  # type: ignore[dict-item]
+        assert answer.sentence.startswith(says), answer.sentence
+
+
+@given(before=st.lists(st.booleans(), min_size=8, max_size=8), after=st.lists(st.booleans(), min_size=8, max_size=8))
+def test_a_share_is_lost_where_what_is_left_is_less_than_the_rest(before: list[bool], after: list[bool]) -> None:
+    arms = [Arm(answer=each, select=select(each), transform=BLUR) for each in ("hen", "bus")]
+    claim = Claim(kind="drop", model="clip", threshold=0, share=0.25)
+    design = Design(
+        difficulty=1, purpose="One.", skill="telling", question="Is it a hen or a bus?", arms=arms, paired=True,
+        claims=[claim],
+    )  # fmt: skip
+    rights, wrongs = ["hen", "bus"] * 4, ["bus", "hen"] * 4
+    said: dict[tuple[str, bool], Sequence[str | None]] = {
+        ("clip", plain): [
+            right if is_right else wrong for right, wrong, is_right in zip(rights, wrongs, told, strict=True)
+        ]
+        for plain, told in ((True, before), (False, after))
+    }
+    values = observed(design, claim, said)
+    beyond, left = sum(before) - 8 * 0.5, sum(after) - 8 * 0.5
+    assert sum(values) == pytest.approx(0.75 * beyond - left)
+    assert all(claim.low <= each <= claim.high for each in values)
+
+
+def test_of_many_models_any_of_which_answers_each_verdict_bears_its_part_of_the_error_rate() -> None:
+    (part,) = plan_of("Is any model robust to blur?")
+    assert {(claim.kind, claim.one_of) for claim in part.designs[0].claims} == {("plain", 1), ("drop", 2)}
+    (part,) = plan_of("Are the models robust to blur?")
+    assert {claim.one_of for claim in part.designs[0].claims} == {1}
+    claim = Claim(kind="ability", model="clip", threshold=0.5, one_of=5)
+    design = part.designs[0].model_copy(update={"claims": [claim]})
+    evaluated = _Right([1.0] * 20)
+    found, alone = (
+        finding(design, evaluated, Finding(claim=one)) for one in (claim, claim.model_copy(update={"one_of": 1}))
+    )
+    assert found.logarithm == pytest.approx(alone.logarithm - math.log(5))
+
+
+class _Right:
+    """What was right, whatever is claimed."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self._seen = Observations.independent(values)
+
+    def observations(self, claim: Claim) -> Observations:
+        return self._seen
+
+    def results(self, *, alpha: float) -> list[Result]:
+        return []
+
+
+async def test_a_question_for_any_model_is_answered_in_the_headline() -> None:
+    query = "Is any model good at recognizing birds?"
+    told = (await concluded(query, [{"ability clip": "yes", "ability blip": "open"}])).headline
+    assert told == ("Can any of the models recognize birds? Yes: it holds for clip; not decided for blip.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given
@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.headlines import headline_of
+from snellen.experiments.examiners.quantified_headlines import quantified_headline
 from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
 from snellen.experiments.standings import ModelStanding
 from snellen.profiles import load_profile
-from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Sense
+from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Quantifier, Sense
 
 NAMES = ("a", "b", "c", "d")
 PROFILE = load_profile("embedded")
@@ -112,3 +113,43 @@ async def test_as_good_as_is_said_with_the_difference_of_the_first_from_the_seco
     )
     sign = "+" if verdict == "no" else "-"
     assert f"a difference of {sign}67 points ({sign}{'47' if sign == '+' else '87'} to" in answer.sentence
+
+
+QUANTIFIERS = {
+    "any": Quantifier(how="at least", count=1), "all": Quantifier(how="all"), "none": Quantifier(how="at most"),
+    "most": Quantifier(how="most"), "not all": Quantifier(how="not all"), "two": Quantifier(how="exactly", count=2),
+}  # fmt: skip
+
+
+def counted(quantifier: Quantifier, said: dict[str, str]) -> str:
+    question = ModelQuestion(models=NAMES, quantifier=quantifier)
+    return quantified_headline(question, quantifier, said).partition("? ")[2]
+
+
+def test_one_yes_answers_any_and_one_no_answers_all_while_others_are_open() -> None:
+    some = {"a": "yes", "b": "not decided", "c": "not decided", "d": "cannot be said"}
+    assert counted(QUANTIFIERS["any"], some) == ("Yes: it holds for a; not decided for b and c; cannot be said for d.")
+    assert counted(QUANTIFIERS["none"], some).startswith("No: ")
+    assert counted(QUANTIFIERS["all"], some).startswith("Not decided: ")
+    assert counted(QUANTIFIERS["all"], some | {"b": "no"}).startswith("No: ")
+    assert counted(Quantifier(how="how many"), some) == (
+        "1 to 4 of 4: it holds for a; not decided for b and c; cannot be said for d."
+    )
+    everyone = dict.fromkeys(NAMES, "yes")
+    assert counted(Quantifier(how="how many"), everyone) == "4 of 4: it holds for all 4."
+    assert counted(QUANTIFIERS["all"], everyone) == "Yes: it holds for all 4."
+
+
+@given(
+    st.sampled_from(sorted(QUANTIFIERS)),
+    st.fixed_dictionaries({name: st.sampled_from(("yes", "no", "not decided")) for name in NAMES}),
+)
+def test_what_is_not_decided_changes_no_answer_that_is_given(name: str, said: dict[str, str]) -> None:
+    meant = {
+        "any": any, "all": all, "none": lambda true: not any(true), "most": lambda true: sum(true) > len(true) / 2,
+        "not all": lambda true: not all(true), "two": lambda true: sum(true) == 2,
+    }[name]  # fmt: skip
+    options = [(True, False) if one == "not decided" else (one == "yes",) for one in said.values()]
+    possible = {meant(true) for true in product(*options)}
+    answer = {(True,): "Yes", (False,): "No"}.get(tuple(possible), "Not decided")
+    assert counted(QUANTIFIERS[name], said).startswith(f"{answer}: ")

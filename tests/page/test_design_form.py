@@ -228,13 +228,20 @@ def test_what_is_no_form_is_refused(text: str) -> None:
     assert list(found.errors) == [""]
 
 
-@pytest.mark.parametrize("query", ["Does blur hurt clip more than blip?", "Does clip call birds planes?"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Does blur hurt clip more than blip?",
+        "Does clip call birds planes?",
+        "Does clip lose half its accuracy under blur?",
+    ],
+)
 def test_every_kind_of_claim_has_its_threshold_in_the_form_and_a_forecast(query: str) -> None:
     report = Report(query=query, models=NAMES, alpha=0.05, seed=0)
     design = CaseExaminer(load_profile("embedded")).next_design(report)
     assert design is not None
-    thresholds = [one for one in fields_of(design, NAMES) if one.name.startswith("threshold")]
+    thresholds = [one for one in fields_of(design, NAMES) if one.name.startswith(("threshold", "share"))]
     assert {place for one in thresholds for place in one.places} == {
-        ("claims", number, "threshold") for number in range(len(design.claims))
+        ("claims", number, "share" if claim.share else "threshold") for number, claim in enumerate(design.claims)
     }
     assert all(run.pictures > 0 for run in simulated_runs(design, report))

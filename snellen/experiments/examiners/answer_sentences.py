@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
-from snellen.reasoning.queries.echo import ability_in_words, condition_in_words, kind_in_words, percent
+from snellen.reasoning.queries.echo import (
+    ability_in_words,
+    condition_in_words,
+    kind_in_words,
+    loss_in_words,
+    percent,
+)
 from snellen.reasoning.queries.model_query import Contrast, Mistake, ModelQuestion, Recognise
 
 if TYPE_CHECKING:
@@ -36,7 +42,7 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:
         things, other = kind_in_words(question.ability.things), kind_in_words(question.ability.other)
         return f"takes {things} for {other}{under}"
     if bound is not None and question.robust:
-        return f"loses {bound.how} {100 * bound.share:.10g} points under {_condition(question)}{_while(question)}"
+        return f"loses {loss_in_words(bound)} under {_condition(question)}{_while(question)}"
     if bound is not None:
         return f"right in {bound.how} {percent(bound.share)} at {what_is_examined(question)}"
     return (

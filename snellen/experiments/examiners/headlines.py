@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.examiners.answer_sentences import what_is_examined
+from snellen.experiments.examiners.quantified_headlines import quantified_headline
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import question_in_words
 
@@ -33,7 +34,7 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
     Returns:
         The sentence; nothing where one answer says it, or a yes or no would say nothing.
     """
-    if len(answers) < 2:  # noqa: PLR2004 - one answers the question itself
+    if len(answers) < 2 and question.quantifier is None:  # noqa: PLR2004 - one answers the question itself
         return ""
     if question.comparison is not None and question.comparison.how == "best":
         return "" if question.comparison.margin else _ranking(question, standings)[:_LONGEST]
@@ -46,6 +47,8 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
     }
     if len(said) < len(answers):
         return ""
+    if question.quantifier is not None:
+        return quantified_headline(question, question.quantifier, said)[:_LONGEST]
     listed, together = _listed(said), ""
     if (
         question.comparison is not None and len(set(said.values())) > 1

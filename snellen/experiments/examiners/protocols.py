@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.experiments.design import Arm, Design, Measured, Protocol
+from snellen.experiments.examiners.quantified_headlines import quantified_headline
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.protocol_queries import ProtocolQuery, examined_so, said_of
 from snellen.experiments.report import (
@@ -109,6 +110,14 @@ class ProtocolExaminer:
         about = list(dict.fromkeys(one.claim.about for one in findings))
         answers = [_answer(name, [one for one in findings if one.claim.about == name], design, query) for name in about]
         headline = _winner(findings, query) if query.compared and len(answers) > 1 else ""
+        if query.quantified is not None and query.quantified.quantifier is not None:
+            troubled = {one.claim.about for one in findings if one.trouble}
+            words = {"undecided": "not decided"}
+            said = {
+                one.about: "cannot be said" if one.about in troubled else words.get(one.answer or "", one.answer or "")
+                for one in answers
+            }
+            headline = quantified_headline(query.quantified, query.quantified.quantifier, said)
         conclusion = " ".join(filter(None, [headline, *(answer.sentence for answer in answers)]))
         return Conclusion(answers=answers, headline=headline, conclusion=conclusion[:2_000])
 

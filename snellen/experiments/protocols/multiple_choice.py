@@ -167,7 +167,7 @@ class EvaluatedChoices:
             one, other = self._right(claim.model, plain=False), self._right(claim.other, plain=False)
             values = {sample: one[sample] - other[sample] for sample in one if sample in other}
         elif claim.kind == "drop":
-            values = self._lost(claim.model)
+            values = self._lost(claim.model, share=claim.share)
         elif claim.kind == "steadier":
             one, other = self._lost(claim.model), self._lost(claim.other)
             values = {sample: other[sample] - one[sample] for sample in one if sample in other}
@@ -238,10 +238,14 @@ class EvaluatedChoices:
             sample: float(self.design.is_right(choice, arms[sample.arm].answer)) for sample, choice in choices.items()
         }
 
-    def _lost(self, model: str) -> dict[Sample, float]:
-        """Return whether a model is right before a transform, less whether it is afterwards."""
+    def _lost(self, model: str, *, share: float = 0) -> dict[Sample, float]:
+        """Return whether a model is right before a transform, without a share of it, less whether it is afterwards.
+
+        Of what is right by guessing nothing is lost, so the share of that stays.
+        """
         before, after = self._right(model, plain=True), self._right(model, plain=False)
-        return {sample: before[sample] - after[sample] for sample in before if sample in after}
+        guessed = share / len(self.design.told_apart)
+        return {sample: (1 - share) * before[sample] - after[sample] + guessed for sample in before if sample in after}
 
     def _mistaken(self, model: str, pool: str) -> dict[Sample, float]:
         """Return 1 where a thing is taken for one of a pool, and -1 where for one of neither that nor its own."""

@@ -23,7 +23,7 @@ from snellen.reasoning.meanings.difference import differ
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning, pictures_in
 from snellen.reasoning.meanings.talk import Courtesy, Doubt, Help, Repeat, Why
-from snellen.reasoning.meanings.things import Filter, HasFact, IsA, Part, sets_within
+from snellen.reasoning.meanings.things import Filter, HasFact, IsA, Part
 from snellen.reasoning.queries import reader as queries
 from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.vocabulary import judges_among
@@ -36,8 +36,6 @@ from snellen.reasoning.reading.words import ASKING, SPEAKER_ALONE
 if TYPE_CHECKING:
     from snellen.profiles import Profile
     from snellen.reasoning.meanings.talk import Talk
-    from snellen.reasoning.queries.conditions import Change
-    from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 SURE: Final = 0.8
 """From this probability on a meaning counts as understood."""
@@ -50,29 +48,12 @@ LIKELY: Final = 0.4
 HARMLESS: Final = 0.6
 """From this probability on talk counts that changes nothing."""
 _RIVAL: Final = 0.15
-_AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
-"""In a comparison it denies what would be claimed without it: the user is asked."""
-_NONE: Final = re.compile(r"\b(?:none|no models?|not one|not a single)\b", re.IGNORECASE)
-"""It denies what is asked."""
 _LIMIT: Final = re.compile(
     r"\b(?:at|from|up to|beyond|past|above|until|till|after|to) (?:what|which)\b|\bhow\b.*\b(?:before|until|till)\b"
     r"|\bhow (?:much|far|strong|dark|bright|many)\b.*\b(?:take|tolerate|stand|handle|withstand|bear|endure)\b",
     re.IGNORECASE,
 )
 """It asks up to which severity something holds, which only the grammar reads."""
-_EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
-_LIMITING: Final = re.compile(
-    r"\b(?:no|few|never|always|only|hardly|barely|perfect(?:ly)?|complete(?:ly)?|fully|entirely|several"
-    r"|any (?:other )?model|at least \w+ of|(?:much|far|clearly) (?:better|worse|more|less))\b",
-    re.IGNORECASE,
-)
-"""Words that deny, limit or strengthen what is asked, for which no meaning of a question has a place."""
-_SLIGHT: Final = re.compile(r"\bslight(?:ly)?\b", re.IGNORECASE)
-_SHARE: Final = re.compile(
-    r"%|per ?cent|points?\b|\b(?:half|third|quarter|fifth|tenth)s?\b|\bout of\b|\bin (?:\d+|\w+)\b|\d\.\d|\bmost\b",
-    re.IGNORECASE,
-)
-"""A text without any of these states no share, whatever number it has."""
 _MOST_CHARACTERS: Final = 400
 
 
@@ -257,31 +238,12 @@ def decided_query(text: str, reading: UnreadQuery, models: Sequence[str], profil
     best = replace(best, probability=sum(each.probability for each in alike))
     if best.probability < (SURE if strange else LIKELY):
         return reading
-    if is_sure(best, strange) and not _leaves_out(text, query):
+    left_out = reader.left_out(text, query)
+    loses_limit = all(each.asks in {"whether", "how much"} for each in query.questions) and _LIMIT.search(text)
+    if is_sure(best, strange) and not left_out and not loses_limit:
         return UnderstoodQuery(query, probability=best.probability)
     rivals = [other for guess, other in meant if guess not in alike and guess.probability >= _RIVAL]
-    return AmbiguousQuery((query, *(each for each in rivals[:1] if each is not None)))
-
-
-def _leaves_out(text: str, query: ModelQuery) -> bool:
-    """Tell whether a question bounds, denies or excepts what its reading does not."""
-    questions = query.questions
-    if _LIMIT.search(text) and all(each.asks in {"whether", "how much"} for each in questions):
-        return True
-    if _AT_MOST.search(text) and any(each.comparison for each in questions):
-        return True
-    if _NONE.search(text) and all(each.sense == "holds" for each in questions):
-        return True
-    if _LIMITING.search(text) or (any(each.threshold for each in questions) and not _SHARE.search(text)):
-        return True
-    if _SLIGHT.search(text) and not any(change.slight for each in questions for change in _changes(each)):
-        return True
-    has_exception = any(getattr(each, "without", ()) for each in sets_within(query))
-    return bool(_EXCEPT.search(text)) and not has_exception and all(len(each.models) < 2 for each in questions)  # noqa: PLR2004
-
-
-def _changes(question: ModelQuestion) -> tuple[Change, ...]:
-    return () if question.condition is None else question.condition.changes
+    return AmbiguousQuery((query, *(each for each in rivals[:1] if each is not None)), left_out)
 
 
 @lru_cache(maxsize=256)

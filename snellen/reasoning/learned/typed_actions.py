@@ -51,7 +51,8 @@ class TypedActions:
         words: Texts of fields that are copied from nowhere.
         untaught: Actions that the shipped weights know nothing of: nothing is built by them. The weights have a row for
             each other action, so a constructor or a value that is added to a meaning stands here until the reader is
-            trained with it; meanwhile only the grammars write it.
+            trained with it; meanwhile only the grammars write it. A field that is added stands here as
+            ``field Change.heavy``: no action decides on it, and it keeps its default.
     """
 
     target: Any
@@ -79,7 +80,7 @@ class TypedActions:
         Raises:
             NoSuchMeaning: It names what no mention has, or takes an action that is untaught.
         """
-        actions = list(_Writer(self.words, mentions).actions(self.target, value, ("", "")))
+        actions = list(_Writer(self.words, mentions, self.untaught).actions(self.target, value, ("", "")))
         if not self.untaught.isdisjoint(each for each in actions if isinstance(each, str)):
             raise NoSuchMeaning
         return actions
@@ -125,7 +126,9 @@ class TypedActions:
                 if _is_part(option) and option not in seen and _kind_action(option) not in self.untaught:
                     seen.add(option)
                     waiting += [
-                        (field.annotation, (option.__name__, name)) for name, field in option.model_fields.items()
+                        (field.annotation, (option.__name__, name))
+                        for name, field in option.model_fields.items()
+                        if _field_action(option, name) not in self.untaught
                     ]
         return sorted(names - self.untaught)
 
@@ -208,7 +211,7 @@ class _Builder:
     def fields(self, kind: type[Part]) -> Part:
         update = {}
         for name, field in kind.model_fields.items():
-            if name == "kind":
+            if name == "kind" or _field_action(kind, name) in self.untaught:
                 continue
             place = (kind.__name__, name)
             if _has_default_action(field) and self.pick([DEFAULT, NEW]) == DEFAULT:
@@ -233,6 +236,7 @@ class _Builder:
 class _Writer:
     words: Words
     mentions: Sequence[Copyable]
+    untaught: frozenset[str] = frozenset()
 
     def copy_of(self, value: object, kind: Any, place: tuple[str, str]) -> int | None:  # noqa: ANN401
         for number, each in enumerate(self.mentions):
@@ -280,10 +284,17 @@ class _Writer:
                         return action
         raise NoSuchMeaning
 
-    def fields(self, value: Part) -> Iterator[Action]:
+    def taught(self, value: Part) -> Iterator[tuple[str, FieldInfo]]:
+        """Yield the fields of a part that actions decide on, which the others must be left out of."""
         for name, field in type(value).model_fields.items():
-            if name == "kind":
-                continue
+            if _field_action(type(value), name) in self.untaught:
+                if getattr(value, name) != field.default:
+                    raise NoSuchMeaning
+            elif name != "kind":
+                yield name, field
+
+    def fields(self, value: Part) -> Iterator[Action]:
+        for name, field in self.taught(value):
             inner, place = getattr(value, name), (type(value).__name__, name)
             if _has_default_action(field):
                 if inner == field.default:
@@ -327,6 +338,10 @@ def _is_part(kind: Any) -> bool:  # noqa: ANN401
 
 def _kind_action(kind: type[Part]) -> str:
     return f"kind {kind.__name__}"
+
+
+def _field_action(kind: type[Part], name: str) -> str:
+    return f"field {kind.__name__}.{name}"
 
 
 def _has_default_action(field: FieldInfo) -> bool:

@@ -18,11 +18,11 @@ from snellen.reasoning.queries.model_query import (
     ModelQuestion,
     NameColours,
     NoticeSeveral,
+    Quantifier,
     Recognise,
     Split,
     TellApart,
     TellPlaces,
-    Threshold,
 )
 from snellen.reasoning.queries.nominal_actions import changed
 
@@ -188,16 +188,31 @@ def turned(of: Aims | None) -> Aims | None:
 
 def _opposite(question: ModelQuestion) -> dict[str, Any]:
     comparison, threshold = question.comparison, question.threshold
+    if question.quantifier is not None:
+        return {"quantifier": _opposite_quantifier(question.quantifier)}
     if threshold is not None:
-        return {"threshold": Threshold(how=cast("Any", _OPPOSITE_BOUND[threshold.how]), share=threshold.share)}
+        return {"threshold": threshold.model_copy(update={"how": _OPPOSITE_BOUND[threshold.how]})}
     if comparison is not None and comparison.how == "as good":
         return {"comparison": comparison.model_copy(update={"how": "better"}), "sense": "fails"}
     return {"sense": {"holds": "fails", "fails": "holds", "open": "open"}[question.sense]}
 
 
+def _opposite_quantifier(quantifier: Quantifier) -> Quantifier:
+    match quantifier.how:
+        case "all" | "not all":
+            return Quantifier(how="not all" if quantifier.how == "all" else "all")
+        case "at least":
+            return Quantifier(how="at most", count=quantifier.count - 1)
+        case "at most":
+            return Quantifier(how="at least", count=quantifier.count + 1)
+        case _:
+            msg = f"the opposite of {quantifier.how} so many models is no number of them"
+            raise ValueError(msg)
+
+
 def opened(of: Aims | None) -> Aims | None:
-    """Ask so that it is not clear what a yes means."""
-    return None if of is None else replaced(of, lambda _: {"sense": "open"})
+    """Ask so that it is not clear what a yes means; for how many models something holds is clear in itself."""
+    return None if of is None else replaced(of, lambda each: {} if each.quantifier else {"sense": "open"})
 
 
 def how_much(of: Aims | None) -> Aims | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from snellen.reasoning.queries import ability_actions, nominal_actions, question_actions
+from snellen.reasoning.queries import ability_actions, nominal_actions, number_actions, question_actions
 
 ACTIONS: Final[dict[str, Any]] = {
     name: action
-    for module in (nominal_actions, ability_actions, question_actions)
+    for module in (nominal_actions, number_actions, ability_actions, question_actions)
     for name, action in module.ACTIONS.items()
 }

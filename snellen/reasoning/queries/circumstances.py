@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, cast
 
+from snellen.reasoning.queries.bounds import Named
 from snellen.reasoning.queries.model_query import ModelQuery
 from snellen.reasoning.queries.nominal_actions import changed
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
@@ -27,12 +28,12 @@ def refers_back(question: Sequence[WordToken]) -> bool:
     return any(each.text in _BACK for each in question)
 
 
-def changes_told(sentence: Sequence[WordToken], named: Sequence[Sequence[tuple[int, str]]]) -> frozenset[str]:
+def changes_told(sentence: Sequence[WordToken], named: Named) -> frozenset[str]:
     """Return the changes of pictures that a sentence of the asker's tells of; none where it may deny or ask.
 
     Args:
         sentence: Its words.
-        named: For each word, the changes that are named from it on, each with where its name ends.
+        named: The phrases that begin at each of them.
     """
     words = {each.text for each in sentence}
     if not words & _OURS or words & _DENIALS:
@@ -40,8 +41,9 @@ def changes_told(sentence: Sequence[WordToken], named: Sequence[Sequence[tuple[i
     names: set[str] = set()
     reached = 0
     for start, phrases in enumerate(named):
-        if phrases and start >= reached:
-            reached, name = max(phrases)
+        changes = [(end, value) for end, symbol, value in phrases if symbol in CHANGES]
+        if changes and start >= reached:
+            reached, name = max(changes)
             names.add(name)
     return frozenset(names)
 

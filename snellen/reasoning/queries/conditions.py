@@ -45,8 +45,8 @@ SCALES: Final[Mapping[str, tuple[float, ...]]] = {
 }  # fmt: skip
 """Severities of a type from mild to heavy, on which it is searched up to where models see: each reaches nearly all
 pictures of the embedded world."""
-HEAVY: Final[Mapping[str, float]] = {name: scale[-1] for name, scale in SCALES.items() if name != "tilt"}
-"""What is meant by heavy, severe or extreme; a heavy tilt is none, but another rotation."""
+HEAVY: Final[Mapping[str, float]] = {**{name: scale[-1] for name, scale in SCALES.items()}, "tilt": 60}
+"""The severity that is meant by heavy, very or extreme; a tilt by 90 degrees is another rotation."""
 Side = Literal["", "left", "right"]
 
 
@@ -58,12 +58,14 @@ class Change(Part):
         amount: Its severity, in degrees for a tilt and as a factor otherwise; None leaves it to the experiments.
         side: The direction of a tilt; "" for both.
         slight: Whether it is barely to be seen.
+        heavy: Whether it is as severe as `HEAVY`; see `lacks` for types that have no such severity.
     """
 
     type: str
     amount: float | None = None
     side: Side = ""
     slight: bool = False
+    heavy: bool = False
 
     @model_validator(mode="after")
     def _possible(self) -> Change:
@@ -74,24 +76,34 @@ class Change(Part):
         if self.amount is not None and not low <= self.amount <= high:
             msg = f"{self.type} has no severity {self.amount:g}"
             raise ValueError(msg)
-        if (self.side and self.type != "tilt") or (self.slight and self.amount is not None):
-            msg = "only a tilt has a side, and what is slight has no amount"
+        if (self.side and self.type != "tilt") or (self.slight + self.heavy + (self.amount is not None) > 1):
+            msg = "only a tilt has a side, and a severity is stated once"
             raise ValueError(msg)
         return self
+
+    @property
+    def lacks(self) -> str:
+        """The severity that it is asked for with and its type does not have: ``slight``, ``heavy``, or nothing."""
+        if self.heavy and self.type not in HEAVY:
+            return "heavy"
+        mildest, plainest = TYPES[self.type].calls[0].arguments, TYPES[self.type].calls[-1].arguments
+        graded = any(isinstance(mildest[name], int | float) and mildest[name] != plainest[name] for name in mildest)
+        return "slight" if self.slight and not graded else ""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tools that make it, all of them alike: a tilt without a side goes both ways."""
         calls = TYPES[self.type].calls
         if self.type == "tilt":
-            degrees = int(self.amount or (30 if self.slight else 45))
+            degrees = int(self.amount or (30 if self.slight else HEAVY["tilt"] if self.heavy else 45))
             sides = {"left": (-1,), "right": (1,), "": (-1, 1)}[self.side]
             return tuple(ToolCall(name="RotateImage", arguments={"angle": sign * degrees}) for sign in sides)
         call = calls[0] if self.slight else calls[-1]
-        if self.amount is None:
+        amount = HEAVY.get(self.type) if self.heavy else self.amount
+        if amount is None:
             return (call,)
         name = next(iter(call.arguments))
-        value = int(self.amount) if name == "grid_size" else self.amount
+        value = int(amount) if name == "grid_size" else amount
         return (call.model_copy(update={"arguments": {**call.arguments, name: value}}),)
 
 
@@ -112,16 +124,23 @@ class Condition(Part):
         change: The change; None where it is a family.
         family: A name of `FAMILIES`.
         without: Types of the family that are excepted.
+        slight: Whether the changes of a family are slight.
+        heavy: Whether they are heavy.
     """
 
     change: Change | None = None
     family: str = ""
     without: tuple[str, ...] = Field((), max_length=20)
+    slight: bool = False
+    heavy: bool = False
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Condition:
         if (self.change is None) != bool(self.family) or (self.family and self.family not in FAMILIES):
             msg = "a condition is a change or a family of changes"
+            raise ValueError(msg)
+        if self.slight + self.heavy > bool(self.family):
+            msg = "a change says itself how severe it is, and a family is slight or heavy"
             raise ValueError(msg)
         if not set(self.without) <= exceptions(self.family) or (self.family and not self.types):
             msg = "only what belongs to a family is excepted, and not all of it"
@@ -138,7 +157,9 @@ class Condition(Part):
     @property
     def changes(self) -> tuple[Change, ...]:
         """Its changes, one or several."""
-        return (self.change,) if self.change is not None else tuple(Change(type=name) for name in self.types)
+        if self.change is not None:
+            return (self.change,)
+        return tuple(Change(type=name, slight=self.slight, heavy=self.heavy) for name in self.types)
 
 
 def conditions_of(change: str) -> list[Condition]:

@@ -22,6 +22,7 @@ from snellen.reasoning.queries.model_query import (
     Recognise,
     TellApart,
     TellPlaces,
+    Threshold,
 )
 
 SPLIT_WORDS: Final = {
@@ -61,16 +62,30 @@ def percent(share: float) -> str:
     return f"{100 * share:.10g} %"
 
 
+def loss_in_words(bound: Threshold, whose: str = "its") -> str:
+    """Write a bound for what is lost: "more than 5 points", "at least 50 % of its accuracy"."""
+    if bound.relative:
+        return f"{bound.how} {percent(bound.share)} of {whose} accuracy"
+    return f"{bound.how} {100 * bound.share:.10g} points"
+
+
 def models_in_words(question: ModelQuestion) -> str:
-    """Name the models of a question."""
-    return listing(question.models) if question.models else "the models"
+    """Name the models of a question: "clip and blip", "any of the models"."""
+    models = listing(question.models) if question.models else "the models"
+    if question.quantifier is None:
+        return models
+    how, count = question.quantifier.how, question.quantifier.count
+    of_them = {"not all": "fewer than all", "at least 1": "any", "at most 0": "none"}
+    number = f"{how} {count}" if how in {"at least", "at most", "exactly"} else how
+    return f"{of_them.get(number, number)} of {models}"
 
 
 def condition_in_words(condition: Condition) -> str:
     """Name a condition: "rotation to the left by 45 degrees", "geometric transformations except zoom"."""
     if condition.change is not None:
         return _change(condition.change)
-    return condition.family + (f" except {listing(condition.without)}" if condition.without else "")
+    without = f" except {listing(condition.without)}" if condition.without else ""
+    return f"{_strength(condition, condition.family)}{condition.family}{without}"
 
 
 def kind_in_words(kind: Kind) -> str:
@@ -88,14 +103,20 @@ def ability_in_words(ability: Ability, *, gerund: bool = False) -> str:
     return f"{_GERUNDS[verb]} {rest}" if gerund else words
 
 
+def _strength(part: Change | Condition, name: str) -> str:
+    """Write how severe what has a name is: "heavy " noise, "very " low brightness."""
+    slight, heavy = ("slightly ", "very ") if name.startswith(("low ", "high ")) else ("slight ", "heavy ")
+    return slight if part.slight else heavy if part.heavy else ""
+
+
 def _change(change: Change) -> str:
-    slight = "slight " if change.slight else ""
+    strength = _strength(change, change.type)
     if change.type == "tilt" and (change.amount is not None or change.side):
         side = f" to the {change.side}" if change.side else ""
         degrees = "" if change.amount is None else f" by {change.amount:g} degrees"
-        return f"{slight}tilt{side}{degrees}"
+        return f"{strength}tilt{side}{degrees}"
     if change.amount is None:
-        return slight + change.type
+        return strength + change.type
     return f"{change.type} {amount_in_words(change)}"
 
 
@@ -184,10 +205,10 @@ def _sentence(question: ModelQuestion) -> str:
         be = "is" if len(question.models) == 1 else "are"
         return f"up to what {condition_in_words(question.condition)} {be} {subject} {held}"
     auxiliary, rest = _predicate(question)
-    if question.asks == "how much":
-        return f"{auxiliary} {subject}{rest}"
-    if question.sense == "open":
+    if question.sense == "open" and question.asks != "how much":
         return f"whether {subject} {auxiliary}{rest}"
+    if question.quantifier is not None and question.quantifier.how == "how many":
+        return f"{subject} {auxiliary}{rest}"
     return f"{auxiliary} {subject}{rest}"
 
 
@@ -197,12 +218,12 @@ def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - o
     be, do = ("is", "does") if is_one else ("are", "do")
     if isinstance(question.ability, Mistake):
         often = "how often " if question.asks == "how much" else ""
-        return often + do, f"{' never' if fails else ''} {ability_in_words(question.ability)}{_under(question)}"
+        return often + do, f"{' rarely' if fails else ''} {ability_in_words(question.ability)}{_under(question)}"
     if question.threshold is not None:
         bound = question.threshold
         if question.robust:
-            points = f"{100 * bound.share:.10g} points"
-            return do, f" lose {bound.how} {points} under {_lost_under(question)}"
+            loss = loss_in_words(bound, "its" if is_one else "their")
+            return do, f" lose {loss} under {_lost_under(question)}"
         return be, f" right in {bound.how} {percent(bound.share)} at {_doing(question)}"
     if question.asks == "how much":
         if question.robust:

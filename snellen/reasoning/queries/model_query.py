@@ -14,7 +14,6 @@ from snellen.reasoning.meanings.things import Name, Part
 from snellen.reasoning.queries.conditions import EVERY, SCALES, Change, Condition
 
 MAX_QUESTIONS: Final = 12
-_POSITIVE: Final = frozenset({"as good", "alike"})
 ModelName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Colour: TypeAlias = Literal["red", "blue", "green", "yellow", "purple"]
 Split: TypeAlias = Literal["CJ", "R", "GB", "PS", "ET", "SP"]
@@ -156,6 +155,44 @@ def kinds_of(ability: Ability) -> tuple[Kind, ...]:
             return (ability.things,)
 
 
+class Quantifier(Part):
+    """The number of a question's models for which something has to hold: "any of them", "all of them", "at most two".
+
+    Attributes:
+        how: The bound: all, fewer than all, more than half (`most`), half or more, or a number; `how many` asks for it.
+        count: The number, where there is one: 1 for "any", 0 for "none" with `at most`.
+    """
+
+    how: Literal["all", "not all", "most", "at least half", "at least", "at most", "exactly", "how many"]
+    count: int = Field(0, ge=0, le=12)
+
+    @model_validator(mode="after")
+    def _counted(self) -> Quantifier:
+        fewest = {"at least": 1, "exactly": 1}.get(self.how, 0)
+        if self.count < fewest or (self.count and self.how not in {"at least", "at most", "exactly"}):
+            msg = f"there is no {self.how} {self.count} of models"
+            raise ValueError(msg)
+        return self
+
+    def holds(self, number: int, of: int) -> bool:
+        """Tell whether it is so where something holds for a number of models, of so many."""
+        match self.how:
+            case "all":
+                return number == of
+            case "not all":
+                return number < of
+            case "most":
+                return 2 * number > of
+            case "at least half":
+                return 2 * number >= of
+            case "at least":
+                return number >= self.count
+            case "at most":
+                return number <= self.count
+            case _:
+                return number == self.count
+
+
 class Comparison(Part):
     """A comparison of models.
 
@@ -168,12 +205,24 @@ class Comparison(Part):
     how: Literal["better", "as good", "best", "alike"]
     margin: float = Field(0, ge=0, lt=1)
 
+    @property
+    def of_equals(self) -> bool:
+        """True where it asks whether models are alike, or one no worse."""
+        return self.how in {"as good", "alike"}
+
 
 class Threshold(Part):
-    """A bound that a question states: for the share of right answers, or for what is lost of it."""
+    """A bound that a question states: for the share of right answers, or for what is lost of it.
+
+    Attributes:
+        how: Which bound.
+        share: The share; of a loss, in points, or of what there was.
+        relative: Whether a loss is a share of the accuracy that there was: "half of its accuracy".
+    """
 
     how: Literal["at least", "more than", "at most", "less than"]
     share: float = Field(gt=0, lt=1)
+    relative: bool = False
 
     @property
     def above(self) -> bool:
@@ -200,6 +249,7 @@ class ModelQuestion(Part):
         threshold: What is stated; None leaves it to the experiments.
         than: What the same model does is compared with.
         sense: What a yes means.
+        quantifier: For how many of the models it has to hold; None where each is answered for itself.
         asks: Whether something is so, to what degree, for which changes of the condition it is most so, or up to which
             severity of the condition.
     """
@@ -212,6 +262,7 @@ class ModelQuestion(Part):
     threshold: Threshold | None = None
     than: Contrast | None = None
     sense: Sense = "holds"
+    quantifier: Quantifier | None = None
     asks: Literal["whether", "how much", "which changes", "limit"] = "whether"
 
     @model_validator(mode="after")
@@ -229,7 +280,12 @@ class ModelQuestion(Part):
 
 def _problem(question: ModelQuestion) -> str:
     """Say why a question is none; empty where it is one."""
-    return _problem_of_condition(question) or _problem_of_comparison(question) or _problem_of_limit(question)
+    return (
+        _problem_of_condition(question)
+        or _problem_of_comparison(question)
+        or _problem_of_limit(question)
+        or _problem_of_quantifier(question)
+    )
 
 
 def _problem_of_condition(question: ModelQuestion) -> str:
@@ -250,7 +306,7 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
         return "a question for a degree compares nothing"
     if isinstance(question.ability, Mistake) and (question.comparison or question.threshold or question.robust):
         return "what is mistaken for what is asked of each model"
-    positive = question.threshold or (question.comparison and question.comparison.how in _POSITIVE)
+    positive = question.threshold or (question.comparison and question.comparison.of_equals)
     if question.sense == "fails" and positive:
         return "the opposite of a bound is another bound, of being as good to be worse"
     if sum(each is not None for each in (question.comparison, question.threshold, question.than)) > 1:
@@ -259,9 +315,14 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
     fewest = {"better": 2, "as good": 2}.get(comparison.how, 0) if comparison is not None else 0
     if comparison is not None and (len(question.models) < fewest or len(question.models) == 1):
         return "one model is compared with another"
-    if question.than is not None and (question.than.ability is None) == (question.than.condition is None):
+    return _problem_of_contrast(question, question.than) if question.than is not None else ""
+
+
+def _problem_of_contrast(question: ModelQuestion, than: Contrast) -> str:
+    if (than.ability is None) == (than.condition is None):
         return "a contrast is with an ability or with a condition"
-    return ""
+    same = than.ability == question.ability if than.ability is not None else than.condition == question.condition
+    return "nothing is contrasted with itself" if same else ""
 
 
 def _problem_of_limit(question: ModelQuestion) -> str:
@@ -273,6 +334,17 @@ def _problem_of_limit(question: ModelQuestion) -> str:
     if question.robust or question.sense != "holds" or (bound is not None and bound.how != "at least"):
         return "up to a limit something holds"
     return "" if isinstance(question.ability, Recognise | TellApart) else "this has no limit"
+
+
+def _problem_of_quantifier(question: ModelQuestion) -> str:
+    if question.threshold is not None and question.threshold.relative and not question.robust:
+        return "what is lost is lost under a condition"
+    if question.quantifier is None:
+        return ""
+    if question.asks != "whether" or question.comparison is not None or question.sense == "open":
+        return "for how many models something holds is asked where it is clear whether it does for each"
+    named = len(question.models)
+    return "one model is not several" if named == 1 or 0 < named < question.quantifier.count else ""
 
 
 class ModelQuery(Part):

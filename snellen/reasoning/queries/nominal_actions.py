@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
-from snellen.reasoning.queries.conditions import HEAVY, TYPES, Change, Condition, Side, exceptions
-from snellen.reasoning.queries.model_query import Kind
+from snellen.reasoning.queries.conditions import TYPES, Change, Condition, Side, exceptions
+from snellen.reasoning.queries.model_query import Kind, Quantifier
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
 
 OTHERS: Final = "*"
@@ -24,9 +24,15 @@ AnyItem = TypeVar("AnyItem")
 
 @dataclass(frozen=True)
 class ModelSubject:
-    """The models that a question is about: names, none for all; see `OTHERS` and `ALL_BUT`."""
+    """The models that a question is about.
+
+    Attributes:
+        names: Their names, none for all; see `OTHERS` and `ALL_BUT`.
+        quantifier: For how many of them something has to hold.
+    """
 
     names: tuple[str, ...] = ()
+    quantifier: Quantifier | None = None
 
 
 def named(names: tuple[str, ...]) -> ModelSubject:
@@ -69,19 +75,58 @@ def others() -> ModelSubject:
     return ModelSubject((OTHERS,))
 
 
+def of_models(how: str, subject: ModelSubject) -> ModelSubject | None:
+    """Take all, any, none, most … of some models."""
+    return counted(*{"any": ("at least", 1.0), "none": ("at most", 0.0)}.get(how, (how, 0.0)), subject)
+
+
+def counted(how: str, number: float, subject: ModelSubject) -> ModelSubject | None:
+    """Take a number of some models, or at least, or at most so many."""
+    if subject.quantifier is not None or len(subject.names) == 1 or number != int(number):
+        return None
+    more, fewer = ("at least", number + 1), ("at most", number - 1)
+    bound, count = {"more than": more, "less than": fewer}.get(how, (how, number))
+    quantifier = Quantifier(how=cast("Any", bound), count=int(count))
+    return ModelSubject(subject.names, quantifier)
+
+
+def which_of_models(subject: ModelSubject) -> ModelSubject | None:
+    """Take models among which one is asked for: "which of all the models"."""
+    quantifier = subject.quantifier
+    return ModelSubject(subject.names) if quantifier is None or quantifier.how == "all" else None
+
+
+def denied_of(subject: ModelSubject) -> ModelSubject | None:
+    """Take models of which something is denied: "for none" is "not for any", and so for all."""
+    if subject.quantifier is None:
+        return subject
+    is_any = subject.quantifier == Quantifier(how="at least", count=1)
+    return ModelSubject(subject.names, Quantifier(how="all")) if is_any else None
+
+
+def unquantified(subject: ModelSubject) -> ModelSubject | None:
+    """Take models each of which is asked about."""
+    return subject if subject.quantifier is None else None
+
+
 def changed(name: str) -> Condition:
     """Take a type of change or a family by its name."""
     return Condition(change=Change(type=name)) if name in TYPES else Condition(family=name)
 
 
-def slightly(name: str) -> Condition | None:
-    """Take a type that is barely visible."""
-    return Condition(change=Change(type=name, slight=True)) if name in TYPES else None
+_SLIGHTLY_TURNED: Final[dict[str, Side]] = {"rotation": "", "left rotation": "left", "right rotation": "right"}
+
+
+def slightly(name: str) -> Condition:
+    """Take a type, or the types of a family, that is barely visible; a slight rotation is a slight tilt."""
+    if name in _SLIGHTLY_TURNED:
+        return tilted(_SLIGHTLY_TURNED[name], "slight")
+    return Condition(change=Change(type=name, slight=True)) if name in TYPES else Condition(family=name, slight=True)
 
 
 def heavily(name: str) -> Condition:
-    """Take a type at its heaviest; where it has no severity, or there are several, as it is."""
-    return Condition(change=Change(type=name, amount=HEAVY[name])) if name in HEAVY else changed(name)
+    """Take a type, or the types of a family, at its heaviest."""
+    return Condition(change=Change(type=name, heavy=True)) if name in TYPES else Condition(family=name, heavy=True)
 
 
 def excepting(condition: Condition, excepted: tuple[Condition, ...]) -> Condition | None:
@@ -198,7 +243,8 @@ def kind_without(of: Kind, excepted: tuple[Kind, ...]) -> Kind | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        named, named_several, named_both, named_two, all_models,
+        named, named_several, named_both, named_two, all_models, of_models, counted, which_of_models, denied_of,
+        unquantified,
         mentioned, all_but, others, changed, slightly, heavily, excepting,
         such_as, namely, both_ways, rotated, tilted, directed, amounting, amounting_percent, one, joined, both_lists,
         kind, named_kind, thing, with_fact, kind_without,

@@ -25,12 +25,16 @@ from snellen.reasoning.queries.model_query import (
     ModelQuestion,
     NameColours,
     NoticeSeveral,
+    Quantifier,
     Recognise,
     TellPlaces,
     Threshold,
 )
 from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed, excepting
+from snellen.reasoning.queries.number_actions import LOST, bound
 
+MUCH: Final = 0.1
+"""The difference of those that are much better: as much as a model may lose that is robust."""
 _TWO: Final = 2
 _UNSPECIFIED: Final = (Recognise(), TellPlaces(), CountThings(), NameColours(), NoticeSeveral(), JudgePairs())
 """Abilities that say nothing of what they are about."""
@@ -48,6 +52,11 @@ def better(how: str, rivals: ModelSubject, of: Aims | None = None, margin: float
     """Ask whether a model is better, or worse, than others, by so much."""
     compared = _compared(of or recognise_anything(), "better", margin, rivals)
     return compared if how == "better" else turned(compared)
+
+
+def much_better(how: str, rivals: ModelSubject, of: Aims | None = None) -> Aims | None:
+    """Ask whether a model is much better, or much worse: by more than what counts as a loss."""
+    return better(how, rivals, of, MUCH)
 
 
 def as_good(rivals: ModelSubject, of: Aims | None = None) -> Aims | None:
@@ -164,37 +173,6 @@ def every() -> tuple[Condition, ...]:
     return (changed(EVERY),)
 
 
-def share(percent: float) -> float | None:
-    """Take a share from percent or points."""
-    return percent / 100 if 0 < percent < 100 else None  # noqa: PLR2004
-
-
-def fraction(part: float) -> float | None:
-    """Take a share from a number below one."""
-    return part if 0 < part < 1 else None
-
-
-def margin(how: str, value: float) -> float | None:
-    """Take a bound for a margin, which is the least that models differ by."""
-    return value if how in {"at least", "more than"} else None
-
-
-def error_rate(percent: float) -> float | None:
-    """Take the confidence that goes with an error rate in percent."""
-    rest = share(percent)
-    return None if rest is None else round(1 - rest, 10)
-
-
-def ratio(part: float, whole: float) -> float | None:
-    """Take a share as nine out of ten."""
-    return part / whole if 0 < part < whole else None
-
-
-def bound(how: str, value: float) -> Threshold:
-    """Take a bound."""
-    return Threshold(how=cast("Any", how), share=value)
-
-
 def at_share(threshold: Threshold, of: Aims | None = None) -> Aims | None:
     """Ask whether models are right in at least so many cases."""
     asked = of or recognise_anything()
@@ -205,8 +183,7 @@ def at_share(threshold: Threshold, of: Aims | None = None) -> Aims | None:
 
 def at_error(threshold: Threshold, of: Aims | None = None) -> Aims | None:
     """Ask whether models are wrong in so many cases: right in the rest."""
-    other = {"at least": "at most", "at most": "at least", "more than": "less than", "less than": "more than"}
-    return at_share(bound(other[threshold.how], round(1 - threshold.share, 10)), of)
+    return at_share(bound(LOST[threshold.how], round(1 - threshold.share, 10)), of)
 
 
 def lost(threshold: Threshold, conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
@@ -219,7 +196,19 @@ def ask(subject: ModelSubject, of: Aims | None) -> Aims | None:
     """Ask something of models."""
     if of is None:
         return None
-    return replaced(of, lambda each: {"models": _models(subject, each)})
+    quantifier = subject.quantifier
+    if quantifier is not None and quantifier.how != "all" and len(of) > 1:
+        msg = "one thing and another hold for any model where both hold for the same one"
+        raise ValueError(msg)
+    return replaced(of, lambda each: {"models": _models(subject, each), "quantifier": _quantifier(quantifier, each)})
+
+
+def _quantifier(quantifier: Quantifier | None, question: ModelQuestion) -> Quantifier | None:
+    """Return for how many models a question asks; for a degree or an order, each of all of them counts."""
+    of_each = question.asks in {"how much", "which changes"} or (
+        question.comparison is not None and question.comparison.how in {"best", "alike"}
+    )
+    return None if quantifier is not None and quantifier.how == "all" and of_each else quantifier
 
 
 def _models(subject: ModelSubject, question: ModelQuestion) -> tuple[str, ...]:
@@ -241,7 +230,9 @@ def asked_of(subject: ModelSubject, of: Aims | None) -> Aims | None:
     pronouns = set(PRONOUNS.values())
     if of is None or not all(set(each.models) & pronouns for each in of):
         return None
-    return replaced(of, lambda each: {"models": _in_place(each.models, subject.names)})
+    return replaced(
+        of, lambda each: {"models": _in_place(each.models, subject.names), "quantifier": subject.quantifier}
+    )
 
 
 def _in_place(names: tuple[str, ...], antecedents: tuple[str, ...]) -> tuple[str, ...]:
@@ -325,8 +316,11 @@ def kinds_too(of: Aims, kinds: tuple[Kind, ...]) -> Aims | None:
 
 def several_questions(some: Aims, more: Aims) -> Aims:
     """Ask one question after another; a pronoun stands for the models of the one before."""
-    names = some[-1].models
+    names, quantifier = some[-1].models, some[-1].quantifier
     pronouns = set(PRONOUNS.values())
+    if quantifier is not None and quantifier.how != "all" and any(set(each.models) & pronouns for each in more):
+        msg = "which of several models a pronoun stands for is not known"
+        raise ValueError(msg)
     return tuple(
         dict.fromkeys((*some, *replaced(more, lambda each: {"models": names} if set(each.models) & pronouns else {})))
     )
@@ -341,8 +335,8 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
-        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, limit, every, share, fraction,
-        margin, error_rate, ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
+        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, limit, every, at_share, at_error,
+        lost, much_better, ask, ask_or_all, several_questions,
         asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip

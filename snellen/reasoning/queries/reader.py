@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
+from snellen.reasoning.queries.bounds import Named, left_out, unexamined
 from snellen.reasoning.queries.circumstances import CHANGES, changes_told, names, refers_back
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Recognise
@@ -22,6 +23,7 @@ from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
 from snellen.reasoning.queries.part_reading import questions_by_parts
 from snellen.reasoning.queries.question_actions import unsaid, whole
 from snellen.reasoning.queries.vocabulary import (
+    NounSource,
     Terminal,
     bases,
     is_numeral,
@@ -85,9 +87,15 @@ class UnderstoodQuery:
 
 @dataclass(frozen=True)
 class AmbiguousQuery:
-    """Several meanings, among which only the user can choose; or one, of which only the user knows if it is meant."""
+    """Several meanings, among which only the user can choose; or one, of which only the user knows if it is meant.
+
+    Attributes:
+        queries: The meanings.
+        left_out: What of the question they have no place for, in sentences.
+    """
 
     queries: tuple[ModelQuery, ...]
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,25 +129,7 @@ def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReadi
 
 def reader_of(models: Sequence[str], profile: Profile) -> QueryReader:
     """Return the reader of questions about some models of a profile."""
-    return _reader(tuple(models), judges_among(models, profile), _Nouns(profile))
-
-
-class _Nouns:
-    """The nouns of a profile, compared by what they are read from."""
-
-    def __init__(self, profile: Profile) -> None:
-        self.profile = profile
-        self._key = (
-            profile.facts_path(),
-            str(profile.samples),
-            str(profile.source_folder()) if hasattr(profile, "source_folder") else "",
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Nouns) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+    return _reader(tuple(models), judges_among(models, profile), NounSource(profile))
 
 
 @cache
@@ -149,7 +139,7 @@ def _grammar() -> tuple[Grammar, ChartParser]:
 
 
 @lru_cache(maxsize=8)
-def _reader(models: tuple[str, ...], judges: tuple[str, ...], named: _Nouns) -> QueryReader:
+def _reader(models: tuple[str, ...], judges: tuple[str, ...], named: NounSource) -> QueryReader:
     return QueryReader(models, judges, tuple(nouns(named.profile)))
 
 
@@ -217,7 +207,7 @@ class QueryReader:
         """
         before = sentences[:-1]
         stories = [[self._uninflected(word) for word in tokens(each, self._spellings)] for each in before]
-        named = {name for each in stories for name in changes_told(each, self._changes_at(each))}
+        named = {name for each in stories for name in changes_told(each, self._named_at(each))}
         if len(named) != 1 or not refers_back(tokens(sentences[-1], self._spellings)):
             return None
         name = named.pop()
@@ -227,25 +217,29 @@ class QueryReader:
                 return UnderstoodQuery(reading.query, reading.corrected, tuple(before))
         return None
 
-    def _changes_at(self, cut: Sequence[WordToken]) -> list[list[tuple[int, str]]]:
-        """Return the changes of pictures that are named from each word on, with where their names end."""
+    def left_out(self, text: str, query: ModelQuery) -> tuple[str, ...]:
+        """Return what a text bounds, denies or excepts and a reading of it does not, in sentences."""
+        cut = [self._uninflected(each) for each in tokens(text, self._spellings)]
+        return left_out(text, cut, self._named_at(cut), query)
+
+    def _named_at(self, cut: Sequence[WordToken]) -> Named:
+        """Return the phrases of the grammar that begin at each word."""
         options = tuple((each.text,) for each in cut)
         return [
-            [(end, value) for end, (symbol, value, _) in self._phrases.at(options, start) if symbol in CHANGES]
+            [(end, symbol, value) for end, (symbol, value, _) in self._phrases.at(options, start)]
             for start in range(len(cut))
         ]
 
     def _adds(self, sentence: str, query: ModelQuery) -> bool:
         """Tell whether a sentence names models, things, changes or numbers that a query lacks, or asks for more."""
         cut = tokens(sentence, self._spellings)
-        options = tuple((each.text,) for each in cut)
         return (
             sentence.rstrip().endswith("?")
             or bool(self.strangers(sentence))
             or any(
                 (symbol in _DECISIVE and not names(query, symbol, value)) or cut[start].text == "%"
-                for start in range(len(cut))
-                for _, (symbol, value, _) in self._phrases.at(options, start)
+                for start, phrases in enumerate(self._named_at(cut))
+                for _, symbol, value in phrases
                 if symbol != "NOUN" or not start or cut[start - 1].text not in _BEFORE_VERBS
             )
         )
@@ -286,9 +280,12 @@ class QueryReader:
             }
             by_parts = questions_by_parts(chart, terminals, leads, len(text))
             queries = {query for aims in by_parts if (query := self.finished(whole(aims))) is not None}
+            written = " ".join(each.written for each in text)
+            queries = {each for each in queries if not self.left_out(written, each)}
             meanings = dict.fromkeys(queries, 0.0) if len(queries) == 1 else {}
         if not meanings:
-            return UnreadQuery((), (), "The words are known, but not said in a way that is read here.")
+            why = " ".join(unexamined(" ".join(each.written for each in text)))
+            return UnreadQuery((), (), why or "The words are known, but not said in a way that is read here.")
         cheapest = min(meanings.values())
         near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
         merged = list(dict.fromkeys(map(unsaid, near)))

@@ -43,6 +43,24 @@ class Terminal:
     cost: float = 0.0
 
 
+class NounSource:
+    """The source of a profile's nouns, compared by what they are read from."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._key = (
+            profile.facts_path(),
+            str(profile.samples),
+            str(profile.source_folder()) if hasattr(profile, "source_folder") else "",
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NounSource) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
 def nouns(profile: Profile) -> Iterator[Terminal]:
     """Yield the names of what a profile's pictures show, and the facts about it."""
     for entry in entries(profile.facts_path(), covering=False):
@@ -83,7 +101,7 @@ def model_names(models: Sequence[str], judges: Sequence[str]) -> Iterator[Termin
         yield Terminal(stem.replace(" ", "-"), "MODEL", tuple(family), 0.05)
         yield Terminal(stem.replace(" ", " - "), "MODEL", tuple(family), 0.05)
     if judges:
-        for phrase in ("judge", "the judges", "judges", "the judge", "judge models", "these judges", "both judges"):
+        for phrase in ("judge", "the judges", "judges", "the judge", "judge models", "these judges"):
             yield Terminal(phrase, "MODEL", tuple(judges), 0.1)
         for phrase in ("which judge", "what judge", "which of the judges", "which of the two judges"):
             yield Terminal(phrase, "WHICH_JUDGE", tuple(judges))

@@ -22,8 +22,9 @@ from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.things import Part
+from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.echo import echo as query_echo
-from snellen.reasoning.queries.model_query import Kind, Mistake, ModelQuery, ModelQuestion
+from snellen.reasoning.queries.model_query import Kind, Mistake, ModelQuery, ModelQuestion, Quantifier
 from tests.reasoning.queries.random_queries import JUDGES, queries
 
 PROFILE = load_profile("embedded")
@@ -63,6 +64,10 @@ def test_what_the_reader_was_not_trained_with_is_never_chosen_and_has_no_row() -
     mistake = Mistake(things=Kind(names=("cat",)), other=Kind(names=("dog",)))
     with pytest.raises(NoSuchMeaning):
         QUERIES.actions(ModelQuery(questions=(ModelQuestion(models=("clip",), ability=mistake),)), text.copyables)
+    heavy = Condition(change=Change(type="Gaussian noise", heavy=True))
+    for field in ({"quantifier": Quantifier(how="all")}, {"condition": heavy, "robust": True}):
+        with pytest.raises(NoSuchMeaning):
+            QUERIES.actions(ModelQuery(questions=(ModelQuestion.model_validate(field),)), text.copyables)
     for seed in range(20):
         dice, before = random.Random(seed), list[Action]()
         with contextlib.suppress(NoSuchMeaning):

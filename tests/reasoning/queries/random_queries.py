@@ -21,6 +21,7 @@ from snellen.reasoning.queries.model_query import (
     ModelQuestion,
     NameColours,
     NoticeSeveral,
+    Quantifier,
     Recognise,
     TellApart,
     TellPlaces,
@@ -43,8 +44,19 @@ named_kinds = st.one_of(
     ),
 )
 kinds = st.one_of(st.just(Kind()), named_kinds)
+STRENGTHS = ({}, {}, {"slight": True}, {"heavy": True})
+_SLIGHTLY_TURNED = {"left rotation", "right rotation", "rotation"}
+"""Types and a family whose slight form is called a slight tilt."""
+
+
+def _severe(name: str, strength: dict[str, bool]) -> dict[str, bool]:
+    return {} if name in _SLIGHTLY_TURNED and strength.get("slight") else strength
+
+
 changes = st.one_of(
-    st.builds(Change, type=st.sampled_from(sorted(TYPES)), slight=st.booleans()),
+    st.tuples(st.sampled_from(sorted(TYPES)), st.sampled_from(STRENGTHS)).map(
+        lambda both: Change(type=both[0], **_severe(*both))
+    ),
     st.builds(
         Change,
         type=st.just("tilt"),
@@ -58,7 +70,9 @@ changes = st.one_of(
 )
 conditions = st.one_of(
     st.builds(Condition, change=changes),
-    st.builds(Condition, family=st.sampled_from(sorted(FAMILIES))),
+    st.tuples(st.sampled_from(sorted(FAMILIES)), st.sampled_from(STRENGTHS)).map(
+        lambda both: Condition(family=both[0], **_severe(*both))
+    ),
     st.builds(
         Condition,
         family=st.just("every transformation"),
@@ -128,15 +142,16 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
         bound = st.builds(
             Threshold,
             how=st.sampled_from(("at least", "more than", "at most", "less than")),
-            share=st.sampled_from((0.05, 0.5, 0.9)),
+            share=st.sampled_from((0.05, 0.5, 0.9, 0.3333)),
+            relative=st.booleans() if question.robust else st.just(False),  # noqa: FBT003 - a value to draw
         )
         return {"threshold": draw(bound)}
     if way == "how much" and question.sense != "open":
         return {"asks": "how much"}
     if way == "than" and isinstance(question.ability, Recognise | CountThings):
         if question.condition is None:
-            return {"than": Contrast(ability=draw(plain_abilities))}
-        return {"than": Contrast(condition=draw(conditions))}
+            return {"than": Contrast(ability=draw(plain_abilities.filter(lambda one: one != question.ability)))}
+        return {"than": Contrast(condition=draw(conditions.filter(lambda one: one != question.condition)))}
     if (
         way == "which changes"
         and question.robust
@@ -148,11 +163,22 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
     return {}
 
 
+quantifiers = st.one_of(
+    st.builds(Quantifier, how=st.sampled_from(("all", "not all", "most", "at least half", "how many"))),
+    st.builds(Quantifier, how=st.just("at most"), count=st.integers(0, 2)),
+    st.builds(Quantifier, how=st.sampled_from(("at least", "exactly")), count=st.integers(1, 2)),
+)
+
+
 @st.composite
 def questions(draw: st.DrawFn, models: Sequence[str]) -> ModelQuestion:
     """Draw one question."""
     question = draw(_question(models))
-    return ModelQuestion.model_validate({**dict(question), **_asked_otherwise(draw, question, models)})
+    asked = ModelQuestion.model_validate({**dict(question), **_asked_otherwise(draw, question, models)})
+    is_counted = asked.asks == "whether" and asked.comparison is None and asked.sense != "open"
+    if is_counted and len(asked.models) != 1 and draw(st.booleans()):
+        return ModelQuestion.model_validate({**dict(asked), "quantifier": draw(quantifiers)})
+    return asked
 
 
 @st.composite

@@ -15,6 +15,7 @@ from snellen.reasoning.queries.model_query import (
     Kind,
     ModelQuery,
     ModelQuestion,
+    Quantifier,
     Recognise,
     TellApart,
     Threshold,
@@ -60,6 +61,7 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
             "Can all models count when a picture is tilted counterclockwise by 20 degrees?",
             [ModelQuestion(
                 ability=CountThings(), condition=Condition(change=Change(type="tilt", amount=20, side="left")),
+                quantifier=Quantifier(how="all"),
             )],
         ),
         (
@@ -198,3 +200,91 @@ def test_circumstances_that_the_asker_tells_of_are_examined() -> None:
     assert question.condition == Condition(change=Change(type="foggy weather"))
     assert question.robust
     assert reading.unread == ("It is often foggy where we live.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "quantifier"),
+    [
+        ("Does any model recognize birds?", Quantifier(how="at least", count=1)),
+        ("Can every model recognize birds?", Quantifier(how="all")),
+        ("Do none of the models recognize birds?", Quantifier(how="at most")),
+        ("Do most models recognize birds?", Quantifier(how="most")),
+        ("How many models recognize birds?", Quantifier(how="how many")),
+        ("Do fewer than three models recognize birds?", Quantifier(how="at most", count=2)),
+        ("Is it false that all models recognize birds?", Quantifier(how="not all")),
+        ("Is it wrong to say that any model recognizes birds?", Quantifier(how="at most")),
+        ("Do both clip and blip recognize birds?", Quantifier(how="all")),
+        ("Does neither clip nor blip recognize birds?", Quantifier(how="at most")),
+        ("Can clip and blip recognize birds?", None),
+        ("How well do all models recognize birds?", None),
+    ],
+)
+def test_for_how_many_models_something_shall_hold_is_a_part_of_the_meaning(
+    text: str, quantifier: Quantifier | None
+) -> None:
+    (question,) = meaning(text)
+    assert question.quantifier == quantifier
+    assert question.ability == Recognise(things=Kind(names=("bird",)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can any model recognize birds and count?",  # the same one, or one each?
+        "Can any model recognize birds? Can it count?",
+        "Does any model not recognize birds?",
+        "Is blur harmless for any model?",
+        "Would it be a bad idea to use any model for dark photos?",
+        "Up to what blur do all models recognize birds?",
+    ],
+)
+def test_a_quantifier_is_not_read_where_it_is_not_clear_of_what(text: str) -> None:
+    assert isinstance(read_query(text, MODELS, PROFILE), UnreadQuery)
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("Is clip robust to heavy snow?", Change(type="snowy weather", heavy=True)),
+        ("Is clip robust to very dark pictures?", Change(type="low brightness", heavy=True)),
+        ("Is clip robust to pictures that are badly compressed?", Change(type="JPEG compression", heavy=True)),
+        ("Does a bit of noise hurt clip?", Change(type="Gaussian noise", slight=True)),
+        ("Is clip robust if I blur the pictures slightly?", Change(type="defocus blur", slight=True)),
+        ("Is clip robust to slight rotation?", Change(type="tilt", slight=True)),
+        ("Is clip robust to rotation by 30 degrees?", Change(type="tilt", amount=30)),
+        ("Is clip robust to weak contrast?", Change(type="low contrast")),
+    ],
+)
+def test_a_severity_in_words_is_a_part_of_the_meaning(text: str, change: Change) -> None:
+    assert [each.condition for each in meaning(text)] == [Condition(change=change)]
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("Does clip lose half of its accuracy under blur?", Threshold(how="at least", share=0.5, relative=True)),
+        ("Does clip lose 20 % of its accuracy under blur?", Threshold(how="at least", share=0.2, relative=True)),
+        (
+            "Does clip keep at least 90 % of its accuracy under blur?",
+            Threshold(how="at most", share=0.1, relative=True),
+        ),
+        ("Does blur halve the accuracy of clip?", Threshold(how="at least", share=0.5, relative=True)),
+        ("Does clip lose 20 points of its accuracy under blur?", Threshold(how="at least", share=0.2)),
+        ("Does clip lose more than 20 points under blur?", Threshold(how="more than", share=0.2)),
+    ],
+)
+def test_a_share_of_what_there_was_is_no_number_of_points(text: str, bound: Threshold) -> None:
+    assert [each.threshold for each in meaning(text)] == [bound]
+
+
+@pytest.mark.parametrize("word", ["ever", "never", "always", "exactly"])
+def test_a_word_that_asks_for_more_than_pictures_can_show_is_sent_back_by_name(word: str) -> None:
+    reading = read_query(f"Does clip {word} recognize birds?", MODELS, PROFILE)
+    assert isinstance(reading, UnreadQuery)
+    assert f"“{word}”" in reading.why
+
+
+def test_much_better_is_better_by_what_counts_as_a_loss() -> None:
+    assert meaning("Is clip much better than blip at counting?") == meaning(
+        "Is clip better than blip at counting by more than 10 points?"
+    )

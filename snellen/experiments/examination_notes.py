@@ -1,0 +1,110 @@
+"""Notes of examinations: what of a query is not examined, or otherwise than one may think."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from snellen.experiments.design import MARGIN
+from snellen.experiments.report import MAX_EXPERIMENTS
+from snellen.experiments.templates import MOST_TYPES
+from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.conditions import SCALES, Condition
+from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
+from snellen.reasoning.queries.model_query import IdentifyType, ModelQuery, ModelQuestion, kinds_of
+
+if TYPE_CHECKING:
+    from snellen.experiments.class_groups import Subjects
+
+
+def remarks(
+    query: ModelQuery, asked: Sequence[ModelQuestion], subjects: Subjects, models: Sequence[str]
+) -> Iterable[str]:
+    """Yield what one should know of how questions are examined."""
+    if len(asked) > MAX_EXPERIMENTS:
+        last = listing([_in_short(each) for each in asked[MAX_EXPERIMENTS:]])
+        yield (
+            f"There are {len(asked)} questions in it and {MAX_EXPERIMENTS} experiments by default: {last} are examined "
+            f"only where the budget has {len(asked)} experiments or more."
+        )
+    for question in asked:
+        ability = question.ability
+        if len(question.models) < len(question.models or models) and question.comparison:
+            yield f"Of {len(models)} models the first {len(question.models)} are compared: name the ones that matter."
+        if question.comparison and not question.comparison.margin and question.comparison.of_equals:
+            yield f"As good means worse by less than {100 * MARGIN:.0f} points, unless a question states how much."
+        if question.asks == "limit" and question.condition is not None and question.condition.change is not None:
+            change = question.condition.change.type
+            levels = ", ".join(f"{amount:g}" for amount in SCALES[change])
+            yield f"Severities of {change} are tried by bisection: {levels}; between two of them nothing was examined."
+        if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
+            left = listing(ability.condition.types[MOST_TYPES:])
+            yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."
+        yield from _untaught(question, subjects)
+        yield from _of_bounds(question)
+    yield from _apart(asked)
+    if subjects.classes:
+        yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
+    if query.confidence is not None:
+        confidence = percent(query.confidence)
+        yield f"Verdicts have {confidence} confidence, as the question says (alpha {1 - query.confidence:.3g})."
+
+
+def _untaught(question: ModelQuestion, subjects: Subjects) -> Iterable[str]:
+    """Yield what no model was taught of what a question asks."""
+    untaught = sorted(subjects.novel & set(_named(question)))
+    if untaught:
+        yield f"No model of this profile was taught {listing(untaught)}."
+    strange = [] if subjects.changes is None else [one for one in _types(question) if one not in subjects.changes]
+    if strange:
+        yield f"No model of this profile was taught pictures with {listing(strange)}, nor the words for it."
+
+
+def _of_bounds(question: ModelQuestion) -> Iterable[str]:
+    """Yield what words mean that bound a question."""
+    yield from _without_severity(question)
+    if question.threshold is not None and question.threshold.relative:
+        yield "A share of the accuracy is one of what is right beyond guessing, as a guess cannot be lost."
+    if question.quantifier is not None and len(question.models) > 1:
+        number = len(question.models)
+        yield f"Any one of {number} models may answer it: each verdict has the error rate divided by {number}."
+
+
+def _without_severity(question: ModelQuestion) -> Iterable[str]:
+    """Yield which changes have not the severity that a question asks for."""
+    noticed = question.ability.condition if isinstance(question.ability, IdentifyType) else None
+    than = question.than.condition if question.than is not None else None
+    changes = [change for each in (noticed, question.condition, than) if each is not None for change in each.changes]
+    for lacking in ("slight", "heavy"):
+        names = [change.type for change in changes if change.lacks == lacking]
+        if names:
+            yield f"There is no {lacking} form of {listing(names)} here: the usual one is examined."
+
+
+def _apart(asked: Sequence[ModelQuestion]) -> Iterable[str]:
+    """Yield which changes are not made at once."""
+    conditions: dict[ModelQuestion, list[Condition]] = {}
+    for question in asked:
+        if question.condition is not None and question.condition.change is not None:
+            same = question.model_copy(update={"condition": None, "robust": False})
+            conditions.setdefault(same, []).append(question.condition)
+    for each in conditions.values():
+        if len(each) > 1:
+            words = listing([condition_in_words(condition) for condition in each])
+            yield f"{words[0].upper()}{words[1:]} are examined each for itself, not at once."
+
+
+def _in_short(question: ModelQuestion) -> str:
+    return f"“{question_in_words(question).rstrip('.?')}”"
+
+
+def _types(question: ModelQuestion) -> tuple[str, ...]:
+    """Return the types of pictures that a question is about."""
+    ability = question.ability
+    noticed = ability.condition.types[:MOST_TYPES] if isinstance(ability, IdentifyType) else ()
+    return (*noticed, *(question.condition.types if question.condition is not None else ()))
+
+
+def _named(question: ModelQuestion) -> tuple[str, ...]:
+    """Return the names of what pictures of a question show."""
+    return tuple(name for kind in kinds_of(question.ability) for name in kind.names)

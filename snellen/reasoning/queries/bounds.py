@@ -1,0 +1,118 @@
+"""Words that bound what a question asks, and readings that have no place for them.
+
+A rule of the grammar accounts for each of its words; a question that is put together from parts, or guessed, may lose
+some. Those for which a meaning has a place ("any model", "heavy noise", "half of its accuracy") are found by the word
+classes of the grammar. For the others (`UNEXAMINED`) no meaning has one, as no number of pictures would decide it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+
+from snellen.reasoning.meanings.things import sets_within
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
+from snellen.reasoning.reading.words import WordToken
+
+Named = Sequence[Sequence[tuple[int, str, Any]]]
+"""The phrases that begin at each word: where each ends, its word class, its value."""
+_EVEN_ONCE: Final = "asks whether it happens even once: ask how often"
+_EVERY_TIME: Final = "asks for every picture, which no number of pictures shows: ask for “at least 95 %”"
+_DENIES: Final = "denies or leaves out something: ask without it"
+_NO_BOUND: Final = "states no bound that pictures can show: ask for “at least” or “at most” so much"
+_OF_MODELS: Final = "is a share of the models: ask for “most” or for “at least two of the models”"
+UNEXAMINED: Final[Mapping[str, str]] = {
+    r"ever|at least once": _EVEN_ONCE,
+    r"never|not once": _EVERY_TIME,
+    r"always|every time|without exception|perfect(?:ly)?|complete(?:ly)?|fully|entirely|flawless(?:ly)?": _EVERY_TIME,
+    r"no|none|not one|few|hardly|barely|only": _DENIES,
+    r"exact(?:ly)?|precise(?:ly)?|several": _NO_BOUND,
+    r"(?:half|thirds?|quarters?|%|per ?cent|share|fraction|part) of (?:(?:all|the|these|our) )*models": _OF_MODELS,
+    r"(?:much|far|clearly|considerably|substantially|slightly|somewhat) (?:better|worse|more|less)": _NO_BOUND,
+}
+"""Words that bound or deny what is asked, and why they are sent back."""
+_UNEXAMINED: Final = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): why for words, why in UNEXAMINED.items()}
+_AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
+"""In a comparison it denies what would be claimed without it."""
+_EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
+_SHARE: Final = re.compile(
+    r"%|per ?cent|points?\b|\b(?:half|third|quarter|fifth|tenth)s?\b|\bout of\b|\bin (?:\d+|\w+)\b|\d\.\d|\bmost\b",
+    re.IGNORECASE,
+)
+"""A text without any of these states no share, whatever number it has."""
+_CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "VERB_CHANGE"})
+_LEFT_OUT: Final = "is left out"
+
+
+def unexamined(text: str) -> tuple[str, ...]:
+    """Return why a text asks for more than pictures can show, a sentence for each word that does."""
+    return tuple(_sentence(found[0], why) for each, why in _UNEXAMINED.items() if (found := each.search(text)))
+
+
+def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQuery) -> tuple[str, ...]:
+    """Return what a question bounds, denies or excepts and a reading of it does not, in sentences.
+
+    Args:
+        text: The question.
+        words: Its words.
+        named: The phrases that begin at each of them.
+        query: What it is read as.
+    """
+    bounds = [found[0] for each, is_lost in _MISSED.items() if is_lost(query) and (found := each.search(text))]
+    spans = list(_unmet(named, query))
+    bounds += [
+        " ".join(dict.fromkeys(each.written for each in words[start:end]))
+        for start, end in spans
+        if not any(start >= other[0] and end <= other[1] and (start, end) != other for other in spans)
+    ]
+    states = _SHARE.search(text) or not any(each.threshold for each in query.questions)
+    shares = () if states else ("No share is stated.",)
+    return (*unexamined(text), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)
+
+
+def _sentence(words: str, why: str) -> str:
+    return f"“{words}” {why}."
+
+
+def _lacks_exception(query: ModelQuery) -> bool:
+    has_exception = any(getattr(each, "without", ()) for each in sets_within(query))
+    return not has_exception and all(len(each.models) < 2 for each in query.questions)  # noqa: PLR2004
+
+
+_MISSED: Final = {
+    _AT_MOST: lambda query: any(each.comparison for each in query.questions),
+    _EXCEPT: _lacks_exception,
+}
+
+
+def _unmet(named: Named, query: ModelQuery) -> Iterator[tuple[int, int]]:
+    """Yield the spans of words that ask for a part of the meaning that no question has."""
+    for start, phrases in enumerate(named):
+        for end, symbol, value in phrases:
+            if _is_quantifier(symbol, end, named) and not any(_counts(each, value) for each in query.questions):
+                yield start, end
+            if symbol in {"SLIGHT", "HEAVY"} and _begins(named, end, _CHANGES) and not _is_severe(query, symbol):
+                yield start, end
+            if symbol == "HAD" and not any(each.threshold and each.threshold.relative for each in query.questions):
+                yield start, end
+
+
+def _is_quantifier(symbol: str, end: int, named: Named) -> bool:
+    return symbol == "MODELS" or (symbol in {"OF_MODELS", "HOW_MANY"} and _begins(named, end, {"MODEL", "ALL_MODELS"}))
+
+
+def _begins(named: Named, start: int, symbols: AbstractSet[str]) -> bool:
+    return start < len(named) and any(symbol in symbols for _, symbol, _ in named[start])
+
+
+def _counts(question: ModelQuestion, how: str | None) -> bool:
+    """Tell whether a question says for how many models; where one is best, or for a degree, each of all counts."""
+    of_each = question.comparison is not None or question.asks != "whether"
+    return question.quantifier is not None or (how == "all" and of_each)
+
+
+def _is_severe(query: ModelQuery, symbol: str) -> bool:
+    changes = [change for each in query.conditions for change in each.changes]
+    return any(each.amount is not None or (each.slight if symbol == "SLIGHT" else each.heavy) for each in changes)
