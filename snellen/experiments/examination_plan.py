@@ -27,6 +27,7 @@ from snellen.reasoning.queries.model_query import (
     NoticeSeveral,
     Recognise,
     TellApart,
+    TellMembers,
     TellPlaces,
     Threshold,
     kinds_of,
@@ -43,7 +44,7 @@ _COLOURLESS: Final = frozenset(
 """Types after which a thing has no color any more, or another one."""
 _SEVERAL: Final = {
     "multi-same": (NoticeSeveral, NameColours),
-    "multi-different": (NoticeSeveral, NameColours, Recognise, TellApart),
+    "multi-different": (NoticeSeveral, NameColours, Recognise, TellApart, TellMembers),
 }
 """Types that put further things into a picture, with the abilities whose right answer may be another then."""
 

@@ -29,6 +29,7 @@ from snellen.reasoning.queries.model_query import (
     NoticeSeveral,
     Recognise,
     TellApart,
+    TellMembers,
     TellPlaces,
 )
 from snellen.tools.calls import ToolCall
@@ -51,7 +52,7 @@ def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
     Raises:
         BadInput: There is nothing to draw such pictures from.
     """
-    if subjects.classes and not isinstance(ability, Recognise | TellApart | Mistake | IdentifyType):
+    if subjects.classes and not isinstance(ability, Recognise | TellApart | TellMembers | Mistake | IdentifyType):
         msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
         raise BadInput(msg)
     designs = list(_templates(ability, subjects))
@@ -143,6 +144,8 @@ def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:
             return _recognise(things, subjects)
         case TellApart(kinds=kinds):
             return _told_apart(kinds, subjects)
+        case TellMembers(things=things):
+            return _members(things, subjects)
         case Mistake():
             return iter([_mistaken(ability, subjects)])
         case IdentifyType():
@@ -173,7 +176,7 @@ def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
         yield _coarse(group, others[0])
         yield _by_members(group, others)
         return
-    yield _among(group)
+    yield _among(group, FINE)
 
 
 def _one_class(name: str, others: Sequence[ClassGroup], subjects: Subjects) -> Iterator[Design]:
@@ -305,9 +308,30 @@ def _by_members(group: ClassGroup, others: Sequence[ClassGroup]) -> Design:
     )
 
 
-def _among(group: ClassGroup) -> Design:
+def _members(things: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Things of one kind from one another: each from another one, and then from more.
+
+    Raises:
+        BadInput: There is one class of them.
+    """
+    group = subjects.kind(things)
+    if group is None:
+        yield from _among_all(subjects.classes or subjects.all_classes)
+        return
+    if len(group.members) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
+        many = plural(group.members[0])
+        msg = f"Pictures have one kind of {many} only: ask whether {many} are recognized, or told from other things."
+        raise BadInput(msg)
+    yield _among(group, 2)
+    if len(group.members) > 2:  # noqa: PLR2004
+        yield _among(group, FINE)
+
+
+def _among(group: ClassGroup, places: int) -> Design:
     """A group against one another, so that the group itself says nothing."""
-    return _drawn(3, f"telling {group.name} apart", {group.name: group.members}, min(FINE, len(group.members)))
+    places = min(places, len(group.members))
+    level = 1 if places == 2 else 3  # noqa: PLR2004 - one name beside it
+    return _drawn(level, f"telling {group.name} apart", {group.name: group.members}, places)
 
 
 def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:

@@ -21,6 +21,7 @@ from snellen.reasoning.queries.model_query import (
     NoticeSeveral,
     Recognise,
     TellApart,
+    TellMembers,
     TellPlaces,
 )
 
@@ -123,6 +124,8 @@ def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911 - one line each
             return f"tell {kind_in_words(one)} from {kind_in_words(other)}"
         case TellApart(kinds=kinds):
             return f"tell apart {listing([kind_in_words(each) for each in kinds])}"
+        case TellMembers(things=things):
+            return f"tell {kind_in_words(things)} from one another"
         case Mistake(things=things, other=other):
             return f"mistake {kind_in_words(things)} for {kind_in_words(other)}"
         case IdentifyType(condition=condition, things=things):

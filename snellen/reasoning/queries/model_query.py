@@ -59,6 +59,13 @@ class TellApart(Part):
         return self
 
 
+class TellMembers(Part):
+    """Tell the things of one kind from one another: "tell birds apart", a goose from a swan."""
+
+    kind: Literal["tell members"] = "tell members"
+    things: Kind = Kind()
+
+
 class Mistake(Part):
     """Take things of one kind for things of another: "mistake dogs for cats"; to do so is no virtue."""
 
@@ -131,6 +138,7 @@ class JudgePairs(Part):
 Ability: TypeAlias = Annotated[
     Recognise
     | TellApart
+    | TellMembers
     | Mistake
     | IdentifyType
     | TellPlaces
@@ -272,7 +280,7 @@ def _problem_of_limit(question: ModelQuestion) -> str:
         return "a limit is that of a change with a severity"
     if question.robust or question.sense != "holds" or (bound is not None and bound.how != "at least"):
         return "up to a limit something holds"
-    return "" if isinstance(question.ability, Recognise | TellApart) else "this has no limit"
+    return "" if isinstance(question.ability, Recognise | TellApart | TellMembers) else "this has no limit"
 
 
 class ModelQuery(Part):

@@ -23,6 +23,7 @@ from snellen.reasoning.queries.model_query import (
     NoticeSeveral,
     Recognise,
     TellApart,
+    TellMembers,
     TellPlaces,
     Threshold,
 )
@@ -68,6 +69,7 @@ conditions = st.one_of(
 plain_abilities = st.one_of(
     st.builds(Recognise, things=kinds),
     st.lists(plain_kinds, min_size=2, max_size=3, unique=True).map(lambda some: TellApart(kinds=tuple(some))),
+    st.builds(TellMembers, things=named_kinds),
     st.builds(TellPlaces, axis=st.sampled_from(("sides", "heights", "both")), things=kinds),
     st.builds(CountThings, things=kinds),
     st.builds(NameColours, colours=st.sampled_from(((), ("red",), ("red", "blue"))), things=kinds),
@@ -111,7 +113,7 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
     way = draw(st.sampled_from(ways))
     if isinstance(question.ability, Mistake):
         return {"asks": "how much"} if way == "how much" and question.sense == "holds" else {}
-    if way == "limit" and isinstance(question.ability, Recognise | TellApart):
+    if way == "limit" and isinstance(question.ability, Recognise | TellApart | TellMembers):
         condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))
         least = draw(st.sampled_from((None, Threshold(how="at least", share=0.9))))
         return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": least}

@@ -10,6 +10,7 @@ from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import (
+    Ability,
     Comparison,
     CountThings,
     Kind,
@@ -17,6 +18,7 @@ from snellen.reasoning.queries.model_query import (
     ModelQuestion,
     Recognise,
     TellApart,
+    TellMembers,
     Threshold,
 )
 from snellen.reasoning.queries.reader import UnderstoodQuery, UnreadQuery, read_query
@@ -80,6 +82,23 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
 )  # fmt: skip
 def test_a_question_has_its_meaning(text: str, questions: list[ModelQuestion]) -> None:
     assert meaning(text) == tuple(questions)
+
+
+@pytest.mark.parametrize(
+    ("text", "ability"),
+    [
+        ("Can clip tell birds apart?", TellMembers(things=Kind(names=("bird",)))),
+        ("Can clip distinguish kinds of birds?", TellMembers(things=Kind(names=("bird",)))),
+        ("Can clip tell one vehicle from another?", TellMembers(things=Kind(names=("vehicle",)))),
+        ("Can clip tell birds and vehicles apart?", TellApart(kinds=(Kind(names=("bird",)), Kind(names=("vehicle",))))),
+        ("Can clip tell things apart?", Recognise()),
+        ("Does clip know birds?", Recognise(things=Kind(names=("bird",)))),
+    ],
+)
+def test_things_of_one_kind_are_told_from_one_another_and_those_of_several_kinds_by_their_kind(
+    text: str, ability: Ability
+) -> None:
+    assert [each.ability for each in meaning(text)] == [ability]
 
 
 def test_what_a_yes_means_follows_from_the_wording() -> None:
