@@ -6,6 +6,7 @@ Every picture shows a class that is drawn for it, and classes differ in how well
 about all of them. A mean is at its claim's threshold, so that any verdict about it is wrong:
 
 - two conditions cost the same on average, other classes each;
+- a model is as good at one task as at another, in which other classes are hard;
 - two models lose the same on average, one a little of everything, the other all of a few classes;
 - two models differ by exactly the margin within which they would be alike, or as good;
 - things are taken for one kind exactly the margin more often than for another, a few classes always;
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 
 from benchmarks.null_command import null_parser, print_rows
 from benchmarks.nulls import measured_on
+from snellen.experiments.contrast_templates import contrasting
 from snellen.experiments.decisions import decided, judged
 from snellen.experiments.design import MARGIN, PLACES, Arm, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
@@ -37,7 +39,15 @@ from snellen.experiments.standings import next_of, standings
 from snellen.experiments.template_parts import select
 from snellen.experiments.templates import changed, compared
 from snellen.reasoning.queries.conditions import conditions_of
-from snellen.reasoning.queries.model_query import Comparison, Contrast, Kind, Mistake, ModelQuestion, Threshold
+from snellen.reasoning.queries.model_query import (
+    Comparison,
+    Contrast,
+    CountThings,
+    Kind,
+    Mistake,
+    ModelQuestion,
+    Threshold,
+)
 from snellen.scoring import Observations, wilson_interval
 
 CLASSES: Final = 227
@@ -131,6 +141,20 @@ def _two_conditions() -> ClaimScenario:
     classes = np.arange(CLASSES)
     gap = _mean(((0.5, 0.9), (0.5, 0.5)), classes) - _mean(((0.5, 0.5), (0.5, 0.9)), classes)
     return ClaimScenario("two conditions cost the same", _at(question, [design], gap), draw, lambda *_: gap)
+
+
+def _two_tasks() -> ClaimScenario:
+    some, others = ((0.5, 0.95), (0.5, 0.55)), ((0.75, 0.75), (0.25, 0.75))
+    question = ModelQuestion(models=(_ONE,), than=Contrast(ability=CountThings()))
+    claims = [Claim(kind="contrast", model=_ONE, threshold=0)]
+    design = contrasting(_plain(), _plain(), None).model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        pairs = _right(some, _classes(rounds, dice), dice) - _right(others, _classes(rounds, dice), dice)
+        return dict.fromkeys(design.claims, pairs)
+
+    gap = _mean(some, np.arange(CLASSES)) - _mean(others, np.arange(CLASSES))
+    return ClaimScenario("two tasks are as easy", _at(question, [design], gap), draw, lambda *_: gap)
 
 
 def _two_losses() -> ClaimScenario:
@@ -233,6 +257,7 @@ def _at(question: ModelQuestion, designs: Sequence[Design], threshold: float) ->
 
 SCENARIOS: Final = (
     _two_conditions(),
+    _two_tasks(),
     _two_losses(),
     _equals("alike"),
     _equals("as good"),

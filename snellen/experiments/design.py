@@ -27,7 +27,7 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake"]
+ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake", "contrast"]
 """The mean of what a claim is about: see `Claim`."""
 COMPARING: Final = frozenset({"better", "steadier"})
 """Kinds of claims about two models."""
@@ -55,6 +55,8 @@ class Unit:
         return f"{n:,} {self.name}{'s' * (n != 1)}"
 
 
+_OF_TASKS: Final = Unit("picture pair", whole_round=False)
+"""The unit where two tasks are compared: a picture of the one and a picture of the other."""
 UNITS: Final[Mapping[Protocol, Unit]] = {
     "choice": Unit("picture", whole_round=False),
     "freeform": Unit("picture", whole_round=False),
@@ -110,6 +112,16 @@ class Arm(ExperimentRecord):
     """What whoever fails is asked (`second_wordings`), where another order of the answers is not enough."""
 
 
+class ComparedTask(ExperimentRecord):
+    """One of two tasks in which an experiment compares a model with itself."""
+
+    skill: Sentence
+    pools: dict[Name, list[Name]] = Field(default_factory=dict, max_length=3)
+    """As those of an experiment with this task alone."""
+    arms: int = Field(ge=1, le=20)
+    """How many of the arms are its: the first ones are the first task's, as many others the second one's."""
+
+
 class Claim(ExperimentRecord):
     """A statement about models that trials can prove or refute: that a mean is above a threshold.
 
@@ -121,6 +133,8 @@ class Claim(ExperimentRecord):
     better   whether it is right, less whether the other model is
     steadier what the other model loses by the transform (a drop), less what it loses
     mistake  whether it takes what a picture shows for a thing of the pool `answer`, less whether for one of another
+    contrast whether it is right about a picture of the first task, less whether about one of the second, drawn for
+             itself (`Design.tasks`)
 
     Two conditions are compared by a drop: that from the pictures of one (`Arm.against`) to those of the other is what
     the model loses more by the other, as both losses are from the same picture.
@@ -158,7 +172,7 @@ class Claim(ExperimentRecord):
 
         Of two that are alike, either verdict would be wrong.
         """
-        return self.of_gain or (self.kind == "drop" and self.threshold == 0)
+        return self.of_gain or (self.kind in {"drop", "contrast"} and self.threshold == 0)
 
     @property
     def low(self) -> float:
@@ -200,6 +214,9 @@ class Claim(ExperimentRecord):
                 return f"{self.model} loses less than {self.other} in {design.task}{margin}"
             case "mistake":
                 return f"{self.model} goes for {self.answer} {points} more often than for other things in {design.task}"
+            case "contrast":
+                one, other = (f"{task.skill} {design.condition}".rstrip() for task in design.tasks)
+                return f"{self.model} is better at {one} than at {other}{margin}"
         task = f"{design.skill} {design.plain_condition}" if self.kind == "plain" else design.task
         return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
 
@@ -225,6 +242,8 @@ class Design(ExperimentRecord):
     """Names by that of their pool, from which those of each picture are drawn (`drawn_answers`). Either the pictures of
     an arm are of the pool that its select tool names, and the answers are `PLACES`; or texts have slots for what is
     drawn (`drawn_names`): "Is the [thing] to the left of the [other thing]?"."""
+    tasks: list[ComparedTask] = Field(default_factory=list, max_length=2)
+    """Two tasks that are compared: arms, answers and pools of each are those of an experiment with it alone."""
     known: list[Name] = Field(default_factory=list, max_length=2)
     """Slots whose names a model has to recognize in a picture for that picture to count: then who fails does not fail
     for not knowing the things."""
@@ -242,6 +261,13 @@ class Design(ExperimentRecord):
     """Pictures that it gets at most; 0 for its share of the budget."""
     claims: list[Claim] = Field(min_length=1, max_length=24)
 
+    @model_validator(mode="after")
+    def _halved(self) -> Self:
+        if self.tasks and [2 * task.arms for task in self.tasks] != [len(self.arms)] * 2:
+            msg = "two tasks have half of the arms each"
+            raise ValueError(msg)
+        return self
+
     @property
     def classes(self) -> list[str]:
         """The right answers, each once, in the order of the arms."""
@@ -255,7 +281,27 @@ class Design(ExperimentRecord):
     @property
     def choices_in_words(self) -> str:
         """The choices as people are told of them."""
+        if self.tasks:
+            return " and ".join(dict.fromkeys(part.choices_in_words for part in self.parts))
         return "names drawn for each picture" if self.of_places else " / ".join(self.choices)
+
+    @property
+    def parts(self) -> list[Design]:
+        """The experiments that it consists of, each with one task; itself where no tasks are compared."""
+        starts = [sum(task.arms for task in self.tasks[:number]) for number in range(len(self.tasks))]
+        return [
+            self.model_copy(
+                update={
+                    "arms": self.arms[start : start + task.arms], "pools": task.pools, "skill": task.skill,
+                    "question": self.arms[start].question or self.question, "tasks": [],
+                }
+            )
+            for start, task in zip(starts, self.tasks, strict=True)
+        ] or [self]  # fmt: skip
+
+    def of_arm(self, number: int) -> Design:
+        """Return the part that an arm belongs to."""
+        return self.parts[number >= self.tasks[0].arms] if self.tasks else self
 
     @property
     def of_places(self) -> bool:
@@ -305,12 +351,12 @@ class Design(ExperimentRecord):
     @property
     def unit(self) -> Unit:
         """The unit of its protocol, which gives one observation."""
-        return UNITS[self.protocol]
+        return _OF_TASKS if self.tasks else UNITS[self.protocol]
 
     @property
     def units(self) -> int:
         """The number of units in a round."""
-        return 1 if self.unit.whole_round else len(self.arms)
+        return 1 if self.unit.whole_round else len(self.arms) // (len(self.tasks) or 1)
 
     @property
     def about_things(self) -> bool:

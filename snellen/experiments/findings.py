@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer
-from snellen.experiments.design import Claim, Design
+from snellen.experiments.design import Claim, Design, Unit
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
 
 _SHARP: Final = 0.15
@@ -81,6 +81,8 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         return f"a name of {finding.claim.answer} is chosen {points} more often than that of another wrong thing"
     if finding.claim.kind == "better":
         return f"a difference of {points} in {design.task}"
+    if finding.claim.kind == "contrast":
+        return f"a difference of {points} between {design.task}"
     task = f"{design.skill} {design.plain_condition}" if finding.claim.kind == "plain" else design.task
     return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {task}"
 
@@ -103,7 +105,8 @@ def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
 def sample_size(found: Finding | Result, design: Design) -> str:
     """Say how many units a figure is over: ``n = 41 originals``; of older reports, what they counted instead."""
     if found.unit or not design.unit.whole_round:
-        return f"n = {design.unit.counted(found.n)}"
+        unit = Unit(found.unit, design.unit.whole_round) if found.unit else design.unit
+        return f"n = {unit.counted(found.n)}"
     return f"n = {found.n:,} splits of {design.unit.name}s, counted by an older version as if they were independent"
 
 
@@ -123,7 +126,9 @@ def _told(finding: Finding, design: Design) -> str:
 def _weakness(result: Result, design: Design) -> str:
     constant = constant_answer(result)
     if constant is not None:
-        where = f"{design.plain_condition.capitalize()}, " if result.plain else ""
+        where = (
+            f"{design.plain_condition.capitalize()}, " if result.plain else f"In {result.task}, " * bool(result.task)
+        )
         return f"{where}{result.model} {constant}."
     if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
         return ""

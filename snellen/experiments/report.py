@@ -43,6 +43,8 @@ class Result(_Figure):
     model: Name
     plain: bool
     """Whether with those before they were transformed."""
+    task: str = ""
+    """The task that it is of, where two are compared."""
     average: float
     error_rate: float | None = 0.05
     interval_kind: IntervalKind = "bootstrap"

@@ -81,7 +81,7 @@ def changed(design: Design, condition: Condition, *, robust: bool) -> Design:
         condition: The changes, plainly visible where no severity is stated.
         robust: Whether the same is asked about the pictures before they were changed.
     """
-    calls = _calls(condition)
+    calls = calls_of(condition)
     few = _few_arms(design, len(calls))
     calls = calls[: max(_MOST_ARMS // len(few), 1)]
     words = condition_in_words(condition)
@@ -107,7 +107,7 @@ def compared(design: Design, condition: Condition, than: Condition) -> Design:
         condition: The first condition.
         than: The other.
     """
-    one, other, most = _calls(condition), _calls(than), max(_MOST_ARMS // len(design.classes), 1)
+    one, other, most = calls_of(condition), calls_of(than), max(_MOST_ARMS // len(design.classes), 1)
     while lcm(len(one), len(other)) > most:
         max(one, other, key=len).pop()
     turns = range(lcm(len(one), len(other)))
@@ -128,7 +128,8 @@ def compared(design: Design, condition: Condition, than: Condition) -> Design:
     )
 
 
-def _calls(condition: Condition) -> list[ToolCall]:
+def calls_of(condition: Condition) -> list[ToolCall]:
+    """Return the transforms of a condition."""
     return [call for change in condition.changes for call in change.calls]
 
 
@@ -138,7 +139,7 @@ def _few_arms(design: Design, times: int) -> list[Arm]:
     return [arm for answer in design.classes for arm in [each for each in design.arms if each.answer == answer][:most]]
 
 
-def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:
+def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noqa: PLR0911 - one line each
     match ability:
         case Recognise(things=things):
             return _recognise(things, subjects)

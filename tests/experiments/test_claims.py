@@ -16,7 +16,7 @@ from snellen.experiments.drawn_answers import pool_said
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
-from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
+from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Result, Verdict
 from snellen.experiments.severity_search import limit_of
 from snellen.experiments.standings import next_of, standings
 from snellen.experiments.template_parts import select
@@ -245,3 +245,68 @@ async def test_a_limit_is_told_by_the_severities_that_were_decided() -> None:
 def test_severities_in_words_and_figures_reach_the_transform(query: str, value: dict[str, float]) -> None:
     for design in plan_of(query)[0].designs:
         assert all(arm.transform.arguments == value for arm in design.arms)
+
+
+def test_two_abilities_are_compared_by_one_claim_about_the_difference() -> None:
+    (part,) = plan_of("Is clip better at birds than at vehicles?")
+    (design,) = part.designs
+    assert [(claim.kind, claim.threshold) for claim in checked(design, MODELS).claims] == [("contrast", 0)]
+    birds, vehicles = design.parts
+    assert (set(birds.pools), set(vehicles.pools)) == ({"birds", "other things"}, {"vehicles", "other things"})
+    assert len(birds.arms) == len(vehicles.arms)
+    assert design.of_arm(0) == birds
+    assert design.of_arm(len(design.arms) - 1) == vehicles
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Is clip better at counting than at colors?",
+        "Is clip better at telling birds apart than at recognizing things?",
+        "Is clip better at counting than at recognizing birds under blur?",
+    ],
+)
+def test_tasks_that_are_compared_have_as_many_answers_and_the_same_changes(query: str) -> None:
+    for design in plan_of(query)[0].designs:
+        one, other = checked(design, MODELS).parts
+        assert len(one.choices) == len(other.choices)
+        assert sorted(str(arm.transform) for arm in one.arms) == sorted(str(arm.transform) for arm in other.arms)
+
+
+def test_guessing_is_not_compared() -> None:
+    with pytest.raises(BadInput, match="as many answers"):
+        plan_of("Is clip better at telling cats, dogs and horses apart than at counting?")
+
+
+async def test_a_difference_of_abilities_is_told_with_the_one_that_is_better() -> None:
+    query = "Is clip better at birds than at vehicles?"
+    for verdict, says in (("yes", "Yes, clip is better"), ("no", "No, clip is worse")):
+        answer = (await concluded(query, [{"contrast": verdict}])).answers[0]  # type: ignore[dict-item]  # a verdict
+        assert answer.sentence.startswith(f"{says} at recognizing birds than at recognizing vehicles"), answer.sentence
+    assert (await concluded(query, [{}])).answers[0].answer == "undecided"
+
+
+async def test_who_says_one_thing_whatever_a_task_shows_is_not_told_to_be_worse_at_it() -> None:
+    report = after("Is clip better at birds than at vehicles?", [{"contrast": "yes"}])
+    (done,) = report.experiments
+    skill = done.design.tasks[1].skill
+    always = {place: {"the first": 20} for place in PLACES[:2]}
+    first = Result(
+        model="clip", plain=False, task=skill, n=40, average=0.5, by_class={}, abstention=None, invalid=0,
+        informedness=0, confusion=always,
+    )  # fmt: skip
+    told = await EXAMINER.conclude(report.model_copy(update={"experiments": [done.model_copy(
+        update={"results": [first]}
+    )]}))  # fmt: skip
+    assert told.answers[0].holds is None
+    assert "chooses the first name" in told.answers[0].sentence
+
+
+@given(said=st.lists(st.tuples(*[st.sampled_from(["the first", "the second", None])] * 8), min_size=1, max_size=12))
+def test_a_pair_counts_by_how_much_more_often_the_first_task_is_right(said: list[tuple[str | None, ...]]) -> None:
+    (design,) = plan_of("Is clip better at birds than at vehicles?")[0].designs
+    values = observed(design, design.claims[0], {("clip", False): [one for row in said for one in row]})
+    right = [[one == arm.answer for one, arm in zip(row, design.arms, strict=True)] for row in said]
+    assert values == sorted(float(row[arm]) - row[arm + 4] for row in right for arm in range(4))
+    each = [sum(sum(row[start : start + 4]) for row in right) / (4 * len(said)) for start in (0, 4)]
+    assert sum(values) / len(values) == pytest.approx(each[0] - each[1])

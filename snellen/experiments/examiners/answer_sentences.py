@@ -120,7 +120,11 @@ def _adjective(question: ModelQuestion) -> tuple[str, str]:
 
 
 def _contrasting(question: ModelQuestion, than: Contrast, *, turned: bool = False) -> str:
-    """Name what is examined of two conditions."""
+    """Name what is examined of two abilities, or of two conditions."""
+    if than.ability is not None:
+        other = ability_in_words(than.ability, gerund=True)
+        under = f" under {_condition(question)}" if question.condition is not None else ""
+        return f"{'worse' if turned else 'better'} at {_ability(question)} than at {other}{under}"
     other = "" if than.condition is None else condition_in_words(than.condition)
     if question.robust:
         return f"{'less' if turned else 'more'} robust to {_condition(question)} than to {other}{_while(question)}"

@@ -116,7 +116,7 @@ def amount_in_words(change: Change) -> str:
             return f"by a factor of {amount}"
 
 
-def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911 - one line each
+def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one line each
     match ability:
         case Recognise(things=things):
             return f"recognize {kind_in_words(things)}"
@@ -234,7 +234,8 @@ def _contrasting(question: ModelQuestion, than: Contrast) -> str:
         return f"{adjective} to {_lost_under(question)} than to {condition_in_words(than.condition)}"
     adjective = "worse" if fails else "better"
     if than.ability is not None:
-        return f"{adjective} at {_doing(question)} than at {ability_in_words(than.ability, gerund=True)}"
+        one, other = (ability_in_words(each, gerund=True) for each in (question.ability, than.ability))
+        return f"{adjective} at {one} than at {other}{_under(question)}"
     condition = "" if than.condition is None else condition_in_words(than.condition)
     return f"{adjective} at {_doing(question)} than in pictures with {condition}"
 

@@ -85,10 +85,12 @@ def by_margin(of: Aims | None, margin: float | None = None) -> Aims | None:
 
 
 def contrasted(how: str, of: Aims, than: Aims) -> Aims | None:
-    """Ask whether a model is better at one thing than at another."""
-    if len(of) != 1 or len(than) != 1 or than[0].condition is not None:
+    """Ask whether a model is better at one thing than at another, both under the condition that either is said with."""
+    conditions = {each.condition for each in (*of, *than)} - {None}
+    if len(of) != 1 or len(than) != 1 or len(conditions) > 1:
         return None
-    asked = replaced(of, lambda _: {"than": Contrast(ability=than[0].ability)})
+    condition = next(iter(conditions), None)
+    asked = replaced(of, lambda _: {"than": Contrast(ability=than[0].ability), "condition": condition})
     return asked if how == "better" else turned(asked)
 
 
