@@ -9,6 +9,7 @@ about all of them. A mean is at its claim's threshold, so that any verdict about
 - a model is as good at one task as at another, in which other classes are hard;
 - two models lose the same on average, one a little of everything, the other all of a few classes;
 - two models differ by exactly the margin within which they would be alike, or as good;
+- one class is a little worse than all others, or hardly, and another one is named as the worst;
 - things are taken for one kind exactly the margin more often than for another, a few classes always;
 - at one severity, or at all, a model is right exactly as often as is asked for, and a search chooses what is examined.
 
@@ -32,7 +33,7 @@ from benchmarks.null_command import null_parser, print_rows
 from benchmarks.nulls import measured_on
 from snellen.experiments.contrast_templates import contrasting
 from snellen.experiments.decisions import decided, judged
-from snellen.experiments.design import MARGIN, PLACES, Arm, Claim, Design
+from snellen.experiments.design import EXTREMES, MARGIN, PLACES, Arm, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.experiments.standings import next_of, standings
@@ -74,7 +75,8 @@ class DrawnValues:
     """Values of claims, as far as models were asked (`snellen.experiments.protocols.protocol.Evaluated`).
 
     Args:
-        values: By claim, shape (rounds, arms).
+        values: By claim, shape (rounds, arms); of classes that are compared (rounds, arms, 2): the class, and whether
+            it was recognized.
     """
 
     def __init__(self, values: Mapping[Claim, Values]) -> None:
@@ -88,6 +90,9 @@ class DrawnValues:
     def observations(self, claim: Claim) -> Observations:
         """Return the values of the rounds about which all models of a claim were asked."""
         rounds = min(self._rounds.get(name, 0) for name in claim.models)
+        if claim.kind in EXTREMES:
+            rows = self._values[claim][:rounds].reshape(-1, 2)
+            return Observations({(f"class {which:.0f}", number): right for number, (which, right) in enumerate(rows)})
         return Observations.independent(self._values[claim][:rounds].ravel().tolist())
 
     def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - nobody reads any
@@ -113,6 +118,8 @@ class ClaimScenario:
 
     def is_wrong(self, finding: Finding, condition: str) -> bool:
         """Tell whether a verdict is wrong: any is about a mean that is at the threshold."""
+        if finding.claim.kind in EXTREMES:
+            return finding.verdict == "yes" and finding.likeliest != "class 0"
         gap = self.truth(finding.claim, condition) - finding.claim.threshold
         if finding.verdict == "open":
             return False
@@ -196,6 +203,23 @@ def _equals(how: str) -> ClaimScenario:
     return ClaimScenario(f"two models differ by the margin: {how}", ExaminedQuestion(question, (design,)), draw, truth)
 
 
+def _worst_class(number: int, gap: float) -> ClaimScenario:
+    """Classes that are recognized alike, but for the first."""
+    claims = [Claim(kind="worst", model=_ONE, threshold=0)]
+    compared = {f"class {which}": [f"class {which}"] for which in range(number)}
+    pools = {"classes": list(compared)}
+    design = _plain().model_copy(update={"claims": claims, "compared": compared, "pools": pools, "least": 6 * number})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = dice.integers(number, size=(rounds, _ARMS))
+        right = dice.random(classes.shape) < np.where(classes == 0, 0.8 - gap, 0.8)
+        return dict.fromkeys(design.claims, np.stack([classes, right], axis=-1).astype(float))
+
+    question = ModelQuestion(models=(_ONE,), asks="which classes", sense="fails")
+    name = f"one of {number} classes is worse by {100 * gap:.0f} points"
+    return ClaimScenario(name, ExaminedQuestion(question, (design,)), draw, lambda *_: 0.0)
+
+
 def _mistakes() -> ClaimScenario:
     question = ModelQuestion(models=(_ONE,), ability=Mistake(things=Kind(names=("dog",)), other=Kind(names=("cat",))))
     always = round(0.2 * CLASSES) / CLASSES
@@ -261,6 +285,9 @@ SCENARIOS: Final = (
     _two_losses(),
     _equals("alike"),
     _equals("as good"),
+    _worst_class(4, 0.01),
+    _worst_class(15, 0.1),
+    _worst_class(4, 0.6),
     _mistakes(),
     _limit("limit: right just as often at one severity", (0.95, 0.92, 0.85, 0.75, 0.6, 0.5)),
     _limit("limit: right just as often at every severity", (0.75,) * 6),

@@ -27,8 +27,10 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake", "contrast"]
+ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake", "contrast", "worst", "best"]
 """The mean of what a claim is about: see `Claim`."""
+EXTREMES: Final[frozenset[ClaimKind]] = frozenset({"worst", "best"})
+"""Kinds of claims that one of several classes is recognized worst, or best, whichever it is."""
 COMPARING: Final = frozenset({"better", "steadier"})
 """Kinds of claims about two models."""
 Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
@@ -136,6 +138,8 @@ class Claim(ExperimentRecord):
     contrast whether it is right about a picture of the first task, less whether about one of the second, drawn for
              itself (`Design.tasks`)
 
+    worst, best  that it is right about one class of `Design.compared` least, or most, often; which one is found
+
     Two conditions are compared by a drop: that from the pictures of one (`Arm.against`) to those of the other is what
     the model loses more by the other, as both losses are from the same picture.
     """
@@ -196,7 +200,7 @@ class Claim(ExperimentRecord):
         """The model, or the two that are compared."""
         return f"{self.model} and {self.other}" if self.other else self.model
 
-    def stated(self, design: Design) -> str:
+    def stated(self, design: Design) -> str:  # noqa: PLR0911 - one line each
         """Say what is claimed, of the skill and condition of its experiment."""
         if self.measure:
             template = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
@@ -217,6 +221,8 @@ class Claim(ExperimentRecord):
             case "contrast":
                 one, other = (f"{task.skill} {design.condition}".rstrip() for task in design.tasks)
                 return f"{self.model} is better at {one} than at {other}{margin}"
+            case "worst" | "best":
+                return f"{self.model} is {self.kind} at one of {len(design.compared)} kinds in {design.task}"
         task = f"{design.skill} {design.plain_condition}" if self.kind == "plain" else design.task
         return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
 
@@ -244,6 +250,8 @@ class Design(ExperimentRecord):
     drawn (`drawn_names`): "Is the [thing] to the left of the [other thing]?"."""
     tasks: list[ComparedTask] = Field(default_factory=list, max_length=2)
     """Two tasks that are compared: arms, answers and pools of each are those of an experiment with it alone."""
+    compared: dict[Name, list[Name]] = Field(default_factory=dict, max_length=400)
+    """Classes by the names under which claims of the kinds `EXTREMES` compare them: each alone, or groups of them."""
     known: list[Name] = Field(default_factory=list, max_length=2)
     """Slots whose names a model has to recognize in a picture for that picture to count: then who fails does not fail
     for not knowing the things."""

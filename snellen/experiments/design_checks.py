@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from snellen.errors import BadInput
-from snellen.experiments.design import MAX_CHOICES, PLACES, UNKNOWN, Design
+from snellen.experiments.design import EXTREMES, MAX_CHOICES, PLACES, UNKNOWN, Design
 from snellen.experiments.drawn_names import slots_in
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
@@ -52,6 +52,12 @@ def _check_tasks(design: Design) -> None:
     """
     if any((claim.kind == "contrast") != bool(design.tasks) for claim in design.claims):
         msg = "`tasks` are compared by claims of the kind 'contrast', and nothing else is"
+        raise BadInput(msg)
+    if any((claim.kind in EXTREMES) != bool(design.compared) for claim in design.claims):
+        msg = "classes are `compared` by claims of the kinds 'worst' and 'best', and nothing else is"
+        raise BadInput(msg)
+    if design.compared and (len(design.compared) < 2 or not design.of_places):  # noqa: PLR2004 - two to compare
+        msg = "two classes or more are `compared`, in pictures that are drawn from `pools`, with places as answers"
         raise BadInput(msg)
     if not design.tasks:
         return

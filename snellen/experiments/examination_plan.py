@@ -12,6 +12,7 @@ from snellen.experiments.changed_answers import without_changed_answers
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.contrast_templates import experiments_contrasting
 from snellen.experiments.design import MARGIN, Claim, Design, halfway
+from snellen.experiments.extreme_templates import experiment_comparing
 from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
 from snellen.experiments.templates import MOST_TYPES, changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
@@ -179,6 +180,10 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
     if than is not None:
         designs = experiments_contrasting(question.ability, than, subjects, condition)
         return _claimed(question, designs, models)
+    if question.asks == "which classes":
+        design = experiment_comparing(kinds_of(question.ability)[0], subjects)
+        designs = [design if condition is None else changed(design, condition, robust=False)]
+        return _claimed(question, designs, models)
     designs = experiments_about(question.ability, subjects)
     if question.asks == "limit" and condition is not None and condition.change is not None:
         plain = next(design for design in designs if not design.of_names)
@@ -272,6 +277,9 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
     if question.than is not None:
         kind = "drop" if question.than.ability is None else "contrast"
         return [Claim.model_validate({"kind": kind, "model": name, "threshold": 0}) for name in question.models]
+    if question.asks == "which classes":
+        extreme = "worst" if question.sense == "fails" else "best"
+        return [Claim.model_validate({"kind": extreme, "model": name, "threshold": 0}) for name in question.models]
     if isinstance(question.ability, Mistake):
         taken_for = list(design.pools)[1]
         return [Claim(kind="mistake", model=name, answer=taken_for, threshold=MARGIN) for name in question.models]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer
-from snellen.experiments.design import Claim, Design, Unit
+from snellen.experiments.design import EXTREMES, Claim, Design, Unit
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
+from snellen.reasoning.language.inflection import plural
 
 _SHARP: Final = 0.15
 """A class this much below the average of its experiment is worth a word."""
@@ -53,7 +54,7 @@ def scored(result: Result, design: Design) -> MainFigure:
     return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
-def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: PLR0911 - a kind each
     """Say what was measured of a claim, with its interval.
 
     Args:
@@ -74,6 +75,10 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
             points = f"{100 * abs(mean):.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
             return f"it loses {points} {more} {design.condition} than {design.against} in {design.skill}"
         return f"accuracy {verb} {change} in {design.task}"
+    if finding.claim.kind in EXTREMES:
+        likeliest = finding.likeliest or "none"
+        name = plural(likeliest) if design.compared.get(likeliest) == [likeliest] else likeliest
+        return f"of pictures of {name} it is right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
     points = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
     if finding.claim.kind == "steadier":
         return f"a difference of {points} in what is lost in {design.task}"

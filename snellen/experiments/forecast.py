@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from snellen.experiments.decisions import asked_now, decided, finding, next_rounds, replaced
-from snellen.experiments.design import Design
+from snellen.experiments.design import EXTREMES, Design
 from snellen.experiments.report import Experiment, Finding, Report
 from snellen.scoring import Observations
 
@@ -106,7 +106,7 @@ class _SimulatedAnswers:
         if model not in self.rates:
             guessing = 1 / len(self.design.parts[0].told_apart) if self.design.protocol == "choice" else 0.0
             best = 1.0 if self.is_clear else self._best(model, guessing)
-            most = max(best - guessing, 0.0) if self.design.paired or self.design.tasks else 0.0
+            most = max(best - guessing, 0.0) if self.design.paired or self.design.tasks or self.design.compared else 0.0
             loss = most if self.is_clear else self.dice.uniform(0, most)
             self.rates[model] = best - loss, best
         lots = units * (len(self.design.tasks) or 1)
@@ -128,6 +128,11 @@ class _SimulatedAnswers:
             return Observations.independent(
                 one - other for one, other in zip(self._right(claim.model), self._right(claim.other), strict=False)
             )
+        if claim.kind in EXTREMES:  # worse at the first class, or better, than at all others
+            names, best = list(self.design.compared), claim.kind == "best"
+            both = zip(self._right(claim.model), self._right(claim.model, plain=True), strict=True)
+            lots = enumerate((rest, one) if best else (one, rest) for one, rest in both)
+            return Observations({(names[n % len(names)], n): (pair[n % len(names) > 0]) for n, pair in lots})
         if claim.kind == "contrast":  # as good at the one as at plain pictures, and worse at the other
             one, other = self._right(claim.model, plain=True)[::2], self._right(claim.model)[1::2]
             return Observations.independent(a - b for a, b in zip(one, other, strict=True))

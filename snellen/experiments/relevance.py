@@ -13,7 +13,7 @@ from typing import Final
 
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import ClassGroup, Subjects
-from snellen.experiments.design import IDENTITY, ClaimKind, Design
+from snellen.experiments.design import EXTREMES, IDENTITY, ClaimKind, Design
 from snellen.experiments.report import Experiment, Finding
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words
@@ -91,6 +91,8 @@ def _kinds(question: ModelQuestion) -> frozenset[ClaimKind]:
         return frozenset({"steadier"}) if question.robust else frozenset({"better"})
     if isinstance(question.ability, Mistake):
         return frozenset({"mistake"})
+    if question.asks == "which classes":
+        return EXTREMES | _ABLE
     if question.than is not None and question.than.ability is not None and not question.robust:
         return _ABLE | {"contrast"}
     return frozenset({"drop"}) if question.robust or question.than is not None else _ABLE

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer, constant_answer_to
-from snellen.experiments.design import Claim, Design
+from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
@@ -34,7 +34,9 @@ class ModelStanding:
         form: At which questions it failed as such: it said one thing whatever it was shown, or does not know a name.
         again: The place of the experiment that it is to be asked in other words; None for the next one.
         level: The place of the experiment that a search for a limit wants next.
-        found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8".
+        found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8"; or the class
+            that is recognized worst or best.
+        among: The classes that may be it, and how many there are.
         figures: How often it was right on either side of that.
     """
 
@@ -48,6 +50,7 @@ class ModelStanding:
     again: int | None = None
     level: int | None = None
     found: str = ""
+    among: tuple[tuple[str, ...], int] = ((), 0)
     figures: str = ""
 
 
@@ -241,6 +244,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
     left = len(outcomes) < len(part.designs)
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
+    elif question.asks == "which classes":
+        standing = _extreme(name, outcomes, left=left)
     elif question.than is not None:
         standing = _contrast(name, question.than, outcomes, left=left)
     else:
@@ -323,6 +328,16 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
     decided: Verdict = verdicts[0] if verdicts else "open"
     says = decided if than.ability is not None else _TURNED[decided]
     return ModelStanding(name, says, pending=left and decided == "open", decisive=decided)
+
+
+def _extreme(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return which class a model recognizes worst, or best, or those among which it is."""
+    findings = [one for each in outcomes for one in each.findings if one.claim.kind in EXTREMES]
+    if not findings:
+        return ModelStanding(name, "open", pending=left, decisive="open")
+    last = findings[-1]
+    found, among = (last.likeliest if last.verdict == "yes" else ""), (tuple(last.among), len(last.against))
+    return ModelStanding(name, last.verdict, pending=left, decisive=last.verdict, found=found, among=among)
 
 
 def _limit(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:

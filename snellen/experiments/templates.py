@@ -56,7 +56,7 @@ def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
         msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
         raise BadInput(msg)
     designs = list(_templates(ability, subjects))
-    return [_retrieved(design) for design in designs] if subjects.classes else designs
+    return [retrieved(design) for design in designs] if subjects.classes else designs
 
 
 def battery(subjects: Subjects) -> list[Design]:
@@ -183,10 +183,12 @@ def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
 def _one_class(name: str, others: Sequence[ClassGroup], subjects: Subjects) -> Iterator[Design]:
     """A class against things of other kinds, then against its own kind."""
     if others:
-        yield _drawn(1, f"telling {plural(name)} from other things", {name: [name], OTHERS: members_of(others)}, 2)
+        yield drawn_classes(
+            1, f"telling {plural(name)} from other things", {name: [name], OTHERS: members_of(others)}, 2
+        )
     siblings = subjects.siblings(name)
     if siblings:
-        yield _drawn(3, f"telling {plural(name)} from their like", {name: [name], "of their like": siblings}, 2)
+        yield drawn_classes(3, f"telling {plural(name)} from their like", {name: [name], "of their like": siblings}, 2)
     elif not others:
         yield from _among_all(subjects.classes)
 
@@ -235,12 +237,12 @@ def _among_all(classes: Sequence[str]) -> Iterator[Design]:
         msg = f"There are only pictures of {classes[0]!r}: a second class is needed, to tell them apart."
         raise BadInput(msg)
     skill = f"recognizing things of {len(classes)} kinds"
-    yield _drawn(1, skill, {"things": classes}, 2)
+    yield drawn_classes(1, skill, {"things": classes}, 2)
     if len(classes) > 2:  # noqa: PLR2004
-        yield _drawn(3, skill, {"things": classes}, min(FINE, len(classes)))
+        yield drawn_classes(3, skill, {"things": classes}, min(FINE, len(classes)))
 
 
-def _drawn(difficulty: int, skill: str, pools: Mapping[str, Sequence[str]], places: int) -> Design:
+def drawn_classes(difficulty: int, skill: str, pools: Mapping[str, Sequence[str]], places: int) -> Design:
     """Classes that are drawn for each picture, so that verdicts are about all of them (`drawn_answers`)."""
     named = {name[:64]: list(members) for name, members in pools.items()}
     from_what = listing([name if members == [name] else f"{len(members)} {name}" for name, members in named.items()])
@@ -281,7 +283,7 @@ def _mistaken(ability: Mistake, subjects: Subjects) -> Design:
     return design.model_copy(update={"pools": pools})
 
 
-def _retrieved(design: Design) -> Design:
+def retrieved(design: Design) -> Design:
     """Return the same experiment with pictures that are looked up."""
     arms = [
         arm.model_copy(update={"select": ToolCall(name="TextToImageRetrieval", arguments=arm.select.arguments)})
@@ -304,7 +306,7 @@ def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
 
 def _by_members(group: ClassGroup, others: Sequence[ClassGroup]) -> Design:
     """One of a group against a thing of another kind, each by its own name."""
-    return _drawn(
+    return drawn_classes(
         2, f"telling {group.name} from other things", {group.name: group.members, OTHERS: members_of(others)}, 2
     )
 
@@ -332,7 +334,7 @@ def _among(group: ClassGroup, places: int) -> Design:
     """A group against one another, so that the group itself says nothing."""
     places = min(places, len(group.members))
     level = 1 if places == 2 else 3  # noqa: PLR2004 - one name beside it
-    return _drawn(level, f"telling {group.name} apart", {group.name: group.members}, places)
+    return drawn_classes(level, f"telling {group.name} apart", {group.name: group.members}, places)
 
 
 def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:

@@ -34,6 +34,8 @@ _THRESHOLDS: Final = {
     "better": "Better by more than",
     "steadier": "Loses less, by more than",
     "contrast": "Better at the first task than at the second one, by more than",
+    "worst": "Worst at one of them: threshold",
+    "best": "Best at one of them: threshold",
     "mistake": "Takes one for the other more often than for other things, by more than",
 }
 _MEASURES: Final = {

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
+from snellen.experiments.decisions import judged, with_intervals
 from snellen.experiments.design import PLACES, Arm, Claim, Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import pool_said
@@ -310,3 +311,67 @@ def test_a_pair_counts_by_how_much_more_often_the_first_task_is_right(said: list
     assert values == sorted(float(row[arm]) - row[arm + 4] for row in right for arm in range(4))
     each = [sum(sum(row[start : start + 4]) for row in right) / (4 * len(said)) for start in (0, 4)]
     assert sum(values) / len(values) == pytest.approx(each[0] - each[1])
+
+
+def seen_classes(said: Mapping[str, Sequence[bool]]) -> tuple[Design, EvaluatedChoices]:
+    """Return an experiment that compares birds, with answers of clip about each of them."""
+    (design,) = plan_of("Which birds is clip worst at recognizing?")[0].designs
+    rows = [(name, right) for name, each in said.items() for right in each]
+    size = len(design.arms)
+    rows = rows[: len(rows) // size * size]
+    samples = [
+        Sample("i", 0, number // size, number % size, f"c{number}", f"c{number}", name, "", 0)
+        for number, (name, _) in enumerate(rows)
+    ]
+    answers = [design.arms[number % size].answer if right else None for number, (_, right) in enumerate(rows)]
+    return design, EvaluatedChoices(design, samples, {("clip", False): dict(zip(samples, answers, strict=True))})
+
+
+def found_in(said: Mapping[str, Sequence[bool]]) -> Finding:
+    design, evaluated = seen_classes(said)
+    report = Report(query="", models=["clip"], alpha=0.05, seed=0)
+    begun = Experiment(design=design, findings=[Finding.unobserved(claim) for claim in design.claims])
+    report = judged(report.model_copy(update={"experiments": [begun]}), 0, evaluated)
+    return with_intervals(report, 0, evaluated).experiments[0].findings[0]
+
+
+def test_the_worst_class_is_named_where_no_other_may_be_it() -> None:
+    birds = sorted(plan_of("Which birds is clip worst at recognizing?")[0].designs[0].compared)
+    one_fails = found_in({name: [name != birds[1]] * 24 for name in birds})
+    assert (one_fails.verdict, one_fails.likeliest, one_fails.among) == ("yes", birds[1], [birds[1]])
+    assert one_fails.interval[1] < 0.75
+    two_fail = found_in({name: [name not in birds[:2]] * 24 for name in birds})
+    assert (two_fail.verdict, sorted(two_fail.among)) == ("open", birds[:2])
+    alike = found_in({name: [True, True, False] * 8 for name in birds})
+    assert (alike.verdict, sorted(alike.among)) == ("open", birds)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "among", "says"),
+    [
+        ("yes", ["goose"], "Of 4 kinds of birds, clip is worst at recognizing geese"),
+        ("open", ["goose", "hen"], "not decided: geese or hens may be it"),
+        ("open", [], "Which of 4 kinds of birds clip is worst at recognizing is not decided"),
+    ],
+)
+async def test_the_worst_class_is_told_with_those_among_which_it_is(
+    verdict: Verdict, among: list[str], says: str
+) -> None:
+    report = after("Which birds is clip worst at recognizing?", [{"worst": verdict}])
+    (done,) = report.experiments
+    against = {"goose": 0.0, "hen": 1.0, "swan": 9.0, "duck": 9.0}
+    known = [one.model_copy(update={"against": against, "among": among}) for one in done.findings]
+    told = await EXAMINER.conclude(
+        report.model_copy(update={"experiments": [done.model_copy(update={"findings": known})]})
+    )
+    assert says in told.answers[0].sentence
+    assert told.answers[0].answer is None
+
+
+def test_of_things_of_any_kind_groups_are_compared_that_share_no_class() -> None:
+    (design,) = plan_of("What does clip recognize worst?")[0].designs
+    classes = [name for members in checked(design, MODELS).compared.values() for name in members]
+    assert len(classes) == len(set(classes))
+    assert set(classes) == set(next(iter(design.pools.values())))
+    with pytest.raises(BadInput, match="one kind of cats"):
+        plan_of("Which cats is clip worst at?")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.design import IDENTITY, UNKNOWN, Claim, Design
+from snellen.experiments.design import EXTREMES, IDENTITY, UNKNOWN, Claim, Design
 from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked, pool_said, recognition
 from snellen.experiments.protocols.protocol import RoundPart, closed_up, observed
 from snellen.experiments.report import Result
@@ -167,6 +167,8 @@ class EvaluatedChoices:
         """
         if claim.kind == "contrast":
             return self._contrasted(claim.model)
+        if claim.kind in EXTREMES:
+            return self._by_class(claim.model)
         if claim.kind == "better":
             one, other = self._right(claim.model, plain=False), self._right(claim.other, plain=False)
             values = {sample: one[sample] - other[sample] for sample in one if sample in other}
@@ -262,8 +264,16 @@ class EvaluatedChoices:
             values[sample] = 1.0 if said == pool else -1.0 if said not in {"", own} else 0.0
         return values
 
+    def _by_class(self, model: str) -> Observations:
+        """Return whether a model is right about each picture, by the name under which its class is compared."""
+        right = self._right(model, plain=False)
+        labels = {part: sample.label for sample, part in self._parts(right, model).items()}
+        names = {label: name for name, members in self.design.compared.items() for label in members}
+        seen = self._observed(right, model).by_unit.items()
+        return Observations({(names[labels[part]], part): value for part, value in seen if labels[part] in names})
+
     def _contrasted(self, model: str) -> Observations:
-        """Return whether a model is right about the first picture of each pair, less whether about the second."""
+        """Return whether a model is right about the first picture of a pair, less whether about the second."""
         half = len(self.design.arms) // 2
         right = {(sample.round, sample.arm): value for sample, value in self._right(model, plain=False).items()}
         values = {

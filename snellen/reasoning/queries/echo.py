@@ -180,6 +180,10 @@ def _sentence(question: ModelQuestion) -> str:
         return f"which kind of {condition} hurts {models_in_words(question)} {hurt}{_while(question)}"
     if question.comparison is not None:
         return _comparing(question)
+    if question.asks == "which classes" and isinstance(question.ability, Recognise):
+        be, how = "is" if len(question.models) == 1 else "are", "worst" if question.sense == "fails" else "best"
+        things = kind_in_words(question.ability.things)
+        return f"which {things} {be} {models_in_words(question)} {how} at recognizing{_under(question)}"
     subject = models_in_words(question)
     if question.asks == "limit" and question.condition is not None:
         good = question.model_copy(update={"condition": None, "asks": "whether"})

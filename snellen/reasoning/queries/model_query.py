@@ -208,8 +208,8 @@ class ModelQuestion(Part):
         threshold: What is stated; None leaves it to the experiments.
         than: What the same model does is compared with.
         sense: What a yes means.
-        asks: Whether something is so, to what degree, for which changes of the condition it is most so, or up to which
-            severity of the condition.
+        asks: Whether something is so, to what degree, for which changes of the condition it is most so, up to which
+            severity of the condition, or of which classes it is most so.
     """
 
     models: tuple[ModelName, ...] = Field((), max_length=12)
@@ -220,7 +220,7 @@ class ModelQuestion(Part):
     threshold: Threshold | None = None
     than: Contrast | None = None
     sense: Sense = "holds"
-    asks: Literal["whether", "how much", "which changes", "limit"] = "whether"
+    asks: Literal["whether", "how much", "which changes", "limit", "which classes"] = "whether"
 
     @model_validator(mode="after")
     def _possible(self) -> ModelQuestion:
@@ -237,7 +237,8 @@ class ModelQuestion(Part):
 
 def _problem(question: ModelQuestion) -> str:
     """Say why a question is none; empty where it is one."""
-    return _problem_of_condition(question) or _problem_of_comparison(question) or _problem_of_limit(question)
+    problems = (_problem_of_condition, _problem_of_comparison, _problem_of_limit, _problem_of_classes)
+    return next(filter(None, (each(question) for each in problems)), "")
 
 
 def _problem_of_condition(question: ModelQuestion) -> str:
@@ -281,6 +282,14 @@ def _problem_of_limit(question: ModelQuestion) -> str:
     if question.robust or question.sense != "holds" or (bound is not None and bound.how != "at least"):
         return "up to a limit something holds"
     return "" if isinstance(question.ability, Recognise | TellApart | TellMembers) else "this has no limit"
+
+
+def _problem_of_classes(question: ModelQuestion) -> str:
+    if question.asks != "which classes":
+        return ""
+    if question.robust or question.sense == "open" or not isinstance(question.ability, Recognise):
+        return "which classes are recognized best or worst is asked"
+    return ""
 
 
 class ModelQuery(Part):

@@ -7,12 +7,14 @@ from typing import Any, Final, cast
 from snellen.reasoning.queries.ability_actions import (
     Aims,
     opened,
+    recognise,
     recognise_anything,
     replaced,
     robust,
     still,
     turned,
     under,
+    under_some,
 )
 from snellen.reasoning.queries.conditions import EVERY, Condition
 from snellen.reasoning.queries.model_query import (
@@ -143,6 +145,12 @@ def which_changes_by(how: str, conditions: tuple[Condition, ...]) -> Aims | None
 def which_changes_least(how: str, conditions: tuple[Condition, ...]) -> Aims | None:
     """Ask which changes a model copes with best or worst."""
     return which_changes("least" if how == "most" else "most", conditions)
+
+
+def which_classes(how: str, kind: Kind, conditions: tuple[Condition, ...] | None = None) -> Aims | None:
+    """Ask which classes of a kind a model recognizes worst, or best."""
+    asked, sense = under_some(recognise((kind,)), conditions), "fails" if how == "worst" else "holds"
+    return None if asked is None else replaced(asked, lambda _: {"asks": "which classes", "sense": sense})
 
 
 def limit(condition: Condition, of: Aims | None = None) -> Aims | None:
@@ -343,8 +351,8 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
-        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, limit, every, share, fraction,
-        margin, error_rate, ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
+        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, which_classes, limit, every, share,
+        fraction, margin, error_rate, ratio, bound, at_share, at_error, lost, ask, ask_or_all, several_questions,
         asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip

@@ -109,7 +109,7 @@ def _question(models: Sequence[str]) -> st.SearchStrategy[ModelQuestion]:
 
 def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[str]) -> dict[str, Any]:  # noqa: PLR0911 - a way each
     """Draw a comparison, a threshold, a contrast or a degree for a question."""
-    ways = ("plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit")
+    ways = ("plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit", "which classes")
     way = draw(st.sampled_from(ways))
     if isinstance(question.ability, Mistake):
         return {"asks": "how much"} if way == "how much" and question.sense == "holds" else {}
@@ -117,6 +117,8 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
         condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))
         least = draw(st.sampled_from((None, Threshold(how="at least", share=0.9))))
         return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": least}
+    if way == "which classes" and isinstance(question.ability, Recognise) and question.sense != "open":
+        return {"robust": False, "asks": "which classes"}
     if way == "comparison":
         how = draw(st.sampled_from(("better", "as good", "best", "alike")))
         fewest = 2 if how in {"better", "as good"} else 0

@@ -101,6 +101,21 @@ def test_things_of_one_kind_are_told_from_one_another_and_those_of_several_kinds
     assert [each.ability for each in meaning(text)] == [ability]
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "sense"),
+    [
+        ("Which class is clip worst at?", (), "fails"),
+        ("Which of these animals does clip confuse most?", ("animal",), "fails"),
+        ("What does clip recognize worst?", (), "fails"),
+        ("Which vehicles are easiest for clip?", ("vehicle",), "holds"),
+    ],
+)
+def test_which_class_is_recognized_worst_is_asked_of_each_model(text: str, names: tuple[str, ...], sense: str) -> None:
+    (question,) = meaning(text)
+    assert (question.models, question.asks, question.sense) == (("clip",), "which classes", sense)
+    assert question.ability == Recognise(things=Kind(names=names))
+
+
 def test_what_a_yes_means_follows_from_the_wording() -> None:
     for text, sense in (
         ("Is clip robust to noise?", "holds"),
