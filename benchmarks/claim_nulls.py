@@ -6,8 +6,10 @@ Every picture shows a class that is drawn for it, and classes differ in how well
 about all of them. A mean is at its claim's threshold, so that any verdict about it is wrong:
 
 - two conditions cost the same on average, other classes each;
+- a model is as good at one task as at another, in which other classes are hard;
 - two models lose the same on average, one a little of everything, the other all of a few classes;
 - two models differ by exactly the margin within which they would be alike, or as good;
+- one class is a little worse than all others, or hardly, and another one is named as the worst;
 - things are taken for one kind exactly the margin more often than for another, a few classes always;
 - at one severity, or at all, a model is right exactly as often as is asked for, and a search chooses what is examined;
 - a model loses exactly the share of its accuracy beyond guessing that is asked for;
@@ -31,8 +33,9 @@ from numpy.typing import NDArray
 
 from benchmarks.null_command import null_parser, print_rows
 from benchmarks.nulls import measured_on
+from snellen.experiments.contrast_templates import contrasting
 from snellen.experiments.decisions import decided, judged
-from snellen.experiments.design import MARGIN, PLACES, Arm, Claim, Design
+from snellen.experiments.design import EXTREMES, MARGIN, PLACES, Arm, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.experiments.standings import ModelStanding, next_of, standings
@@ -42,12 +45,13 @@ from snellen.reasoning.queries.conditions import conditions_of
 from snellen.reasoning.queries.model_query import (
     Comparison,
     Contrast,
+    CountThings,
     Kind,
     Mistake,
     ModelQuestion,
-    Quantifier,
     Threshold,
 )
+from snellen.reasoning.queries.quantifiers import Quantifier
 from snellen.scoring import Observations, wilson_interval
 
 CLASSES: Final = 227
@@ -74,7 +78,8 @@ class DrawnValues:
     """Values of claims, as far as models were asked (`snellen.experiments.protocols.protocol.Evaluated`).
 
     Args:
-        values: By claim, shape (rounds, arms).
+        values: By claim, shape (rounds, arms); of classes that are compared (rounds, arms, 2): the class, and whether
+            it was recognized.
     """
 
     def __init__(self, values: Mapping[Claim, Values]) -> None:
@@ -88,6 +93,9 @@ class DrawnValues:
     def observations(self, claim: Claim) -> Observations:
         """Return the values of the rounds about which all models of a claim were asked."""
         rounds = min(self._rounds.get(name, 0) for name in claim.models)
+        if claim.kind in EXTREMES:
+            rows = self._values[claim][:rounds].reshape(-1, 2)
+            return Observations({(f"class {which:.0f}", number): right for number, (which, right) in enumerate(rows)})
         return Observations.independent(self._values[claim][:rounds].ravel().tolist())
 
     def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - nobody reads any
@@ -115,6 +123,8 @@ class ClaimScenario:
 
     def is_wrong(self, finding: Finding, condition: str) -> bool:
         """Tell whether a verdict is wrong: any is about a mean that is at the threshold."""
+        if finding.claim.kind in EXTREMES:
+            return finding.verdict == "yes" and finding.likeliest != "class 0"
         gap = self.truth(finding.claim, condition) - finding.claim.threshold
         if finding.verdict == "open":
             return False
@@ -143,6 +153,20 @@ def _two_conditions() -> ClaimScenario:
     classes = np.arange(CLASSES)
     gap = _mean(((0.5, 0.9), (0.5, 0.5)), classes) - _mean(((0.5, 0.5), (0.5, 0.9)), classes)
     return ClaimScenario("two conditions cost the same", _at(question, [design], gap), draw, lambda *_: gap)
+
+
+def _two_tasks() -> ClaimScenario:
+    some, others = ((0.5, 0.95), (0.5, 0.55)), ((0.75, 0.75), (0.25, 0.75))
+    question = ModelQuestion(models=(_ONE,), than=Contrast(ability=CountThings()))
+    claims = [Claim(kind="contrast", model=_ONE, threshold=0)]
+    design = contrasting(_plain(), _plain(), None).model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        pairs = _right(some, _classes(rounds, dice), dice) - _right(others, _classes(rounds, dice), dice)
+        return dict.fromkeys(design.claims, pairs)
+
+    gap = _mean(some, np.arange(CLASSES)) - _mean(others, np.arange(CLASSES))
+    return ClaimScenario("two tasks are as easy", _at(question, [design], gap), draw, lambda *_: gap)
 
 
 def _two_losses() -> ClaimScenario:
@@ -182,6 +206,23 @@ def _equals(how: str) -> ClaimScenario:
         return strong if claim.model == _OTHER else -strong
 
     return ClaimScenario(f"two models differ by the margin: {how}", ExaminedQuestion(question, (design,)), draw, truth)
+
+
+def _worst_class(number: int, gap: float) -> ClaimScenario:
+    """Classes that are recognized alike, but for the first."""
+    claims = [Claim(kind="worst", model=_ONE, threshold=0)]
+    compared = {f"class {which}": [f"class {which}"] for which in range(number)}
+    pools = {"classes": list(compared)}
+    design = _plain().model_copy(update={"claims": claims, "compared": compared, "pools": pools, "least": 6 * number})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = dice.integers(number, size=(rounds, _ARMS))
+        right = dice.random(classes.shape) < np.where(classes == 0, 0.8 - gap, 0.8)
+        return dict.fromkeys(design.claims, np.stack([classes, right], axis=-1).astype(float))
+
+    question = ModelQuestion(models=(_ONE,), asks="which classes", sense="fails")
+    name = f"one of {number} classes is worse by {100 * gap:.0f} points"
+    return ClaimScenario(name, ExaminedQuestion(question, (design,)), draw, lambda *_: 0.0)
 
 
 def _mistakes() -> ClaimScenario:
@@ -278,9 +319,13 @@ def _at(question: ModelQuestion, designs: Sequence[Design], threshold: float) ->
 
 SCENARIOS: Final = (
     _two_conditions(),
+    _two_tasks(),
     _two_losses(),
     _equals("alike"),
     _equals("as good"),
+    _worst_class(4, 0.01),
+    _worst_class(15, 0.1),
+    _worst_class(4, 0.6),
     _mistakes(),
     _limit("limit: right just as often at one severity", (0.95, 0.92, 0.85, 0.75, 0.6, 0.5)),
     _limit("limit: right just as often at every severity", (0.75,) * 6),

@@ -35,7 +35,8 @@ from snellen.experiments.report import MAX_EXPERIMENTS, Opening, Report
 from snellen.experiments.understanding import understood
 from snellen.memory.home import using_home
 from snellen.profiles import Profile, load_profile
-from snellen.reasoning.queries.model_query import ModelQuery, Quantifier
+from snellen.reasoning.queries.model_query import ModelQuery
+from snellen.reasoning.queries.quantifiers import Quantifier
 from snellen.runtime.investigation_requests import InvestigationRequest, initial_fields
 from snellen.tools.calls import ToolCall
 

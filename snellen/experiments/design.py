@@ -5,13 +5,13 @@ All of it is plain, bounded JSON: it travels in checkpoints, and parts of it are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from snellen.experiments.drawn_names import Slot, slots_in
+from snellen.experiments.units import OF_TASKS, UNITS, Unit
 from snellen.tools.calls import ToolCall
 
 MAX_CHOICES: Final = 20
@@ -27,8 +27,10 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake"]
+ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake", "contrast", "worst", "best"]
 """The mean of what a claim is about: see `Claim`."""
+EXTREMES: Final[frozenset[ClaimKind]] = frozenset({"worst", "best"})
+"""Kinds of claims that one of several classes is recognized worst, or best, whichever it is."""
 COMPARING: Final = frozenset({"better", "steadier"})
 """Kinds of claims about two models."""
 Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
@@ -37,35 +39,6 @@ Protocol = Literal["choice", "freeform", "pairs"]
 """How models are asked: to choose an answer, to answer freely, to score pairs."""
 
 
-@dataclass(frozen=True)
-class Unit:
-    """The unit that is drawn independently in a protocol, and gives one observation of a claim.
-
-    Attributes:
-        name: For people, in the singular.
-        whole_round: Whether a round is one of them, because all of its arms are made of one draw. Otherwise each arm
-            draws for itself.
-    """
-
-    name: str
-    whole_round: bool
-
-    def counted(self, n: int) -> str:
-        """Write a number of them: ``41 originals``."""
-        return f"{n:,} {self.name}{'s' * (n != 1)}"
-
-
-UNITS: Final[Mapping[Protocol, Unit]] = {
-    "choice": Unit("picture", whole_round=False),
-    "freeform": Unit("picture", whole_round=False),
-    "pairs": Unit("original", whole_round=True),
-}
-"""The unit of each protocol.
-
-Splits of an original, a picture before it was transformed and what another model says of it are parts of a unit, not
-units of their own: a unit's value is the mean over its parts, and models and conditions are compared within it. The
-pictures of a folder are drawn with replacement: two draws are two units, even of the same picture.
-"""
 _MEASURES: Final = {
     "truth": "{0} tells more than {bar} % truth in {task}",
     "help": "{0} says more than {bar} % of what is asked for in {task}",
@@ -110,6 +83,16 @@ class Arm(ExperimentRecord):
     """What whoever fails is asked (`second_wordings`), where another order of the answers is not enough."""
 
 
+class ComparedTask(ExperimentRecord):
+    """One of two tasks in which an experiment compares a model with itself."""
+
+    skill: Sentence
+    pools: dict[Name, list[Name]] = Field(default_factory=dict, max_length=3)
+    """As those of an experiment with this task alone."""
+    arms: int = Field(ge=1, le=20)
+    """How many of the arms are its: the first ones are the first task's, as many others the second one's."""
+
+
 class Claim(ExperimentRecord):
     """A statement about models that trials can prove or refute: that a mean is above a threshold.
 
@@ -121,6 +104,10 @@ class Claim(ExperimentRecord):
     better   whether it is right, less whether the other model is
     steadier what the other model loses by the transform (a drop), less what it loses
     mistake  whether it takes what a picture shows for a thing of the pool `answer`, less whether for one of another
+    contrast whether it is right about a picture of the first task, less whether about one of the second, drawn for
+             itself (`Design.tasks`)
+
+    worst, best  that it is right about one class of `Design.compared` least, or most, often; which one is found
 
     Two conditions are compared by a drop: that from the pictures of one (`Arm.against`) to those of the other is what
     the model loses more by the other, as both losses are from the same picture.
@@ -166,7 +153,7 @@ class Claim(ExperimentRecord):
 
         Of two that are alike, either verdict would be wrong.
         """
-        return self.of_gain or (self.kind == "drop" and self.threshold == 0 and not self.share)
+        return self.of_gain or (self.kind in {"drop", "contrast"} and self.threshold == 0 and not self.share)
 
     @property
     def low(self) -> float:
@@ -190,7 +177,7 @@ class Claim(ExperimentRecord):
         """The model, or the two that are compared."""
         return f"{self.model} and {self.other}" if self.other else self.model
 
-    def stated(self, design: Design) -> str:
+    def stated(self, design: Design) -> str:  # noqa: PLR0911 - one line each
         """Say what is claimed, of the skill and condition of its experiment."""
         if self.measure:
             template = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
@@ -211,6 +198,11 @@ class Claim(ExperimentRecord):
                 return f"{self.model} loses less than {self.other} in {design.task}{margin}"
             case "mistake":
                 return f"{self.model} goes for {self.answer} {points} more often than for other things in {design.task}"
+            case "contrast":
+                one, other = (f"{task.skill} {design.condition}".rstrip() for task in design.tasks)
+                return f"{self.model} is better at {one} than at {other}{margin}"
+            case "worst" | "best":
+                return f"{self.model} is {self.kind} at one of {len(design.compared)} kinds in {design.task}"
         task = f"{design.skill} {design.plain_condition}" if self.kind == "plain" else design.task
         return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
 
@@ -236,6 +228,10 @@ class Design(ExperimentRecord):
     """Names by that of their pool, from which those of each picture are drawn (`drawn_answers`). Either the pictures of
     an arm are of the pool that its select tool names, and the answers are `PLACES`; or texts have slots for what is
     drawn (`drawn_names`): "Is the [thing] to the left of the [other thing]?"."""
+    tasks: list[ComparedTask] = Field(default_factory=list, max_length=2)
+    """Two tasks that are compared: arms, answers and pools of each are those of an experiment with it alone."""
+    compared: dict[Name, list[Name]] = Field(default_factory=dict, max_length=400)
+    """Classes by the names under which claims of the kinds `EXTREMES` compare them: each alone, or groups of them."""
     known: list[Name] = Field(default_factory=list, max_length=2)
     """Slots whose names a model has to recognize in a picture for that picture to count: then who fails does not fail
     for not knowing the things."""
@@ -253,6 +249,13 @@ class Design(ExperimentRecord):
     """Pictures that it gets at most; 0 for its share of the budget."""
     claims: list[Claim] = Field(min_length=1, max_length=24)
 
+    @model_validator(mode="after")
+    def _halved(self) -> Self:
+        if self.tasks and [2 * task.arms for task in self.tasks] != [len(self.arms)] * 2:
+            msg = "two tasks have half of the arms each"
+            raise ValueError(msg)
+        return self
+
     @property
     def classes(self) -> list[str]:
         """The right answers, each once, in the order of the arms."""
@@ -266,7 +269,27 @@ class Design(ExperimentRecord):
     @property
     def choices_in_words(self) -> str:
         """The choices as people are told of them."""
+        if self.tasks:
+            return " and ".join(dict.fromkeys(part.choices_in_words for part in self.parts))
         return "names drawn for each picture" if self.of_places else " / ".join(self.choices)
+
+    @property
+    def parts(self) -> list[Design]:
+        """The experiments that it consists of, each with one task; itself where no tasks are compared."""
+        starts = [sum(task.arms for task in self.tasks[:number]) for number in range(len(self.tasks))]
+        return [
+            self.model_copy(
+                update={
+                    "arms": self.arms[start : start + task.arms], "pools": task.pools, "skill": task.skill,
+                    "question": self.arms[start].question or self.question, "tasks": [],
+                }
+            )
+            for start, task in zip(starts, self.tasks, strict=True)
+        ] or [self]  # fmt: skip
+
+    def of_arm(self, number: int) -> Design:
+        """Return the part that an arm belongs to."""
+        return self.parts[number >= self.tasks[0].arms] if self.tasks else self
 
     @property
     def of_places(self) -> bool:
@@ -316,12 +339,12 @@ class Design(ExperimentRecord):
     @property
     def unit(self) -> Unit:
         """The unit of its protocol, which gives one observation."""
-        return UNITS[self.protocol]
+        return OF_TASKS if self.tasks else UNITS[self.protocol]
 
     @property
     def units(self) -> int:
         """The number of units in a round."""
-        return 1 if self.unit.whole_round else len(self.arms)
+        return 1 if self.unit.whole_round else len(self.arms) // (len(self.tasks) or 1)
 
     @property
     def about_things(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from snellen.errors import BadInput
-from snellen.experiments.design import MAX_CHOICES, PLACES, UNKNOWN, Design
+from snellen.experiments.design import EXTREMES, MAX_CHOICES, PLACES, UNKNOWN, Design
 from snellen.experiments.drawn_names import slots_in
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
@@ -26,6 +26,53 @@ def checked(design: Design, models: list[str]) -> Design:
         raise BadInput(msg)
     if design.protocol != "choice":
         return _named(design, models)
+    for part in design.parts:
+        _check_answers(part)
+    _check_tasks(design)
+    _check_pairs(design)
+    _named(design, models)
+    arms = [
+        arm.model_copy(
+            update={
+                "select": SELECTS.read(arm.select),
+                "transform": TRANSFORMS.read(arm.transform),
+                "against": TRANSFORMS.read(arm.against),
+            }
+        )
+        for arm in design.arms
+    ]
+    return design.model_copy(update={"arms": arms})
+
+
+def _check_tasks(design: Design) -> None:
+    """Check that of two tasks neither is asked more often, nor guessed more easily.
+
+    Raises:
+        BadInput: One is.
+    """
+    if any((claim.kind == "contrast") != bool(design.tasks) for claim in design.claims):
+        msg = "`tasks` are compared by claims of the kind 'contrast', and nothing else is"
+        raise BadInput(msg)
+    if any((claim.kind in EXTREMES) != bool(design.compared) for claim in design.claims):
+        msg = "classes are `compared` by claims of the kinds 'worst' and 'best', and nothing else is"
+        raise BadInput(msg)
+    if design.compared and (len(design.compared) < 2 or not design.of_places):  # noqa: PLR2004 - two to compare
+        msg = "two classes or more are `compared`, in pictures that are drawn from `pools`, with places as answers"
+        raise BadInput(msg)
+    if not design.tasks:
+        return
+    one, other = design.parts
+    if len(one.classes) != len(other.classes) or design.paired or design.pools or design.known:
+        msg = "two `tasks` have as many answers, and pools of their own; they are not paired"
+        raise BadInput(msg)
+
+
+def _check_answers(design: Design) -> None:
+    """Check that answers are balanced, and can be drawn.
+
+    Raises:
+        BadInput: They are not, or cannot.
+    """
     classes = design.classes
     if not 2 <= len(classes) <= MAX_CHOICES - design.unknown:  # noqa: PLR2004 - with one answer nothing is asked
         msg = f"an experiment needs 2 to {MAX_CHOICES} different answers, not {len(classes)}"
@@ -42,21 +89,8 @@ def checked(design: Design, models: list[str]) -> Design:
     if design.kinds and (len(sizes) < 2 or len(set(sizes.values())) > 1 or set(sizes) != set(design.kinds)):  # noqa: PLR2004 - with one kind all is right
         msg = "every answer is of one of the `kinds`, of which there are two or more with as many answers each"
         raise BadInput(msg)
-    _check_pairs(design)
     if design.pools:
         _check_pools(design)
-    _named(design, models)
-    arms = [
-        arm.model_copy(
-            update={
-                "select": SELECTS.read(arm.select),
-                "transform": TRANSFORMS.read(arm.transform),
-                "against": TRANSFORMS.read(arm.against),
-            }
-        )
-        for arm in design.arms
-    ]
-    return design.model_copy(update={"arms": arms})
 
 
 def _check_pairs(design: Design) -> None:

@@ -79,7 +79,7 @@ def arm_drawn(design: Design, arm: Arm, seed: str) -> DrawnArm:
 
 def asked(design: Design, sample: Sample) -> DrawnQuestion:
     """Return what is asked about a sample: before and after it was transformed the same."""
-    arm = design.arms[sample.arm]
+    arm, design = design.arms[sample.arm], design.of_arm(sample.arm)
     return asked_about(design, arm, sample.label, _seed_of(sample), names=_names_of(design, sample))
 
 

@@ -107,4 +107,6 @@ def _types(question: ModelQuestion) -> tuple[str, ...]:
 
 def _named(question: ModelQuestion) -> tuple[str, ...]:
     """Return the names of what pictures of a question show."""
-    return tuple(name for kind in kinds_of(question.ability) for name in kind.names)
+    than = question.than.ability if question.than is not None else None
+    kinds = (*kinds_of(question.ability), *(() if than is None else kinds_of(than)))
+    return tuple(name for kind in kinds for name in kind.names)

@@ -8,43 +8,31 @@ from itertools import combinations
 from typing import Final
 
 from snellen.errors import BadInput
+from snellen.experiments.changed_answers import without_changed_answers
 from snellen.experiments.class_groups import Subjects
+from snellen.experiments.contrast_templates import experiments_contrasting
 from snellen.experiments.design import MARGIN, Claim, Design, halfway
 from snellen.experiments.examination_notes import remarks
+from snellen.experiments.extreme_templates import experiment_comparing
 from snellen.experiments.report import Experiment
 from snellen.experiments.templates import changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
-from snellen.reasoning.queries.conditions import EVERY, FAMILIES, TYPES, Change, Condition, conditions_of
+from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condition, conditions_of
 from snellen.reasoning.queries.echo import condition_in_words, question_in_words
 from snellen.reasoning.queries.model_query import (
+    AnswerFreely,
     Comparison,
     Contrast,
-    CountThings,
+    JudgePairs,
     Mistake,
     ModelQuery,
     ModelQuestion,
-    NameColours,
-    NoticeSeveral,
-    Recognise,
-    TellApart,
-    TellPlaces,
     Threshold,
+    kinds_of,
 )
 
 MOST_CLAIMS: Final = 24
 """Claims of an experiment."""
-_COLOURLESS: Final = frozenset(
-    {
-        "grayscale style", "sketch style", "embossed style", "pastel style", "posterized style", "sculpture style",
-        "tattoo style", "tiger stripes", "color jitter",
-    }
-)  # fmt: skip
-"""Types after which a thing has no color any more, or another one."""
-_SEVERAL: Final = {
-    "multi-same": (NoticeSeveral, NameColours),
-    "multi-different": (NoticeSeveral, NameColours, Recognise, TellApart),
-}
-"""Types that put further things into a picture, with the abilities whose right answer may be another then."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +111,11 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
     if condition is not None and than is not None and EVERY not in {condition.family, than.family}:
         yield from _possible_contrast(question, condition, than)
         return
-    if question.than is not None:
+    if question.than is not None and not _is_one_experiment(question):
         yield from _sides(question)
         return
     if condition is None or not condition.family:
-        yield _possible(question)
+        yield without_changed_answers(question)
         return
     conditions = [condition]
     if condition.family == EVERY:
@@ -144,11 +132,23 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
         yield None, f"{words} are examined each for itself: which of them matters most is not tested."
         question = question.model_copy(update={"asks": "whether", "sense": "open"})
     for each in conditions:
-        yield _possible(question.model_copy(update={"condition": each}))
+        yield without_changed_answers(question.model_copy(update={"condition": each}))
+
+
+def _is_one_experiment(question: ModelQuestion) -> bool:
+    """Tell whether both sides of a contrast are asked in one experiment: two abilities, by choices, and not a loss."""
+    than = question.than.ability if question.than is not None else None
+    apart = (Mistake, AnswerFreely, JudgePairs)
+    return (
+        than is not None
+        and not question.robust
+        and not isinstance(than, apart)
+        and not isinstance(question.ability, apart)
+    )
 
 
 def _sides(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]]:
-    """Yield both sides of a contrast of abilities: what is asked of different pictures is not compared within one."""
+    """Yield both sides of a contrast, each for itself, where one experiment cannot have both."""
     one = question.model_copy(update={"than": None, "sense": "open", "quantifier": None})
     than = question.than
     if than is not None:
@@ -166,7 +166,7 @@ def _possible_contrast(
     """Yield a contrast of two conditions without those changes after which its right answer would be another."""
     alone = question.model_copy(update={"than": None})
     (one, note), (other, further) = (
-        _possible(alone.model_copy(update={"condition": each})) for each in (condition, than)
+        without_changed_answers(alone.model_copy(update={"condition": each})) for each in (condition, than)
     )
     if one is None or other is None:
         yield None, f"{note} {further}".strip()
@@ -175,39 +175,16 @@ def _possible_contrast(
     yield question.model_copy(update={"condition": one.condition, "than": contrast}), f"{note} {further}".strip()
 
 
-def _possible(question: ModelQuestion) -> tuple[ModelQuestion | None, str]:
-    """Return a question without those changes after which its right answer would be another."""
-    condition = question.condition
-    if condition is None:
-        return question, ""
-    lost = [name for name in condition.types if _spoils(name, question)]
-    if not lost:
-        return question, ""
-    words = {TellPlaces: "where things are", CountThings: "how many there are", NameColours: "which color they have"}
-    note = f"Not examined under {listing(lost)}: it changes {words.get(type(question.ability), 'the right answer')}."
-    kept = [name for name in condition.types if name not in lost]
-    if not kept:
-        return None, note
-    without = tuple(dict.fromkeys([*condition.without, *lost]))
-    return question.model_copy(update={"condition": condition.model_copy(update={"without": without})}), note
-
-
-def _spoils(name: str, question: ModelQuestion) -> bool:
-    """Tell whether after a change the right answer to a question may be another."""
-    kind = TYPES[name]
-    if name in _SEVERAL and isinstance(question.ability, _SEVERAL[name]):
-        return True
-    if isinstance(question.ability, TellPlaces):
-        return not kind.places or not kind.keeps
-    if isinstance(question.ability, CountThings):
-        return not kind.keeps
-    if isinstance(question.ability, NameColours):
-        return name in _COLOURLESS or name.endswith("overlay")
-    return False
-
-
 def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]) -> ExaminedQuestion:
-    designs, condition = experiments_about(question.ability, subjects), question.condition
+    condition, than = question.condition, question.than.ability if question.than is not None else None
+    if than is not None:
+        designs = experiments_contrasting(question.ability, than, subjects, condition)
+        return _claimed(question, designs, models)
+    if question.asks == "which classes":
+        design = experiment_comparing(kinds_of(question.ability)[0], subjects)
+        designs = [design if condition is None else changed(design, condition, robust=False)]
+        return _claimed(question, designs, models)
+    designs = experiments_about(question.ability, subjects)
     if question.asks == "limit" and condition is not None and condition.change is not None:
         plain = next(design for design in designs if not design.of_names)
         levels = conditions_of(condition.change.type)
@@ -219,6 +196,11 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
         designs = [compared(design, condition, question.than.condition) for design in designs]
     elif condition is not None:
         designs = [changed(design, condition, robust=question.robust) for design in designs]
+    return _claimed(question, designs, models)
+
+
+def _claimed(question: ModelQuestion, designs: Sequence[Design], models: Sequence[str]) -> ExaminedQuestion:
+    """Return a question with its experiments, which claim something of its models."""
     chosen = _compared(question, models)
     asked = question.model_copy(update={"models": tuple(chosen)})
     made = [
@@ -296,7 +278,11 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
             ),
         ]
     if question.than is not None:
-        return [Claim(kind="drop", model=name, threshold=0) for name in question.models]
+        kind = "drop" if question.than.ability is None else "contrast"
+        return [Claim.model_validate({"kind": kind, "model": name, "threshold": 0}) for name in question.models]
+    if question.asks == "which classes":
+        extreme = "worst" if question.sense == "fails" else "best"
+        return [Claim.model_validate({"kind": extreme, "model": name, "threshold": 0}) for name in question.models]
     if isinstance(question.ability, Mistake):
         taken_for = list(design.pools)[1]
         return [Claim(kind="mistake", model=name, answer=taken_for, threshold=MARGIN) for name in question.models]

@@ -136,9 +136,10 @@ class PatternHypothesis:
 def hypotheses(design: Design) -> list[PatternHypothesis]:
     """Return the hypotheses about an experiment, with weights that sum to 1.
 
-    Between two answers a preference is a confusion and a lost class, too, so that there are no others.
+    Between two answers a preference is a confusion and a lost class, too, so that there are no others. Where two tasks
+    are compared, none are looked for.
     """
-    if design.protocol != "choice":
+    if design.protocol != "choice" or design.tasks:
         return []
     families = [family for make in (_preferences, _confusions, _lost, _flips) if (family := list(make(design)))]
     return [

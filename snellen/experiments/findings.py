@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer
-from snellen.experiments.design import Claim, Design
+from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
+from snellen.experiments.units import Unit
+from snellen.reasoning.language.inflection import plural
 
 _SHARP: Final = 0.15
 """A class this much below the average of its experiment is worth a word."""
@@ -53,7 +55,7 @@ def scored(result: Result, design: Design) -> MainFigure:
     return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
-def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: PLR0911 - a kind each
     """Say what was measured of a claim, with its interval.
 
     Args:
@@ -78,6 +80,10 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
             points = f"{100 * abs(mean):.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
             return f"it loses {points} {more} {design.condition} than {design.against} in {design.skill}"
         return f"accuracy {verb} {change} in {design.task}"
+    if finding.claim.kind in EXTREMES:
+        likeliest = finding.likeliest or "none"
+        name = plural(likeliest) if design.compared.get(likeliest) == [likeliest] else likeliest
+        return f"of pictures of {name} it is right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
     points = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
     if finding.claim.kind == "steadier":
         return f"a difference of {points} in what is lost in {design.task}"
@@ -85,6 +91,8 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         return f"a name of {finding.claim.answer} is chosen {points} more often than that of another wrong thing"
     if finding.claim.kind == "better":
         return f"a difference of {points} in {design.task}"
+    if finding.claim.kind == "contrast":
+        return f"a difference of {points} between {design.task}"
     task = f"{design.skill} {design.plain_condition}" if finding.claim.kind == "plain" else design.task
     return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {task}"
 
@@ -107,7 +115,8 @@ def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
 def sample_size(found: Finding | Result, design: Design) -> str:
     """Say how many units a figure is over: ``n = 41 originals``; of older reports, what they counted instead."""
     if found.unit or not design.unit.whole_round:
-        return f"n = {design.unit.counted(found.n)}"
+        unit = Unit(found.unit, design.unit.whole_round) if found.unit else design.unit
+        return f"n = {unit.counted(found.n)}"
     return f"n = {found.n:,} splits of {design.unit.name}s, counted by an older version as if they were independent"
 
 
@@ -127,7 +136,9 @@ def _told(finding: Finding, design: Design) -> str:
 def _weakness(result: Result, design: Design) -> str:
     constant = constant_answer(result)
     if constant is not None:
-        where = f"{design.plain_condition.capitalize()}, " if result.plain else ""
+        where = (
+            f"{design.plain_condition.capitalize()}, " if result.plain else f"In {result.task}, " * bool(result.task)
+        )
         return f"{where}{result.model} {constant}."
     if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average
         return ""

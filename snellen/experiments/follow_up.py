@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from snellen.experiments.design import IDENTITY, UNITS, Claim, Design, Name
+from snellen.experiments.design import IDENTITY, Claim, Design, Name
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.report import (
     Budget,
@@ -24,6 +24,7 @@ from snellen.experiments.report import (
     Sufficiency,
     answered,
 )
+from snellen.experiments.units import UNITS
 from snellen.reasoning.reasoner import ReasonerUsage
 
 LOST: Final = 0.05

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from snellen.experiments.decisions import asked_now, decided, finding, next_rounds, replaced
-from snellen.experiments.design import Design
+from snellen.experiments.design import EXTREMES, Design
 from snellen.experiments.report import Experiment, Finding, Report
 from snellen.scoring import Observations
 
@@ -104,12 +104,13 @@ class _SimulatedAnswers:
     def ask(self, model: str, units: int) -> None:
         """Have a model answer about more units."""
         if model not in self.rates:
-            guessing = 1 / len(self.design.told_apart) if self.design.protocol == "choice" else 0.0
+            guessing = 1 / len(self.design.parts[0].told_apart) if self.design.protocol == "choice" else 0.0
             best = 1.0 if self.is_clear else self._best(model, guessing)
-            most = max(best - guessing, 0.0) if self.design.paired else 0.0
+            most = max(best - guessing, 0.0) if self.design.paired or self.design.tasks or self.design.compared else 0.0
             loss = most if self.is_clear else self.dice.uniform(0, most)
             self.rates[model] = best - loss, best
-        self.drawn.setdefault(model, []).extend(self.dice.random() for _ in range(units))
+        lots = units * (len(self.design.tasks) or 1)
+        self.drawn.setdefault(model, []).extend(self.dice.random() for _ in range(lots))
 
     def _best(self, model: str, guessing: float) -> float:
         """Return how good a model may be at pictures that are not transformed."""
@@ -127,6 +128,14 @@ class _SimulatedAnswers:
             return Observations.independent(
                 one - other for one, other in zip(self._right(claim.model), self._right(claim.other), strict=False)
             )
+        if claim.kind in EXTREMES:  # worse at the first class, or better, than at all others
+            names, best = list(self.design.compared), claim.kind == "best"
+            both = zip(self._right(claim.model), self._right(claim.model, plain=True), strict=True)
+            lots = enumerate((rest, one) if best else (one, rest) for one, rest in both)
+            return Observations({(names[n % len(names)], n): (pair[n % len(names) > 0]) for n, pair in lots})
+        if claim.kind == "contrast":  # as good at the one as at plain pictures, and worse at the other
+            one, other = self._right(claim.model, plain=True)[::2], self._right(claim.model)[1::2]
+            return Observations.independent(a - b for a, b in zip(one, other, strict=True))
         if claim.kind == "drop":
             return Observations.independent(self._lost(claim.model, share=claim.share))
         if claim.kind == "steadier":

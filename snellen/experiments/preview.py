@@ -135,7 +135,7 @@ def previewed(design: Design, report: Report, examination: Examination) -> Exper
             )
             for number, arm in enumerate(design.arms)
         ],
-        classes={name: pool[:_MOST_CLASSES] for name, pool in design.pools.items()},
+        classes={name: pool[:_MOST_CLASSES] for part in design.parts for name, pool in part.pools.items()},
         pictures=expected.pictures,
         questions=expected.questions,
         seconds=expected.seconds,
@@ -185,7 +185,7 @@ def _timed(
 
 def _shown(design: Design, sample: Sample, key: TrialKey) -> SamplePicture:
     is_changed = design.protocol == "choice" and sample.plain != sample.picture
-    place = design.choices.index(design.arms[sample.arm].answer) if key.choices else None
+    place = design.of_arm(sample.arm).choices.index(design.arms[sample.arm].answer) if key.choices else None
     return SamplePicture(
         pictures=list(key.pictures),
         before=sample.plain if is_changed else None,

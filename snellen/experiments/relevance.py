@@ -13,7 +13,7 @@ from typing import Final
 
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import ClassGroup, Subjects
-from snellen.experiments.design import IDENTITY, ClaimKind, Design
+from snellen.experiments.design import EXTREMES, IDENTITY, ClaimKind, Design
 from snellen.experiments.report import Experiment, Finding
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words
@@ -91,6 +91,10 @@ def _kinds(question: ModelQuestion) -> frozenset[ClaimKind]:
         return frozenset({"steadier"}) if question.robust else frozenset({"better"})
     if isinstance(question.ability, Mistake):
         return frozenset({"mistake"})
+    if question.asks == "which classes":
+        return EXTREMES | _ABLE
+    if question.than is not None and question.than.ability is not None and not question.robust:
+        return _ABLE | {"contrast"}
     return frozenset({"drop"}) if question.robust or question.than is not None else _ABLE
 
 
@@ -107,7 +111,8 @@ def _changed_by(design: Design) -> set[str]:
 def _shows(experiment: Experiment, group: ClassGroup) -> bool:
     """Tell whether an experiment is about things of a group: it draws them, or names them among its answers."""
     design, names = experiment.design, {*group.members, group.name, group.singular}
+    pools = [pool for part in design.parts for pool in part.pools.values()]
     drawn = {str(arm.select.arguments.get("class_name", "")) for arm in design.arms}
     said = {word for answer in (*design.classes, *drawn) for word in (answer, *_NAMES.findall(answer))}
     # Of other things some are of any kind: what a pool is about is most of it.
-    return bool(names & said) or any(2 * len(names & {*pool}) > len({*pool}) for pool in design.pools.values())
+    return bool(names & said) or any(2 * len(names & {*pool}) > len({*pool}) for pool in pools)

@@ -43,6 +43,8 @@ class Result(_Figure):
     model: Name
     plain: bool
     """Whether with those before they were transformed."""
+    task: str = ""
+    """The task that it is of, where two are compared."""
     average: float
     error_rate: float | None = 0.05
     interval_kind: IntervalKind = "bootstrap"
@@ -74,8 +76,19 @@ class Finding(_Figure):
     """The verdict, where the evidence suffices at the error rate that all claims share."""
     trouble: str = ""
     """Why it cannot be examined, if so."""
+    against: dict[str, float] = Field(default_factory=dict, max_length=400)
+    """Of a claim that one class is the worst or best, the logarithm of the evidence that it is not this one."""
+    among: list[str] = Field(default_factory=list, max_length=400)
+    """Of such a claim the classes that are not ruled out at the error rate of verdicts."""
+    gap: float = 0.0
+    """Of such a claim how much more often the next class is right, or less often."""
     moot: bool = False
     """Whether it is of no use any more: what is asked about its models was answered otherwise."""
+
+    @property
+    def likeliest(self) -> str:
+        """The class that is most likely the worst, or best; empty where nothing was observed."""
+        return min(self.against, key=lambda name: self.against[name], default="")
 
     @classmethod
     def unobserved(cls, claim: Claim) -> Self:

@@ -7,17 +7,17 @@ experiments after that one decide, and where there is none, there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from snellen.experiments.constant_answers import constant_answer_to
-from snellen.experiments.design import Claim, Design
+from snellen.experiments.constant_answers import constant_answer, constant_answer_to
+from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import limit_figures, limit_in_words, limit_of
-from snellen.reasoning.queries.model_query import IdentifyType, ModelQuestion
+from snellen.reasoning.queries.model_query import Contrast, IdentifyType, ModelQuestion
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class ModelStanding:
         form: At which questions it failed as such: it said one thing whatever it was shown, or does not know a name.
         again: The place of the experiment that it is to be asked in other words; None for the next one.
         level: The place of the experiment that a search for a limit wants next.
-        found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8".
+        found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8"; or the class
+            that is recognized worst or best.
+        among: The classes that may be it, and how many there are.
         figures: How often it was right on either side of that.
     """
 
@@ -48,6 +50,7 @@ class ModelStanding:
     again: int | None = None
     level: int | None = None
     found: str = ""
+    among: tuple[tuple[str, ...], int] = ((), 0)
     figures: str = ""
 
 
@@ -73,6 +76,9 @@ class ModelOutcome:
     def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
         """Return the outcome of an experiment with the findings about a model."""
         outcome = cls(experiment.design, findings)
+        if experiment.design.tasks:
+            said = tuple(_constant_in_tasks(experiment, findings))
+            return replace(outcome, form=said, counts=not said)
         able = outcome.able
         if able is not None and experiment.design.known:
             few = f"{able.n} of {experiment.units} pictures count, as many for each answer, whose things it recognizes"
@@ -112,6 +118,16 @@ class ModelOutcome:
     def verdicts(self, *kinds: str) -> list[Verdict]:
         """Return the verdicts of claims of some kinds; of all where none is named."""
         return [one.verdict for one in self.findings if not kinds or one.claim.kind in kinds]
+
+
+def _constant_in_tasks(experiment: Experiment, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield in which of two tasks a model says one thing whatever it is shown: no difference of sight follows."""
+    names = {one.claim.model for one in findings}
+    questions = {part.skill: part.question for part in experiment.design.parts}
+    for result in experiment.results:
+        constant = constant_answer(result) if result.model in names else None
+        if constant is not None:
+            yield f"asked “{questions.get(result.task, experiment.design.question)}” it {constant}"
 
 
 _TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
@@ -228,8 +244,10 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
     left = len(outcomes) < len(part.designs)
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
+    elif question.asks == "which classes":
+        standing = _extreme(name, outcomes, left=left)
     elif question.than is not None:
-        standing = _contrast(name, outcomes, left=left)
+        standing = _contrast(name, question.than, outcomes, left=left)
     else:
         turn = question.threshold is not None and question.threshold.above == question.robust
         doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
@@ -300,11 +318,26 @@ def _comparison(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
     return ModelStanding(name, says, pending=left and verdict == "open", decisive=verdict)
 
 
-def _contrast(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return whether a model is better under the first of two conditions: it loses less from the second to that."""
-    verdicts = [verdict for one in outcomes for verdict in one.verdicts("drop") if verdict != "open"]
+def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model is better at the first of two tasks, or under the first of two conditions.
+
+    Under the first condition it is better if it loses less from the second to that.
+    """
+    counting = [one for one in outcomes if one.counts]
+    verdicts = [verdict for one in counting for verdict in one.verdicts() if verdict != "open"]
     decided: Verdict = verdicts[0] if verdicts else "open"
-    return ModelStanding(name, _TURNED[decided], pending=left and decided == "open", decisive=decided)
+    says = decided if than.ability is not None else _TURNED[decided]
+    return ModelStanding(name, says, pending=left and decided == "open", decisive=decided)
+
+
+def _extreme(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return which class a model recognizes worst, or best, or those among which it is."""
+    findings = [one for each in outcomes for one in each.findings if one.claim.kind in EXTREMES]
+    if not findings:
+        return ModelStanding(name, "open", pending=left, decisive="open")
+    last = findings[-1]
+    found, among = (last.likeliest if last.verdict == "yes" else ""), (tuple(last.among), len(last.against))
+    return ModelStanding(name, last.verdict, pending=left, decisive=last.verdict, found=found, among=among)
 
 
 def _limit(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:

@@ -29,6 +29,7 @@ from snellen.reasoning.queries.model_query import (
     NoticeSeveral,
     Recognise,
     TellApart,
+    TellMembers,
     TellPlaces,
 )
 from snellen.tools.calls import ToolCall
@@ -51,11 +52,11 @@ def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
     Raises:
         BadInput: There is nothing to draw such pictures from.
     """
-    if subjects.classes and not isinstance(ability, Recognise | TellApart | Mistake | IdentifyType):
+    if subjects.classes and not isinstance(ability, Recognise | TellApart | TellMembers | Mistake | IdentifyType):
         msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
         raise BadInput(msg)
     designs = list(_templates(ability, subjects))
-    return [_retrieved(design) for design in designs] if subjects.classes else designs
+    return [retrieved(design) for design in designs] if subjects.classes else designs
 
 
 def battery(subjects: Subjects) -> list[Design]:
@@ -80,7 +81,7 @@ def changed(design: Design, condition: Condition, *, robust: bool) -> Design:
         condition: The changes, plainly visible where no severity is stated.
         robust: Whether the same is asked about the pictures before they were changed.
     """
-    calls = _calls(condition)
+    calls = calls_of(condition)
     few = _few_arms(design, len(calls))
     calls = calls[: max(_MOST_ARMS // len(few), 1)]
     words = condition_in_words(condition)
@@ -106,7 +107,7 @@ def compared(design: Design, condition: Condition, than: Condition) -> Design:
         condition: The first condition.
         than: The other.
     """
-    one, other, most = _calls(condition), _calls(than), max(_MOST_ARMS // len(design.classes), 1)
+    one, other, most = calls_of(condition), calls_of(than), max(_MOST_ARMS // len(design.classes), 1)
     while lcm(len(one), len(other)) > most:
         max(one, other, key=len).pop()
     turns = range(lcm(len(one), len(other)))
@@ -127,7 +128,8 @@ def compared(design: Design, condition: Condition, than: Condition) -> Design:
     )
 
 
-def _calls(condition: Condition) -> list[ToolCall]:
+def calls_of(condition: Condition) -> list[ToolCall]:
+    """Return the transforms of a condition."""
     return [call for change in condition.changes for call in change.calls]
 
 
@@ -137,12 +139,14 @@ def _few_arms(design: Design, times: int) -> list[Arm]:
     return [arm for answer in design.classes for arm in [each for each in design.arms if each.answer == answer][:most]]
 
 
-def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:
+def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noqa: PLR0911 - one line each
     match ability:
         case Recognise(things=things):
             return _recognise(things, subjects)
         case TellApart(kinds=kinds):
             return _told_apart(kinds, subjects)
+        case TellMembers(things=things):
+            return _members(things, subjects)
         case Mistake():
             return iter([_mistaken(ability, subjects)])
         case IdentifyType():
@@ -173,16 +177,18 @@ def _recognise(things: Kind, subjects: Subjects) -> Iterator[Design]:
         yield _coarse(group, others[0])
         yield _by_members(group, others)
         return
-    yield _among(group)
+    yield _among(group, FINE)
 
 
 def _one_class(name: str, others: Sequence[ClassGroup], subjects: Subjects) -> Iterator[Design]:
     """A class against things of other kinds, then against its own kind."""
     if others:
-        yield _drawn(1, f"telling {plural(name)} from other things", {name: [name], OTHERS: members_of(others)}, 2)
+        yield drawn_classes(
+            1, f"telling {plural(name)} from other things", {name: [name], OTHERS: members_of(others)}, 2
+        )
     siblings = subjects.siblings(name)
     if siblings:
-        yield _drawn(3, f"telling {plural(name)} from their like", {name: [name], "of their like": siblings}, 2)
+        yield drawn_classes(3, f"telling {plural(name)} from their like", {name: [name], "of their like": siblings}, 2)
     elif not others:
         yield from _among_all(subjects.classes)
 
@@ -231,12 +237,12 @@ def _among_all(classes: Sequence[str]) -> Iterator[Design]:
         msg = f"There are only pictures of {classes[0]!r}: a second class is needed, to tell them apart."
         raise BadInput(msg)
     skill = f"recognizing things of {len(classes)} kinds"
-    yield _drawn(1, skill, {"things": classes}, 2)
+    yield drawn_classes(1, skill, {"things": classes}, 2)
     if len(classes) > 2:  # noqa: PLR2004
-        yield _drawn(3, skill, {"things": classes}, min(FINE, len(classes)))
+        yield drawn_classes(3, skill, {"things": classes}, min(FINE, len(classes)))
 
 
-def _drawn(difficulty: int, skill: str, pools: Mapping[str, Sequence[str]], places: int) -> Design:
+def drawn_classes(difficulty: int, skill: str, pools: Mapping[str, Sequence[str]], places: int) -> Design:
     """Classes that are drawn for each picture, so that verdicts are about all of them (`drawn_answers`)."""
     named = {name[:64]: list(members) for name, members in pools.items()}
     from_what = listing([name if members == [name] else f"{len(members)} {name}" for name, members in named.items()])
@@ -277,7 +283,7 @@ def _mistaken(ability: Mistake, subjects: Subjects) -> Design:
     return design.model_copy(update={"pools": pools})
 
 
-def _retrieved(design: Design) -> Design:
+def retrieved(design: Design) -> Design:
     """Return the same experiment with pictures that are looked up."""
     arms = [
         arm.model_copy(update={"select": ToolCall(name="TextToImageRetrieval", arguments=arm.select.arguments)})
@@ -300,14 +306,35 @@ def _coarse(group: ClassGroup, other: ClassGroup) -> Design:
 
 def _by_members(group: ClassGroup, others: Sequence[ClassGroup]) -> Design:
     """One of a group against a thing of another kind, each by its own name."""
-    return _drawn(
+    return drawn_classes(
         2, f"telling {group.name} from other things", {group.name: group.members, OTHERS: members_of(others)}, 2
     )
 
 
-def _among(group: ClassGroup) -> Design:
+def _members(things: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Things of one kind from one another: each from another one, and then from more.
+
+    Raises:
+        BadInput: There is one class of them.
+    """
+    group = subjects.kind(things)
+    if group is None:
+        yield from _among_all(subjects.classes or subjects.all_classes)
+        return
+    if len(group.members) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
+        many = plural(group.members[0])
+        msg = f"Pictures have one kind of {many} only: ask whether {many} are recognized, or told from other things."
+        raise BadInput(msg)
+    yield _among(group, 2)
+    if len(group.members) > 2:  # noqa: PLR2004
+        yield _among(group, FINE)
+
+
+def _among(group: ClassGroup, places: int) -> Design:
     """A group against one another, so that the group itself says nothing."""
-    return _drawn(3, f"telling {group.name} apart", {group.name: group.members}, min(FINE, len(group.members)))
+    places = min(places, len(group.members))
+    level = 1 if places == 2 else 3  # noqa: PLR2004 - one name beside it
+    return drawn_classes(level, f"telling {group.name} apart", {group.name: group.members}, places)
 
 
 def _identify(ability: IdentifyType, subjects: Subjects) -> Iterator[Design]:

@@ -245,7 +245,7 @@ def _result_rows(result: InvestigationResult, folder: Path) -> Iterator[dict[str
     for part in _parts(result, folder):
         for one in part.experiment.results:
             yield {
-                "experiment": part.number, "model": one.model, "plain": one.plain, "n": one.n,
+                "experiment": part.number, "model": one.model, "plain": one.plain, "task": one.task, "n": one.n,
                 "unit": one.unit, "scored": part.design.scored, "average": one.average, "low": one.interval[0],
                 "high": one.interval[1], "interval": interval_name(one), "informedness": one.informedness,
                 "abstention": one.abstention, "invalid": one.invalid,
@@ -317,8 +317,9 @@ def _claims(experiment: Experiment, model: str, *, plain: bool) -> list[Stated]:
 
 
 def _result(experiment: Experiment, model: str, *, plain: bool) -> Result | None:
-    """Return what a model did under one condition, where that was measured."""
-    return next((one for one in experiment.results if (one.model, one.plain) == (model, plain)), None)
+    """Return what a model did under one condition, where that was measured, and in one task."""
+    measured = (one for one in experiment.results if (one.model, one.plain) == (model, plain) and not one.task)
+    return next(measured, None)
 
 
 def _measured(protocol: str, one: Result) -> dict[str, dict[str, float]]:

@@ -33,6 +33,9 @@ _THRESHOLDS: Final = {
     "drop": "Loses more than",
     "better": "Better by more than",
     "steadier": "Loses less, by more than",
+    "contrast": "Better at the first task than at the second one, by more than",
+    "worst": "Worst at one of them: threshold",
+    "best": "Best at one of them: threshold",
     "mistake": "Takes one for the other more often than for other things, by more than",
 }
 _MEASURES: Final = {
@@ -179,12 +182,15 @@ def _general(design: Design, models: Sequence[str]) -> Iterator[FormField]:
 def _answers(design: Design) -> Iterator[FormField]:
     if design.protocol != "choice":
         return
-    for number, (name, pool) in enumerate(design.pools.items()):
+    pools: list[Place] = [("pools", name) for name in design.pools]
+    pools += [("tasks", number, "pools", name) for number, task in enumerate(design.tasks) for name in task.pools]
+    for number, place in enumerate(pools):
+        name, own = str(place[-1]), design.tasks[int(place[1])].pools if design.tasks else design.pools
         yield FormField(
-            f"pool-{number}", "Answers", f"Classes of {name}", "lines", "\n".join(pool), (("pools", name),),
+            f"pool-{number}", "Answers", f"Classes of {name}", "lines", "\n".join(own[name]), (place,),
             hint="One in each line; each picture shows one of them, drawn at random.",
         )  # fmt: skip
-    if not design.pools:
+    if not pools and not design.tasks:
         for number, answer in enumerate(design.classes):
             arms = [("arms", place, "answer") for place, arm in enumerate(design.arms) if arm.answer == answer]
             kinds = [("kinds", kind, names.index(answer)) for kind, names in design.kinds.items() if answer in names]
@@ -236,7 +242,7 @@ def _of_tools(design: Design, which: Literal["select", "transform"], tools: Decl
         answers = list(dict.fromkeys(design.arms[place].answer for place in places))
         group = f"{call.name} ({' / '.join(answers)})" if len(answers) < len(design.classes) else call.name
         for name, value in tool.read(call.arguments).model_dump(mode="json").items():
-            if name == "class_name" and design.pools and which == "select":
+            if name == "class_name" and (design.pools or design.tasks) and which == "select":
                 continue  # the name of a pool, whose classes have a field of their own
             where = tuple(("arms", place, which, "arguments", name) for place in places)
             yield _argument(f"{which}-{number}-{name}", group, tool, name, value, where)

@@ -185,8 +185,9 @@ def _described(number: int, design: Design) -> dict[str, Any]:
     return {
         "number": number, "task": design.task, "question": design.question, "protocol": design.protocol,
         "unit": design.unit.name, "whole_round": design.unit.whole_round, "paired": design.paired,
-        "drawn": design.of_places, "answers": design.classes,
-        "choices": design.choices if design.protocol == "choice" else [],
+        "drawn": any(part.of_places for part in design.parts), "answers": design.classes,
+        "choices": [part.choices for part in design.parts] if design.protocol == "choice" else [[]],
+        "arms_of_task": len(design.parts[0].arms),
     }  # fmt: skip
 
 

@@ -84,7 +84,8 @@ def _experiment(number: int, experiment: Experiment, result: InvestigationResult
         kind = design.against or "unchanged" if row.plain else "as asked"
         accuracy = f"{shown.mean:.2f} ({low:.2f} – {high:.2f})"
         counted = sample_size(row, design).removeprefix("n = ")
-        yield f"| {row.model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"
+        model = f"{row.model}, {row.task}" if row.task else row.model
+        yield f"| {model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"
     yield ""
     for row in experiment.results:
         missing = "Not every word was read" if design.protocol == "freeform" else "No score could be read"

@@ -79,10 +79,11 @@ def _choice_rows(
                 if key not in measured:
                     continue
                 trial, truth = measured[key], questions[sample].answer
-                ranking, answer = Ranking(trial.scores), chosen(trial, design.choices)
+                part = design.of_arm(sample.arm)
+                ranking, answer = Ranking(trial.scores), chosen(trial, part.choices)
                 yield {
                     **_common(sample, trial), "model": name, "plain": plain, "choices": list(key.choices),
-                    "truth": truth, "target": truth, "said": said_in_words(design, key.choices, answer),
+                    "truth": truth, "target": truth, "said": said_in_words(part, key.choices, answer),
                     "right": design.is_right(answer, design.arms[sample.arm].answer),
                     "mean": list(ranking.means), "sum": list(ranking.sums),
                     "tokens": [list(row) for row in trial.scores], "picture": key.pictures[0],

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
-from snellen.experiments.decisions import finding
+from snellen.experiments.decisions import finding, judged, with_intervals
 from snellen.experiments.design import PLACES, Arm, Claim, Design
 from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import pool_said
@@ -334,3 +334,132 @@ async def test_a_question_for_any_model_is_answered_in_the_headline() -> None:
     query = "Is any model good at recognizing birds?"
     told = (await concluded(query, [{"ability clip": "yes", "ability blip": "open"}])).headline
     assert told == ("Can any of the models recognize birds? Yes: it holds for clip; not decided for blip.")
+
+
+def test_two_abilities_are_compared_by_one_claim_about_the_difference() -> None:
+    (part,) = plan_of("Is clip better at birds than at vehicles?")
+    (design,) = part.designs
+    assert [(claim.kind, claim.threshold) for claim in checked(design, MODELS).claims] == [("contrast", 0)]
+    birds, vehicles = design.parts
+    assert (set(birds.pools), set(vehicles.pools)) == ({"birds", "other things"}, {"vehicles", "other things"})
+    assert len(birds.arms) == len(vehicles.arms)
+    assert design.of_arm(0) == birds
+    assert design.of_arm(len(design.arms) - 1) == vehicles
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Is clip better at counting than at colors?",
+        "Is clip better at telling birds apart than at recognizing things?",
+        "Is clip better at counting than at recognizing birds under blur?",
+    ],
+)
+def test_tasks_that_are_compared_have_as_many_answers_and_the_same_changes(query: str) -> None:
+    for design in plan_of(query)[0].designs:
+        one, other = checked(design, MODELS).parts
+        assert len(one.choices) == len(other.choices)
+        assert sorted(str(arm.transform) for arm in one.arms) == sorted(str(arm.transform) for arm in other.arms)
+
+
+def test_guessing_is_not_compared() -> None:
+    with pytest.raises(BadInput, match="as many answers"):
+        plan_of("Is clip better at telling cats, dogs and horses apart than at counting?")
+
+
+async def test_a_difference_of_abilities_is_told_with_the_one_that_is_better() -> None:
+    query = "Is clip better at birds than at vehicles?"
+    for verdict, says in (("yes", "Yes, clip is better"), ("no", "No, clip is worse")):
+        answer = (await concluded(query, [{"contrast": verdict}])).answers[0]  # type: ignore[dict-item]  # a verdict
+        assert answer.sentence.startswith(f"{says} at recognizing birds than at recognizing vehicles"), answer.sentence
+    assert (await concluded(query, [{}])).answers[0].answer == "undecided"
+
+
+async def test_who_says_one_thing_whatever_a_task_shows_is_not_told_to_be_worse_at_it() -> None:
+    report = after("Is clip better at birds than at vehicles?", [{"contrast": "yes"}])
+    (done,) = report.experiments
+    skill = done.design.tasks[1].skill
+    always = {place: {"the first": 20} for place in PLACES[:2]}
+    first = Result(
+        model="clip", plain=False, task=skill, n=40, average=0.5, by_class={}, abstention=None, invalid=0,
+        informedness=0, confusion=always,
+    )  # fmt: skip
+    told = await EXAMINER.conclude(report.model_copy(update={"experiments": [done.model_copy(
+        update={"results": [first]}
+    )]}))  # fmt: skip
+    assert told.answers[0].holds is None
+    assert "chooses the first name" in told.answers[0].sentence
+
+
+@given(said=st.lists(st.tuples(*[st.sampled_from(["the first", "the second", None])] * 8), min_size=1, max_size=12))
+def test_a_pair_counts_by_how_much_more_often_the_first_task_is_right(said: list[tuple[str | None, ...]]) -> None:
+    (design,) = plan_of("Is clip better at birds than at vehicles?")[0].designs
+    values = observed(design, design.claims[0], {("clip", False): [one for row in said for one in row]})
+    right = [[one == arm.answer for one, arm in zip(row, design.arms, strict=True)] for row in said]
+    assert values == sorted(float(row[arm]) - row[arm + 4] for row in right for arm in range(4))
+    each = [sum(sum(row[start : start + 4]) for row in right) / (4 * len(said)) for start in (0, 4)]
+    assert sum(values) / len(values) == pytest.approx(each[0] - each[1])
+
+
+def seen_classes(said: Mapping[str, Sequence[bool]]) -> tuple[Design, EvaluatedChoices]:
+    """Return an experiment that compares birds, with answers of clip about each of them."""
+    (design,) = plan_of("Which birds is clip worst at recognizing?")[0].designs
+    rows = [(name, right) for name, each in said.items() for right in each]
+    size = len(design.arms)
+    rows = rows[: len(rows) // size * size]
+    samples = [
+        Sample("i", 0, number // size, number % size, f"c{number}", f"c{number}", name, "", 0)
+        for number, (name, _) in enumerate(rows)
+    ]
+    answers = [design.arms[number % size].answer if right else None for number, (_, right) in enumerate(rows)]
+    return design, EvaluatedChoices(design, samples, {("clip", False): dict(zip(samples, answers, strict=True))})
+
+
+def found_in(said: Mapping[str, Sequence[bool]]) -> Finding:
+    design, evaluated = seen_classes(said)
+    report = Report(query="", models=["clip"], alpha=0.05, seed=0)
+    begun = Experiment(design=design, findings=[Finding.unobserved(claim) for claim in design.claims])
+    report = judged(report.model_copy(update={"experiments": [begun]}), 0, evaluated)
+    return with_intervals(report, 0, evaluated).experiments[0].findings[0]
+
+
+def test_the_worst_class_is_named_where_no_other_may_be_it() -> None:
+    birds = sorted(plan_of("Which birds is clip worst at recognizing?")[0].designs[0].compared)
+    one_fails = found_in({name: [name != birds[1]] * 24 for name in birds})
+    assert (one_fails.verdict, one_fails.likeliest, one_fails.among) == ("yes", birds[1], [birds[1]])
+    assert one_fails.interval[1] < 0.75
+    two_fail = found_in({name: [name not in birds[:2]] * 24 for name in birds})
+    assert (two_fail.verdict, sorted(two_fail.among)) == ("open", birds[:2])
+    alike = found_in({name: [True, True, False] * 8 for name in birds})
+    assert (alike.verdict, sorted(alike.among)) == ("open", birds)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "among", "says"),
+    [
+        ("yes", ["goose"], "Of 4 kinds of birds, clip is worst at recognizing geese"),
+        ("open", ["goose", "hen"], "not decided: geese or hens may be it"),
+        ("open", [], "Which of 4 kinds of birds clip is worst at recognizing is not decided"),
+    ],
+)
+async def test_the_worst_class_is_told_with_those_among_which_it_is(
+    verdict: Verdict, among: list[str], says: str
+) -> None:
+    report = after("Which birds is clip worst at recognizing?", [{"worst": verdict}])
+    (done,) = report.experiments
+    against = {"goose": 0.0, "hen": 1.0, "swan": 9.0, "duck": 9.0}
+    known = [one.model_copy(update={"against": against, "among": among}) for one in done.findings]
+    told = await EXAMINER.conclude(
+        report.model_copy(update={"experiments": [done.model_copy(update={"findings": known})]})
+    )
+    assert says in told.answers[0].sentence
+    assert told.answers[0].answer is None
+
+
+def test_of_things_of_any_kind_groups_are_compared_that_share_no_class() -> None:
+    (design,) = plan_of("What does clip recognize worst?")[0].designs
+    classes = [name for members in checked(design, MODELS).compared.values() for name in members]
+    assert len(classes) == len(set(classes))
+    assert set(classes) == set(next(iter(design.pools.values())))
+    with pytest.raises(BadInput, match="one kind of cats"):
+        plan_of("Which cats is clip worst at?")

@@ -14,7 +14,8 @@ from snellen.experiments.examiners.quantified_headlines import quantified_headli
 from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
 from snellen.experiments.standings import ModelStanding
 from snellen.profiles import load_profile
-from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Quantifier, Sense
+from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Sense
+from snellen.reasoning.queries.quantifiers import Quantifier
 
 NAMES = ("a", "b", "c", "d")
 PROFILE = load_profile("embedded")

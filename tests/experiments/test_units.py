@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from snellen import microworld
 from snellen.experiments.decisions import judged as weighed
 from snellen.experiments.decisions import next_rounds, with_intervals
-from snellen.experiments.design import UNITS, Arm, Claim, Design, Measured, Protocol
+from snellen.experiments.design import Arm, Claim, Design, Measured, Protocol
 from snellen.experiments.findings import discussed, interval_name, sample_size
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.protocols.pair_scoring import EvaluatedPairs, scores_by_original
 from snellen.experiments.protocols.protocol import Evaluated, RoundPart, RoundPlace, observed
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
+from snellen.experiments.units import UNITS
 from snellen.memory.samples import Sample
 from snellen.memory.trials import Trial, TrialKey
 from snellen.tools.calls import ToolCall

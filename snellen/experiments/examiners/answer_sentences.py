@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
+from snellen.reasoning.language.inflection import listing, plural
 from snellen.reasoning.queries.echo import (
     ability_in_words,
     condition_in_words,
@@ -12,7 +13,10 @@ from snellen.reasoning.queries.echo import (
     loss_in_words,
     percent,
 )
-from snellen.reasoning.queries.model_query import Contrast, Mistake, ModelQuestion, Recognise
+from snellen.reasoning.queries.model_query import Contrast, Mistake, ModelQuestion, Recognise, kinds_of
+
+_FEW: Final = 4
+"""Classes among which the worst or best is that are told."""
 
 if TYPE_CHECKING:
     from snellen.experiments.standings import ModelStanding
@@ -37,6 +41,8 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:
         return f"right in {bound.how} {percent(bound.share)} at {_ability(question)} {up_to}"
     if question.than is not None:
         return _contrasting(question, question.than)
+    if question.asks == "which classes":
+        return f"{_extreme(question)} {plural(found)}" if found else _extreme(question)
     if isinstance(question.ability, Mistake):
         under = f" under {_condition(question)}" if question.condition is not None else ""
         things, other = kind_in_words(question.ability.things), kind_in_words(question.ability.other)
@@ -92,6 +98,12 @@ def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
         return f"{about} is {_contrasting(question, question.than, turned=True)}"
     if isinstance(question.ability, Mistake) and says == "no":
         return f"{about} does not {held.replace('takes', 'take', 1)}"
+    if question.asks == "which classes":
+        names, number = standing.among
+        if says != "open":
+            return f"Of {number} kinds of {_things(question)}, {about} is {held}"
+        which = f": {listing([plural(one) for one in names], 'or')} may be it" if 0 < len(names) <= _FEW else ""
+        return f"Which of {number} kinds of {_things(question)} {about} is {held} is not decided{which}"
     loses = question.robust and question.threshold is not None
     if question.asks == "limit" and says == "open":
         return f"Up to which {_condition(question)} {about} is {held.partition(' up to ')[0]} is not decided"
@@ -102,6 +114,15 @@ def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
         "no": denied,
         "open": f"Whether {about} {verb}{held} is not decided",
     }[says]
+
+
+def _extreme(question: ModelQuestion) -> str:
+    under = f" under {_condition(question)}" if question.condition is not None else ""
+    return f"{'worst' if question.sense == 'fails' else 'best'} at recognizing{under}"
+
+
+def _things(question: ModelQuestion) -> str:
+    return kind_in_words(kinds_of(question.ability)[0])
 
 
 def _comparing(about: str, question: ModelQuestion) -> str:
@@ -126,7 +147,11 @@ def _adjective(question: ModelQuestion) -> tuple[str, str]:
 
 
 def _contrasting(question: ModelQuestion, than: Contrast, *, turned: bool = False) -> str:
-    """Name what is examined of two conditions."""
+    """Name what is examined of two abilities, or of two conditions."""
+    if than.ability is not None:
+        other = ability_in_words(than.ability, gerund=True)
+        under = f" under {_condition(question)}" if question.condition is not None else ""
+        return f"{'worse' if turned else 'better'} at {_ability(question)} than at {other}{under}"
     other = "" if than.condition is None else condition_in_words(than.condition)
     if question.robust:
         return f"{'less' if turned else 'more'} robust to {_condition(question)} than to {other}{_while(question)}"

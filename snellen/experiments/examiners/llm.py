@@ -293,6 +293,7 @@ def _seen(experiment: Experiment) -> dict[str, Any]:
             {
                 "model": one.model,
                 "pictures": design.plain_condition if one.plain else "as asked",
+                **({"task": one.task} if one.task else {}),
                 "n": one.n,
                 "accuracy": round(one.average, _FIGURES),
                 "by answer": {name: round(share, _FIGURES) for name, share in one.by_class.items()},

@@ -15,7 +15,8 @@ from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import question_in_words
 
 if TYPE_CHECKING:
-    from snellen.reasoning.queries.model_query import ModelQuestion, Quantifier
+    from snellen.reasoning.queries.model_query import ModelQuestion
+    from snellen.reasoning.queries.quantifiers import Quantifier
 
 
 def quantified_headline(question: ModelQuestion, quantifier: Quantifier, said: Mapping[str, str]) -> str:

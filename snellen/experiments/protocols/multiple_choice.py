@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.design import IDENTITY, UNKNOWN, Claim, Design
+from snellen.experiments.design import EXTREMES, IDENTITY, UNKNOWN, Claim, Design
 from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked, pool_said, recognition
 from snellen.experiments.protocols.protocol import RoundPart, closed_up, observed
 from snellen.experiments.report import Result
@@ -39,7 +39,7 @@ class MultipleChoice:
     def make(self, examination: Examination, design: Design, place: RoundPlace) -> list[Sample]:
         """Make and store one picture of each arm; see ``AskingProtocol``."""
         seeds = [f"{place.seed}/{place.experiment}/{which}/{place.round}" for which in range(len(design.arms))]
-        arms = [arm_drawn(design, arm, seed) for arm, seed in zip(design.arms, seeds, strict=True)]
+        arms = [arm_drawn(design.of_arm(which), arm, seeds[which]) for which, arm in enumerate(design.arms)]
         examination.prepare([(one.arm, seed) for one, seed in zip(arms, seeds, strict=True)])
         return [
             self._sample(examination, design, which, (arms[which], seeds[which]), place) for which in range(len(arms))
@@ -48,7 +48,7 @@ class MultipleChoice:
     def _sample(
         self, examination: Examination, design: Design, which: int, drawing: tuple[DrawnArm, str], place: RoundPlace
     ) -> Sample:
-        chosen, drawn = _shown(examination, design, design.arms[which], drawing)
+        chosen, drawn = _shown(examination, design.of_arm(which), design.arms[which], drawing)
         plain = examination.pictures.put(drawn.plain).id
         picture = plain if chosen.arm.transform == IDENTITY else examination.pictures.put(drawn.picture).id
         return Sample(
@@ -67,7 +67,7 @@ class MultipleChoice:
             for turn in range(_TRIED):
                 try:
                     chosen = f"{seed}/try/{number}" + f"/{turn}" * bool(turn)
-                    self._try(examination, arm_drawn(design, arm, chosen).arm, chosen)
+                    self._try(examination, arm_drawn(design.of_arm(number), arm, chosen).arm, chosen)
                 except ParameterOutOfRange as error:
                     refusals.append(error)
                 if not refusals:
@@ -140,12 +140,14 @@ class EvaluatedChoices:
         """
         choices: dict[tuple[str, bool], dict[Sample, str | None]] = {}
         questions = {sample: asked(design, sample) for sample in samples}
+        by_arm = [design.of_arm(number).choices for number in range(len(design.arms))]
+        choices_of = {sample: by_arm[sample.arm] for sample in samples}
         for name, fingerprint in fingerprints.items():
             for plain in design.conditions:
                 keys = {sample: key_of(put, sample, fingerprint, plain=plain) for sample, put in questions.items()}
                 known = trials.get(list(keys.values()))
                 choices[name, plain] = {
-                    sample: chosen(known[key], design.choices) for sample, key in keys.items() if key in known
+                    sample: chosen(known[key], choices_of[sample]) for sample, key in keys.items() if key in known
                 }
         recognized = {
             name: _recognized(design, samples, fingerprint, trials)
@@ -163,6 +165,10 @@ class EvaluatedChoices:
 
         A picture before it was transformed is a part of its unit, and so is what another model says of it.
         """
+        if claim.kind == "contrast":
+            return self._contrasted(claim.model)
+        if claim.kind in EXTREMES:
+            return self._by_class(claim.model)
         if claim.kind == "better":
             one, other = self._right(claim.model, plain=False), self._right(claim.other, plain=False)
             values = {sample: one[sample] - other[sample] for sample in one if sample in other}
@@ -191,6 +197,12 @@ class EvaluatedChoices:
             alpha: The error rate of the intervals.
         """
         results = []
+        if self.design.tasks:
+            return [
+                one.model_copy(update={"task": part.design.skill})
+                for part in self._by_task
+                for one in part.results(alpha=alpha)
+            ]
         for (name, plain), choices in self.choices.items():
             seen = self._observed(self._right(name, plain=plain), name)
             if not seen:
@@ -255,6 +267,42 @@ class EvaluatedChoices:
             said = pool_said(self.design, sample, choice)
             values[sample] = 1.0 if said == pool else -1.0 if said not in {"", own} else 0.0
         return values
+
+    def _by_class(self, model: str) -> Observations:
+        """Return whether a model is right about each picture, by the name under which its class is compared."""
+        right = self._right(model, plain=False)
+        labels = {part: sample.label for sample, part in self._parts(right, model).items()}
+        names = {label: name for name, members in self.design.compared.items() for label in members}
+        seen = self._observed(right, model).by_unit.items()
+        return Observations({(names[labels[part]], part): value for part, value in seen if labels[part] in names})
+
+    def _contrasted(self, model: str) -> Observations:
+        """Return whether a model is right about the first picture of a pair, less whether about the second."""
+        half = len(self.design.arms) // 2
+        right = {(sample.round, sample.arm): value for sample, value in self._right(model, plain=False).items()}
+        values = {
+            RoundPart(number, arm): value - right[number, arm + half]
+            for (number, arm), value in right.items()
+            if arm < half and (number, arm + half) in right
+        }
+        return observed(self.design, values, parts=half)
+
+    @property
+    def _by_task(self) -> list[EvaluatedChoices]:
+        """What was said in each of two tasks that are compared, of rounds that are complete."""
+        parts, half = [], len(self.design.arms) // 2
+        for number, design in enumerate(self.design.parts):
+            own = {
+                sample: replace(sample, arm=sample.arm - number * half)
+                for sample in self.samples
+                if sample.arm // half == number
+            }
+            choices = {
+                key: {own[sample]: choice for sample, choice in each.items() if sample in own}
+                for key, each in self.choices.items()
+            }
+            parts.append(EvaluatedChoices(design, list(own.values()), choices))
+        return parts
 
     def _observed(self, values: Mapping[Sample, float], *models: str) -> Observations:
         parts = {part: values[sample] for sample, part in self._parts(values, *models).items()}

@@ -1,6 +1,6 @@
 """The protocol of asking models: how a round of samples is made, what is asked about each, and how replies are read.
 
-Protocols also differ in what is drawn independently (`snellen.experiments.design.UNITS`). Everything else is the same:
+Protocols also differ in what is drawn independently (`snellen.experiments.units.UNITS`). Everything else is the same:
 trials, evidence, budgets, verdicts, resuming, reports.
 """
 

@@ -18,13 +18,14 @@ from snellen.reasoning.queries.model_query import (
     ModelQuestion,
     NameColours,
     NoticeSeveral,
-    Quantifier,
     Recognise,
     Split,
     TellApart,
+    TellMembers,
     TellPlaces,
 )
 from snellen.reasoning.queries.nominal_actions import changed
+from snellen.reasoning.queries.quantifiers import Quantifier
 
 _SPLITS: Final[dict[str, Split]] = {
     "defocus blur": "GB", "left rotation": "R", "right rotation": "R", "half turn": "R", "tilt": "R",
@@ -57,9 +58,14 @@ def tell_apart(first: Kind, rest: tuple[Kind, ...]) -> Aims:
     return aims(TellApart(kinds=(first, *rest)))
 
 
-def recognise_or_tell_apart(kinds: tuple[Kind, ...]) -> Aims:
-    """Ask whether the things of one kind, or several kinds, are told apart."""
-    return recognise(kinds) if len(kinds) == 1 else aims(TellApart(kinds=kinds))
+def tell_members(kinds: tuple[Kind, ...]) -> Aims:
+    """Ask whether things of one kind are told from one another, for each of several kinds; any things are by name."""
+    return aims(*(Recognise() if each == Kind() else TellMembers(things=each) for each in kinds))
+
+
+def told_apart(kinds: tuple[Kind, ...]) -> Aims:
+    """Ask whether things of one kind are told from one another, or several kinds are."""
+    return tell_members(kinds) if len(kinds) == 1 else aims(TellApart(kinds=kinds))
 
 
 def mistake(things: Kind, other: Kind) -> Aims:
@@ -230,7 +236,7 @@ def both(some: Aims | None, more: Aims | None) -> Aims | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        recognise, recognise_anything, tell_apart, recognise_or_tell_apart, mistake, identify, identify_every,
+        recognise, recognise_anything, tell_apart, tell_members, told_apart, mistake, identify, identify_every,
         tell_places, count_things, name_colours, colour, more_colours, colours_of, colours_between, several,
         truthfully, helpfully, judge_pairs, under, under_some, robust, still, turned, opened, how_much, both,
     )

@@ -21,6 +21,7 @@ from snellen.reasoning.queries.model_query import (
     NoticeSeveral,
     Recognise,
     TellApart,
+    TellMembers,
     TellPlaces,
     Threshold,
 )
@@ -136,7 +137,7 @@ def amount_in_words(change: Change) -> str:
             return f"by a factor of {amount}"
 
 
-def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911 - one line each
+def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one line each
     match ability:
         case Recognise(things=things):
             return f"recognize {kind_in_words(things)}"
@@ -144,6 +145,8 @@ def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911 - one line each
             return f"tell {kind_in_words(one)} from {kind_in_words(other)}"
         case TellApart(kinds=kinds):
             return f"tell apart {listing([kind_in_words(each) for each in kinds])}"
+        case TellMembers(things=things):
+            return f"tell {kind_in_words(things)} from one another"
         case Mistake(things=things, other=other):
             return f"mistake {kind_in_words(things)} for {kind_in_words(other)}"
         case IdentifyType(condition=condition, things=things):
@@ -198,6 +201,10 @@ def _sentence(question: ModelQuestion) -> str:
         return f"which kind of {condition} hurts {models_in_words(question)} {hurt}{_while(question)}"
     if question.comparison is not None:
         return _comparing(question)
+    if question.asks == "which classes" and isinstance(question.ability, Recognise):
+        be, how = "is" if len(question.models) == 1 else "are", "worst" if question.sense == "fails" else "best"
+        things = kind_in_words(question.ability.things)
+        return f"which {things} {be} {models_in_words(question)} {how} at recognizing{_under(question)}"
     subject = models_in_words(question)
     if question.asks == "limit" and question.condition is not None:
         good = question.model_copy(update={"condition": None, "asks": "whether"})
@@ -252,7 +259,8 @@ def _contrasting(question: ModelQuestion, than: Contrast) -> str:
         return f"{adjective} to {_lost_under(question)} than to {condition_in_words(than.condition)}"
     adjective = "worse" if fails else "better"
     if than.ability is not None:
-        return f"{adjective} at {_doing(question)} than at {ability_in_words(than.ability, gerund=True)}"
+        one, other = (ability_in_words(each, gerund=True) for each in (question.ability, than.ability))
+        return f"{adjective} at {one} than at {other}{_under(question)}"
     condition = "" if than.condition is None else condition_in_words(than.condition)
     return f"{adjective} at {_doing(question)} than in pictures with {condition}"
 

@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from snellen.reasoning.meanings.things import Name, Part
 from snellen.reasoning.queries.conditions import EVERY, SCALES, Change, Condition
+from snellen.reasoning.queries.quantifiers import Quantifier
 
 MAX_QUESTIONS: Final = 12
 ModelName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -56,6 +57,13 @@ class TellApart(Part):
             msg = "only different kinds are told apart"
             raise ValueError(msg)
         return self
+
+
+class TellMembers(Part):
+    """Tell the things of one kind from one another: "tell birds apart", a goose from a swan."""
+
+    kind: Literal["tell members"] = "tell members"
+    things: Kind = Kind()
 
 
 class Mistake(Part):
@@ -130,6 +138,7 @@ class JudgePairs(Part):
 Ability: TypeAlias = Annotated[
     Recognise
     | TellApart
+    | TellMembers
     | Mistake
     | IdentifyType
     | TellPlaces
@@ -153,44 +162,6 @@ def kinds_of(ability: Ability) -> tuple[Kind, ...]:
             return ()
         case _:
             return (ability.things,)
-
-
-class Quantifier(Part):
-    """The number of a question's models for which something has to hold: "any of them", "all of them", "at most two".
-
-    Attributes:
-        how: The bound: all, fewer than all, more than half (`most`), half or more, or a number; `how many` asks for it.
-        count: The number, where there is one: 1 for "any", 0 for "none" with `at most`.
-    """
-
-    how: Literal["all", "not all", "most", "at least half", "at least", "at most", "exactly", "how many"]
-    count: int = Field(0, ge=0, le=12)
-
-    @model_validator(mode="after")
-    def _counted(self) -> Quantifier:
-        fewest = {"at least": 1, "exactly": 1}.get(self.how, 0)
-        if self.count < fewest or (self.count and self.how not in {"at least", "at most", "exactly"}):
-            msg = f"there is no {self.how} {self.count} of models"
-            raise ValueError(msg)
-        return self
-
-    def holds(self, number: int, of: int) -> bool:
-        """Tell whether it is so where something holds for a number of models, of so many."""
-        match self.how:
-            case "all":
-                return number == of
-            case "not all":
-                return number < of
-            case "most":
-                return 2 * number > of
-            case "at least half":
-                return 2 * number >= of
-            case "at least":
-                return number >= self.count
-            case "at most":
-                return number <= self.count
-            case _:
-                return number == self.count
 
 
 class Comparison(Part):
@@ -250,8 +221,8 @@ class ModelQuestion(Part):
         than: What the same model does is compared with.
         sense: What a yes means.
         quantifier: For how many of the models it has to hold; None where each is answered for itself.
-        asks: Whether something is so, to what degree, for which changes of the condition it is most so, or up to which
-            severity of the condition.
+        asks: Whether something is so, to what degree, for which changes of the condition it is most so, up to which
+            severity of the condition, or of which classes it is most so.
     """
 
     models: tuple[ModelName, ...] = Field((), max_length=12)
@@ -263,7 +234,7 @@ class ModelQuestion(Part):
     than: Contrast | None = None
     sense: Sense = "holds"
     quantifier: Quantifier | None = None
-    asks: Literal["whether", "how much", "which changes", "limit"] = "whether"
+    asks: Literal["whether", "how much", "which changes", "limit", "which classes"] = "whether"
 
     @model_validator(mode="after")
     def _possible(self) -> ModelQuestion:
@@ -280,12 +251,14 @@ class ModelQuestion(Part):
 
 def _problem(question: ModelQuestion) -> str:
     """Say why a question is none; empty where it is one."""
-    return (
-        _problem_of_condition(question)
-        or _problem_of_comparison(question)
-        or _problem_of_limit(question)
-        or _problem_of_quantifier(question)
+    problems = (
+        _problem_of_condition,
+        _problem_of_comparison,
+        _problem_of_limit,
+        _problem_of_classes,
+        _problem_of_quantifier,
     )
+    return next(filter(None, (each(question) for each in problems)), "")
 
 
 def _problem_of_condition(question: ModelQuestion) -> str:
@@ -333,7 +306,15 @@ def _problem_of_limit(question: ModelQuestion) -> str:
         return "a limit is that of a change with a severity"
     if question.robust or question.sense != "holds" or (bound is not None and bound.how != "at least"):
         return "up to a limit something holds"
-    return "" if isinstance(question.ability, Recognise | TellApart) else "this has no limit"
+    return "" if isinstance(question.ability, Recognise | TellApart | TellMembers) else "this has no limit"
+
+
+def _problem_of_classes(question: ModelQuestion) -> str:
+    if question.asks != "which classes":
+        return ""
+    if question.robust or question.sense == "open" or not isinstance(question.ability, Recognise):
+        return "which classes are recognized best or worst is asked"
+    return ""
 
 
 def _problem_of_quantifier(question: ModelQuestion) -> str:

@@ -7,12 +7,14 @@ from typing import Any, Final, cast
 from snellen.reasoning.queries.ability_actions import (
     Aims,
     opened,
+    recognise,
     recognise_anything,
     replaced,
     robust,
     still,
     turned,
     under,
+    under_some,
 )
 from snellen.reasoning.queries.conditions import EVERY, Condition
 from snellen.reasoning.queries.model_query import (
@@ -25,13 +27,13 @@ from snellen.reasoning.queries.model_query import (
     ModelQuestion,
     NameColours,
     NoticeSeveral,
-    Quantifier,
     Recognise,
     TellPlaces,
     Threshold,
 )
 from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed, excepting
 from snellen.reasoning.queries.number_actions import LOST, bound
+from snellen.reasoning.queries.quantifiers import Quantifier
 
 MUCH: Final = 0.1
 """The difference of those that are much better: as much as a model may lose that is robust."""
@@ -94,10 +96,12 @@ def by_margin(of: Aims | None, margin: float | None = None) -> Aims | None:
 
 
 def contrasted(how: str, of: Aims, than: Aims) -> Aims | None:
-    """Ask whether a model is better at one thing than at another."""
-    if len(of) != 1 or len(than) != 1 or than[0].condition is not None:
+    """Ask whether a model is better at one thing than at another, both under the condition that either is said with."""
+    conditions = {each.condition for each in (*of, *than)} - {None}
+    if len(of) != 1 or len(than) != 1 or len(conditions) > 1:
         return None
-    asked = replaced(of, lambda _: {"than": Contrast(ability=than[0].ability)})
+    condition = next(iter(conditions), None)
+    asked = replaced(of, lambda _: {"than": Contrast(ability=than[0].ability), "condition": condition})
     return asked if how == "better" else turned(asked)
 
 
@@ -150,6 +154,12 @@ def which_changes_by(how: str, conditions: tuple[Condition, ...]) -> Aims | None
 def which_changes_least(how: str, conditions: tuple[Condition, ...]) -> Aims | None:
     """Ask which changes a model copes with best or worst."""
     return which_changes("least" if how == "most" else "most", conditions)
+
+
+def which_classes(how: str, kind: Kind, conditions: tuple[Condition, ...] | None = None) -> Aims | None:
+    """Ask which classes of a kind a model recognizes worst, or best."""
+    asked, sense = under_some(recognise((kind,)), conditions), "fails" if how == "worst" else "holds"
+    return None if asked is None else replaced(asked, lambda _: {"asks": "which classes", "sense": sense})
 
 
 def limit(condition: Condition, of: Aims | None = None) -> Aims | None:
@@ -335,8 +345,8 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
-        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, limit, every, at_share, at_error,
-        lost, much_better, ask, ask_or_all, several_questions,
+        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, which_classes, limit, every,
+        at_share, at_error, lost, much_better, ask, ask_or_all, several_questions,
         asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip

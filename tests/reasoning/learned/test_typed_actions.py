@@ -24,7 +24,8 @@ from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.things import Part
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.echo import echo as query_echo
-from snellen.reasoning.queries.model_query import Kind, Mistake, ModelQuery, ModelQuestion, Quantifier
+from snellen.reasoning.queries.model_query import Kind, Mistake, ModelQuery, ModelQuestion
+from snellen.reasoning.queries.quantifiers import Quantifier
 from tests.reasoning.queries.random_queries import JUDGES, queries
 
 PROFILE = load_profile("embedded")

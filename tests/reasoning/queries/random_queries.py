@@ -21,12 +21,13 @@ from snellen.reasoning.queries.model_query import (
     ModelQuestion,
     NameColours,
     NoticeSeveral,
-    Quantifier,
     Recognise,
     TellApart,
+    TellMembers,
     TellPlaces,
     Threshold,
 )
+from snellen.reasoning.queries.quantifiers import Quantifier
 
 _NAMES = ("bird", "vehicle", "cat", "piece of clothing", "sea animal", "fire engine", "fruit", "fish")
 JUDGES = {"idefics3-judge", "llava-judge"}
@@ -82,6 +83,7 @@ conditions = st.one_of(
 plain_abilities = st.one_of(
     st.builds(Recognise, things=kinds),
     st.lists(plain_kinds, min_size=2, max_size=3, unique=True).map(lambda some: TellApart(kinds=tuple(some))),
+    st.builds(TellMembers, things=named_kinds),
     st.builds(TellPlaces, axis=st.sampled_from(("sides", "heights", "both")), things=kinds),
     st.builds(CountThings, things=kinds),
     st.builds(NameColours, colours=st.sampled_from(((), ("red",), ("red", "blue"))), things=kinds),
@@ -121,14 +123,16 @@ def _question(models: Sequence[str]) -> st.SearchStrategy[ModelQuestion]:
 
 def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[str]) -> dict[str, Any]:  # noqa: PLR0911 - a way each
     """Draw a comparison, a threshold, a contrast or a degree for a question."""
-    ways = ("plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit")
+    ways = ("plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit", "which classes")
     way = draw(st.sampled_from(ways))
     if isinstance(question.ability, Mistake):
         return {"asks": "how much"} if way == "how much" and question.sense == "holds" else {}
-    if way == "limit" and isinstance(question.ability, Recognise | TellApart):
+    if way == "limit" and isinstance(question.ability, Recognise | TellApart | TellMembers):
         condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))
         least = draw(st.sampled_from((None, Threshold(how="at least", share=0.9))))
         return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": least}
+    if way == "which classes" and isinstance(question.ability, Recognise) and question.sense != "open":
+        return {"robust": False, "asks": "which classes"}
     if way == "comparison":
         how = draw(st.sampled_from(("better", "as good", "best", "alike")))
         fewest = 2 if how in {"better", "as good"} else 0

@@ -10,16 +10,18 @@ from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import (
+    Ability,
     Comparison,
     CountThings,
     Kind,
     ModelQuery,
     ModelQuestion,
-    Quantifier,
     Recognise,
     TellApart,
+    TellMembers,
     Threshold,
 )
+from snellen.reasoning.queries.quantifiers import Quantifier
 from snellen.reasoning.queries.reader import UnderstoodQuery, UnreadQuery, read_query
 from tests.reasoning.queries.random_queries import queries
 
@@ -82,6 +84,38 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
 )  # fmt: skip
 def test_a_question_has_its_meaning(text: str, questions: list[ModelQuestion]) -> None:
     assert meaning(text) == tuple(questions)
+
+
+@pytest.mark.parametrize(
+    ("text", "ability"),
+    [
+        ("Can clip tell birds apart?", TellMembers(things=Kind(names=("bird",)))),
+        ("Can clip distinguish kinds of birds?", TellMembers(things=Kind(names=("bird",)))),
+        ("Can clip tell one vehicle from another?", TellMembers(things=Kind(names=("vehicle",)))),
+        ("Can clip tell birds and vehicles apart?", TellApart(kinds=(Kind(names=("bird",)), Kind(names=("vehicle",))))),
+        ("Can clip tell things apart?", Recognise()),
+        ("Does clip know birds?", Recognise(things=Kind(names=("bird",)))),
+    ],
+)
+def test_things_of_one_kind_are_told_from_one_another_and_those_of_several_kinds_by_their_kind(
+    text: str, ability: Ability
+) -> None:
+    assert [each.ability for each in meaning(text)] == [ability]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "sense"),
+    [
+        ("Which class is clip worst at?", (), "fails"),
+        ("Which of these animals does clip confuse most?", ("animal",), "fails"),
+        ("What does clip recognize worst?", (), "fails"),
+        ("Which vehicles are easiest for clip?", ("vehicle",), "holds"),
+    ],
+)
+def test_which_class_is_recognized_worst_is_asked_of_each_model(text: str, names: tuple[str, ...], sense: str) -> None:
+    (question,) = meaning(text)
+    assert (question.models, question.asks, question.sense) == (("clip",), "which classes", sense)
+    assert question.ability == Recognise(things=Kind(names=names))
 
 
 def test_what_a_yes_means_follows_from_the_wording() -> None:

@@ -55,7 +55,8 @@ function readEvidence(data) {
 /** Return what was said as the design calls it: where names are drawn for each picture, the place of the name. */
 function answerOf(sample, said) {
   const place = said === null ? -1 : sample.choices.indexOf(said);
-  return place < 0 ? said : sample.experiment.choices[place] ?? said;
+  const { choices, arms_of_task: each } = sample.experiment;
+  return place < 0 ? said : choices[Math.floor(sample.arm / each)][place] ?? said;
 }
 
 /** Return all texts of a sample in small letters, for the search. */

@@ -70,7 +70,8 @@ function confusionOf(experiment, trials) {
     said.add(answer);
   }
   const others = [...said].filter((one) => one !== NO_ANSWER).sort(byNumber);
-  const known = experiment.choices.length ? experiment.choices : others;
+  const choices = [...new Set(experiment.choices.flat())];
+  const known = choices.length ? choices : others;
   const columns = said.has(NO_ANSWER) ? [...known, NO_ANSWER] : known;
   return { rows: [...counts.keys()], columns, counts };
 }
