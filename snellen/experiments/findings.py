@@ -55,7 +55,7 @@ def scored(result: Result, design: Design) -> MainFigure:
     return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
-def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: PLR0911 - a kind each
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
     """Say what was measured of a claim, with its interval.
 
     Args:
@@ -68,18 +68,8 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
         mean, low, high = 0 - mean, 0 - high, 0 - low
     if finding.claim.measure:
         return _measured(finding.claim, mean, low, high)
-    if finding.claim.share:
-        kept = f"{100 * (1 - finding.claim.share):.4g} % of what it was"
-        points = f"{100 * abs(mean):.0f} points {'below' if mean >= 0 else 'above'} {kept}"
-        return f"accuracy beyond guessing is {points} ({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f}) in {design.task}"
     if finding.claim.kind == "drop":
-        verb = "fell" if mean >= 0 else "rose"
-        change = f"{100 * abs(mean):.0f} points ({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f})"
-        if design.against:
-            more = "more" if mean >= 0 else "less"
-            points = f"{100 * abs(mean):.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
-            return f"it loses {points} {more} {design.condition} than {design.against} in {design.skill}"
-        return f"accuracy {verb} {change} in {design.task}"
+        return _loss(finding.claim, design, mean, low, high)
     if finding.claim.kind in EXTREMES:
         likeliest = finding.likeliest or "none"
         name = plural(likeliest) if design.compared.get(likeliest) == [likeliest] else likeliest
@@ -95,6 +85,20 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
         return f"a difference of {points} between {design.task}"
     task = f"{design.skill} {design.plain_condition}" if finding.claim.kind == "plain" else design.task
     return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {task}"
+
+
+def _loss(claim: Claim, design: Design, mean: float, low: float, high: float) -> str:
+    """Say by how much accuracy fell, or how far it is from the share of it that may be lost."""
+    points, change = f"{100 * abs(mean):.0f} points", f"({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f})"
+    if claim.share:
+        kept = f"{100 * (1 - claim.share):.4g} % of what it was"
+        side = "below" if mean >= 0 else "above"
+        return f"accuracy beyond guessing is {points} {side} {kept} {change} in {design.task}"
+    if design.against:
+        change = f"({100 * low:+.0f} to {100 * high:+.0f})"
+        more = "more" if mean >= 0 else "less"
+        return f"it loses {points} {change} {more} {design.condition} than {design.against} in {design.skill}"
+    return f"accuracy {'fell' if mean >= 0 else 'rose'} {points} {change} in {design.task}"
 
 
 def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
