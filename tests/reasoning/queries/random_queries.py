@@ -45,7 +45,7 @@ named_kinds = st.one_of(
     ),
 )
 kinds = st.one_of(st.just(Kind()), named_kinds)
-STRENGTHS = ({}, {}, {"slight": True}, {"heavy": True})
+STRENGTHS: tuple[dict[str, bool], ...] = ({}, {}, {"slight": True}, {"heavy": True})
 _SLIGHTLY_TURNED = {"left rotation", "right rotation", "rotation"}
 """Types and a family whose slight form is called a slight tilt."""
 
