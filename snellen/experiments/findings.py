@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer
-from snellen.experiments.design import EXTREMES, Claim, Design, Unit
+from snellen.experiments.design import EXTREMES, PLACES, Claim, Design, Unit
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
 from snellen.reasoning.language.inflection import plural
 
@@ -54,7 +54,7 @@ def scored(result: Result, design: Design) -> MainFigure:
     return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
-def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: PLR0911 - a kind each
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: C901, PLR0911 - a kind each
     """Say what was measured of a claim, with its interval.
 
     Args:
@@ -82,6 +82,12 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
     points = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
     if finding.claim.kind == "steadier":
         return f"a difference of {points} in what is lost in {design.task}"
+    if finding.claim.kind == "favor":
+        said = f"{finding.claim.answer} name" if finding.claim.answer in PLACES else f"“{finding.claim.answer}”"
+        more = f"{100 * abs(mean):.0f} points {'more' if mean >= 0 else 'less'}"
+        return (
+            f"it chooses {said} {more} often ({100 * low:+.0f} to {100 * high:+.0f}) than it is right in {design.task}"
+        )
     if finding.claim.kind == "mistake":
         return f"a name of {finding.claim.answer} is chosen {points} more often than that of another wrong thing"
     if finding.claim.kind == "better":

@@ -62,7 +62,7 @@ PlainTalk: TypeAlias = (
 )
 """Talk that names nothing."""
 PICTURES: Final = TypedActions(Meaning | PlainTalk | Unanswerable, WORDS)
-UNTAUGHT: Final = frozenset({"kind Mistake", "kind TellMembers", "value limit", "value which classes"})
+UNTAUGHT: Final = frozenset({"kind Favour", "kind Mistake", "kind TellMembers", "value limit", "value which classes"})
 """What questions about models mean that the reader was not trained with: the grammar alone reads them."""
 QUERIES: Final = TypedActions(ModelQuery | Unanswerable, WORDS, UNTAUGHT)
 VOCABULARY: Final = tuple(sorted({*PICTURES.vocabulary(), *QUERIES.vocabulary()}))
