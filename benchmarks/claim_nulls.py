@@ -9,6 +9,7 @@ about all of them. A mean is at its claim's threshold, so that any verdict about
 - a model is as good at one task as at another, in which other classes are hard;
 - two models lose the same on average, one a little of everything, the other all of a few classes;
 - two models differ by exactly the margin within which they would be alike, or as good;
+- an answer is given the margin more often than it is right, of a few classes always;
 - one class is a little worse than all others, or hardly, and another one is named as the worst;
 - things are taken for one kind exactly the margin more often than for another, a few classes always;
 - at one severity, or at all, a model is right exactly as often as is asked for, and a search chooses what is examined;
@@ -46,6 +47,7 @@ from snellen.reasoning.queries.model_query import (
     Comparison,
     Contrast,
     CountThings,
+    Favour,
     Kind,
     Mistake,
     ModelQuestion,
@@ -208,6 +210,22 @@ def _equals(how: str) -> ClaimScenario:
     return ClaimScenario(f"two models differ by the margin: {how}", ExaminedQuestion(question, (design,)), draw, truth)
 
 
+def _favored() -> ClaimScenario:
+    question = ModelQuestion(models=(_ONE,), ability=Favour(answer="first"))
+    claims = [Claim(kind="favor", model=_ONE, answer=PLACES[0], threshold=MARGIN)]
+    always = round(0.25 * CLASSES) / CLASSES
+    often = 1 - (always - 2 * MARGIN)  # where it is right, so that the mean of both arms is the margin
+    design = _plain().model_copy(update={"claims": claims})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = _classes(rounds, dice)
+        right, wrong = dice.random(rounds) < often, classes[:, 1] < round(0.25 * CLASSES)
+        return dict.fromkeys(design.claims, np.stack([right - 1.0, wrong.astype(float)], axis=-1))
+
+    return ClaimScenario("an answer is favored by the margin", ExaminedQuestion(question, (design,)), draw,
+                         lambda *_: MARGIN)  # fmt: skip
+
+
 def _worst_class(number: int, gap: float) -> ClaimScenario:
     """Classes that are recognized alike, but for the first."""
     claims = [Claim(kind="worst", model=_ONE, threshold=0)]
@@ -323,6 +341,7 @@ SCENARIOS: Final = (
     _two_losses(),
     _equals("alike"),
     _equals("as good"),
+    _favored(),
     _worst_class(4, 0.01),
     _worst_class(15, 0.1),
     _worst_class(4, 0.6),

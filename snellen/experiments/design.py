@@ -27,7 +27,7 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake", "contrast", "worst", "best"]
+ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake", "contrast", "worst", "best", "favor"]
 """The mean of what a claim is about: see `Claim`."""
 EXTREMES: Final[frozenset[ClaimKind]] = frozenset({"worst", "best"})
 """Kinds of claims that one of several classes is recognized worst, or best, whichever it is."""
@@ -109,6 +109,8 @@ class Claim(ExperimentRecord):
 
     worst, best  that it is right about one class of `Design.compared` least, or most, often; which one is found
 
+    favor    whether it gives the answer `answer` to a picture, less whether that is right
+
     Two conditions are compared by a drop: that from the pictures of one (`Arm.against`) to those of the other is what
     the model loses more by the other, as both losses are from the same picture.
     """
@@ -121,7 +123,7 @@ class Claim(ExperimentRecord):
     other: Annotated[str, StringConstraints(max_length=64)] = ""
     """The model that it is compared with."""
     answer: Annotated[str, StringConstraints(max_length=64)] = ""
-    """The pool whose names are mistakes."""
+    """The pool whose names are mistakes; or the favored answer."""
     threshold: float = Field(ge=-1, le=1)
     share: float = Field(default=0, ge=0, lt=1)
     """The share of the accuracy beyond guessing that may be lost before a drop counts. With an accuracy of a before, b
@@ -134,8 +136,8 @@ class Claim(ExperimentRecord):
         if (self.kind in COMPARING) != bool(self.other) or self.other == self.model:
             msg = "a claim that a model is better or steadier names another one, and no other claim does"
             raise ValueError(msg)
-        if (self.kind == "mistake") != bool(self.answer):
-            msg = "a claim about mistakes names what things are taken for, and no other claim does"
+        if (self.kind in {"mistake", "favor"}) != bool(self.answer):
+            msg = "a claim about mistakes, or favored answers, names what is said, and no other claim does"
             raise ValueError(msg)
         if self.share and self.kind != "drop":
             msg = "only a drop is a share of what there was"
@@ -185,13 +187,8 @@ class Claim(ExperimentRecord):
         points = f"more than {100 * self.threshold:.0f} points"
         margin = f" by {points}" if self.threshold else ""
         match self.kind:
-            case "drop" if self.share:
-                share = f"{100 * self.share:.4g} % of its accuracy beyond guessing"
-                return f"{self.model} loses more than {share} in {design.task}{margin}"
-            case "drop" if design.against:
-                return f"{self.model} loses more {design.condition} than {design.against} in {design.skill}{margin}"
             case "drop":
-                return f"{self.model} loses {points} in {design.task}"
+                return self._loss_stated(design, points, margin)
             case "better":
                 return f"{self.model} is better than {self.other} at {design.task}{margin}"
             case "steadier":
@@ -201,10 +198,20 @@ class Claim(ExperimentRecord):
             case "contrast":
                 one, other = (f"{task.skill} {design.condition}".rstrip() for task in design.tasks)
                 return f"{self.model} is better at {one} than at {other}{margin}"
+            case "favor":
+                return f"{self.model} chooses “{self.answer}” {points} more often than it is right in {design.task}"
             case "worst" | "best":
                 return f"{self.model} is {self.kind} at one of {len(design.compared)} kinds in {design.task}"
         task = f"{design.skill} {design.plain_condition}" if self.kind == "plain" else design.task
         return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
+
+    def _loss_stated(self, design: Design, points: str, margin: str) -> str:
+        if self.share:
+            share = f"{100 * self.share:.4g} % of its accuracy beyond guessing"
+            return f"{self.model} loses more than {share} in {design.task}{margin}"
+        if design.against:
+            return f"{self.model} loses more {design.condition} than {design.against} in {design.skill}{margin}"
+        return f"{self.model} loses {points} in {design.task}"
 
 
 class Design(ExperimentRecord):

@@ -108,6 +108,9 @@ def _check_pairs(design: Design) -> None:
     if (design.paired and bool(design.against)) != any(arm.against.name != "Identity" for arm in design.arms):
         msg = "where pictures are compared `against` others, the experiment is paired, and says in words with which"
         raise BadInput(msg)
+    if any(claim.answer not in design.classes for claim in design.claims if claim.kind == "favor"):
+        msg = f"what is favored is one of the answers: {', '.join(design.classes)}"
+        raise BadInput(msg)
     if any(claim.answer not in design.pools for claim in design.claims if claim.kind == "mistake"):
         msg = f"what things are mistaken for is one of the `pools`: {', '.join(design.pools) or 'there are none'}"
         raise BadInput(msg)

@@ -23,6 +23,7 @@ from snellen.reasoning.queries.model_query import (
     AnswerFreely,
     Comparison,
     Contrast,
+    Favour,
     JudgePairs,
     Mistake,
     ModelQuery,
@@ -33,6 +34,10 @@ from snellen.reasoning.queries.model_query import (
 
 MOST_CLAIMS: Final = 24
 """Claims of an experiment."""
+
+
+_ALWAYS: Final = 0.9
+"""The share of a model's answers from which on it always gives one."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,7 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
 def _is_one_experiment(question: ModelQuestion) -> bool:
     """Tell whether both sides of a contrast are asked in one experiment: two abilities, by choices, and not a loss."""
     than = question.than.ability if question.than is not None else None
-    apart = (Mistake, AnswerFreely, JudgePairs)
+    apart = (Mistake, Favour, AnswerFreely, JudgePairs)
     return (
         than is not None
         and not question.robust
@@ -283,6 +288,12 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
     if question.asks == "which classes":
         extreme = "worst" if question.sense == "fails" else "best"
         return [Claim.model_validate({"kind": extreme, "model": name, "threshold": 0}) for name in question.models]
+    if isinstance(question.ability, Favour):
+        ends = {"first": design.classes[0], "last": design.classes[-1]}
+        said, often = ends.get(question.ability.answer, question.ability.answer), 1 / len(design.classes)
+        # Always is nearly always: nine times in ten, where it is right as often as any other answer.
+        bar = _ALWAYS - often if question.ability.always else MARGIN
+        return [Claim(kind="favor", model=name, answer=said, threshold=bar) for name in question.models]
     if isinstance(question.ability, Mistake):
         taken_for = list(design.pools)[1]
         return [Claim(kind="mistake", model=name, answer=taken_for, threshold=MARGIN) for name in question.models]

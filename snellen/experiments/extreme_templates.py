@@ -8,7 +8,7 @@ from snellen.errors import BadInput
 from snellen.experiments.class_groups import members_of
 from snellen.experiments.template_parts import FINE, largest_first
 from snellen.experiments.templates import drawn_classes, retrieved
-from snellen.reasoning.language.inflection import plural
+from snellen.reasoning.language.inflection import listing, plural
 
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import ClassGroup, Subjects
@@ -47,7 +47,8 @@ def experiment_comparing(things: Kind, subjects: Subjects) -> Design:
     skill = f"recognizing each of {len(classes)} {name}" if alone else f"recognizing {name} of {len(compared)} kinds"
     design = drawn_classes(2, skill, {name: classes}, min(FINE, len(classes)))
     least = min(_EACH * len(compared), _MOST)
-    made = design.model_copy(update={"compared": compared, "least": least})
+    purpose = design.purpose if alone else f"{design.purpose} Compared are {listing(list(compared))}."[:300]
+    made = design.model_copy(update={"compared": compared, "least": least, "purpose": purpose})
     return retrieved(made) if subjects.classes else made
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer
-from snellen.experiments.design import EXTREMES, Claim, Design
+from snellen.experiments.design import EXTREMES, PLACES, Claim, Design
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
 from snellen.experiments.units import Unit
 from snellen.reasoning.language.inflection import plural
@@ -55,7 +55,7 @@ def scored(result: Result, design: Design) -> MainFigure:
     return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
-def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: PLR0911 - a kind each
     """Say what was measured of a claim, with its interval.
 
     Args:
@@ -77,6 +77,12 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
     points = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
     if finding.claim.kind == "steadier":
         return f"a difference of {points} in what is lost in {design.task}"
+    if finding.claim.kind == "favor":
+        said = f"{finding.claim.answer} name" if finding.claim.answer in PLACES else f"“{finding.claim.answer}”"
+        more = f"{100 * abs(mean):.0f} points {'more' if mean >= 0 else 'less'}"
+        return (
+            f"it chooses {said} {more} often ({100 * low:+.0f} to {100 * high:+.0f}) than it is right in {design.task}"
+        )
     if finding.claim.kind == "mistake":
         return f"a name of {finding.claim.answer} is chosen {points} more often than that of another wrong thing"
     if finding.claim.kind == "better":

@@ -17,7 +17,7 @@ from snellen.experiments.design import EXTREMES, IDENTITY, ClaimKind, Design
 from snellen.experiments.report import Experiment, Finding
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words
-from snellen.reasoning.queries.model_query import IdentifyType, Mistake, ModelQuery, ModelQuestion, kinds_of
+from snellen.reasoning.queries.model_query import Favour, IdentifyType, Mistake, ModelQuery, ModelQuestion, kinds_of
 
 _NAMES: Final = re.compile(r"[\w-]+")
 _ABLE: Final[frozenset[ClaimKind]] = frozenset({"ability", "plain"})
@@ -89,6 +89,8 @@ def _kinds(question: ModelQuestion) -> frozenset[ClaimKind]:
     """Return the kinds of claims that answer a question."""
     if question.comparison is not None:
         return frozenset({"steadier"}) if question.robust else frozenset({"better"})
+    if isinstance(question.ability, Favour):
+        return frozenset({"favor"})
     if isinstance(question.ability, Mistake):
         return frozenset({"mistake"})
     if question.asks == "which classes":

@@ -17,7 +17,7 @@ from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import limit_figures, limit_in_words, limit_of
-from snellen.reasoning.queries.model_query import Contrast, IdentifyType, ModelQuestion
+from snellen.reasoning.queries.model_query import Contrast, Favour, IdentifyType, ModelQuestion
 
 
 @dataclass(frozen=True)
@@ -246,6 +246,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         standing = _comparison(name, question, outcomes, left=left)
     elif question.asks == "which classes":
         standing = _extreme(name, outcomes, left=left)
+    elif isinstance(question.ability, Favour):
+        standing = _favour(name, question.ability, outcomes, left=left)
     elif question.than is not None:
         standing = _contrast(name, question.than, outcomes, left=left)
     else:
@@ -328,6 +330,16 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
     decided: Verdict = verdicts[0] if verdicts else "open"
     says = decided if than.ability is not None else _TURNED[decided]
     return ModelStanding(name, says, pending=left and decided == "open", decisive=decided)
+
+
+def _favour(name: str, ability: Favour, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model gives an answer too often to one of the questions, or always: to each of them."""
+    verdicts = [verdict for one in outcomes for verdict in one.verdicts()]
+    once: Verdict = "no" if ability.always else "yes"
+    if once in verdicts:
+        return ModelStanding(name, once, pending=False, decisive=once)
+    says: Verdict = "open" if left or "open" in verdicts or not verdicts else _TURNED[once]
+    return ModelStanding(name, says, pending=left, decisive=says)
 
 
 def _extreme(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:

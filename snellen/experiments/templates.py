@@ -22,6 +22,7 @@ from snellen.reasoning.queries.echo import condition_in_words
 from snellen.reasoning.queries.model_query import (
     Ability,
     CountThings,
+    Favour,
     IdentifyType,
     Kind,
     Mistake,
@@ -52,7 +53,9 @@ def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
     Raises:
         BadInput: There is nothing to draw such pictures from.
     """
-    if subjects.classes and not isinstance(ability, Recognise | TellApart | TellMembers | Mistake | IdentifyType):
+    if subjects.classes and not isinstance(
+        ability, Recognise | TellApart | TellMembers | Mistake | Favour | IdentifyType
+    ):
         msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
         raise BadInput(msg)
     designs = list(_templates(ability, subjects))
@@ -139,7 +142,7 @@ def _few_arms(design: Design, times: int) -> list[Arm]:
     return [arm for answer in design.classes for arm in [each for each in design.arms if each.answer == answer][:most]]
 
 
-def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noqa: PLR0911 - one line each
+def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noqa: C901, PLR0911 - one line each
     match ability:
         case Recognise(things=things):
             return _recognise(things, subjects)
@@ -149,6 +152,8 @@ def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noq
             return _members(things, subjects)
         case Mistake():
             return iter([_mistaken(ability, subjects)])
+        case Favour(answer=answer):
+            return _chosen(answer, subjects)
         case IdentifyType():
             return _identify(ability, subjects)
         case TellPlaces(axis=axis, things=things):
@@ -229,6 +234,15 @@ def _arms_of(groups: Sequence[ClassGroup], names: Sequence[str]) -> list[Arm]:
         for name, each in zip(names, drawn, strict=True)
         for number in range(most)
     ]
+
+
+def _chosen(answer: str, subjects: Subjects) -> Iterator[Design]:
+    """Questions with an answer that may be given too often: names at places, or yes and no, each right as often."""
+    if answer in {"first", "last"}:
+        yield from _among_all(subjects.classes or subjects.all_classes)
+        return
+    yield next(several_or_one("", Kind(), subjects))
+    yield next(placed("sides", Kind(), subjects))
 
 
 def _among_all(classes: Sequence[str]) -> Iterator[Design]:

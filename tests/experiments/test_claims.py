@@ -463,3 +463,28 @@ def test_of_things_of_any_kind_groups_are_compared_that_share_no_class() -> None
     assert set(classes) == set(next(iter(design.pools.values())))
     with pytest.raises(BadInput, match="one kind of cats"):
         plan_of("Which cats is clip worst at?")
+
+
+@given(said=st.lists(st.tuples(*[st.sampled_from([*PLACES[:2], None])] * 2), min_size=1, max_size=20))
+def test_an_answer_is_favored_by_how_much_more_often_it_is_given_than_right(said: list[tuple[str | None, ...]]) -> None:
+    design = plan_of("Does clip prefer the first option?")[0].designs[0]
+    values = observed(design, design.claims[0], {("clip", False): [one for row in said for one in row]})
+    given_it = sum(one == PLACES[0] for row in said for one in row)
+    assert sum(values) == given_it - len(said)
+
+
+async def test_a_favored_answer_is_told_with_how_often_it_is_given() -> None:
+    told = await concluded("Does clip prefer the first option?", [{"favor": "yes"}])
+    assert told.answers[0].sentence.startswith("Yes, clip favors the first choice: it chooses the first name")
+    told = await concluded("Does clip prefer the first option?", [{"favor": "no"}] * 2)
+    assert told.answers[0].sentence.startswith("No, clip does not favor the first choice")
+
+
+async def test_who_always_says_yes_says_it_to_every_question() -> None:
+    query = "Does blip always say yes?"
+    for design in plan_of(query)[0].designs:
+        assert [(claim.answer, claim.threshold) for claim in checked(design, MODELS).claims] == [("yes", 0.4)]
+    assert (await concluded(query, [{"favor": "yes"}])).answers[0].answer == "undecided"
+    assert (await concluded(query, [{"favor": "yes"}] * 2)).answers[0].answer == "yes"
+    no = (await concluded(query, [{"favor": "no"}])).answers[0]
+    assert no.sentence.startswith("No, blip does not always choose the answer yes")

@@ -13,7 +13,7 @@ from snellen.reasoning.queries.echo import (
     loss_in_words,
     percent,
 )
-from snellen.reasoning.queries.model_query import Contrast, Mistake, ModelQuestion, Recognise, kinds_of
+from snellen.reasoning.queries.model_query import Contrast, Favour, Mistake, ModelQuestion, Recognise, kinds_of
 
 _FEW: Final = 4
 """Classes among which the worst or best is that are told."""
@@ -25,7 +25,7 @@ _LONGEST: Final = 390
 """Characters of a sentence, which may begin with "Yes, "."""
 
 
-def property_of(about: str, question: ModelQuestion, found: str = "") -> str:
+def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  # noqa: PLR0911 - a sort each
     """Name what is examined, so that it is clear without the query.
 
     Args:
@@ -43,6 +43,10 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:
         return _contrasting(question, question.than)
     if question.asks == "which classes":
         return f"{_extreme(question)} {plural(found)}" if found else _extreme(question)
+    if isinstance(question.ability, Favour):
+        verb, _, said = ability_in_words(question.ability).partition(" ")
+        under = f" under {_condition(question)}" if question.condition is not None else ""
+        return f"favors {said}{under}" if verb == "favor" else f"always chooses {said.removeprefix('choose ')}{under}"
     if isinstance(question.ability, Mistake):
         under = f" under {_condition(question)}" if question.condition is not None else ""
         things, other = kind_in_words(question.ability.things), kind_in_words(question.ability.other)
@@ -96,8 +100,10 @@ def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
         return {"yes": held, "no": f"It does not hold that {held}", "open": f"Whether {held} is not decided"}[says]
     if question.than is not None and says == "no":
         return f"{about} is {_contrasting(question, question.than, turned=True)}"
-    if isinstance(question.ability, Mistake) and says == "no":
-        return f"{about} does not {held.replace('takes', 'take', 1)}"
+    if isinstance(question.ability, Mistake | Favour) and says == "no":
+        for verb in ("take", "favor", "choose"):
+            held = held.replace(f"{verb}s", verb, 1)
+        return f"{about} does not {held}"
     if question.asks == "which classes":
         names, number = standing.among
         if says != "open":
@@ -107,7 +113,7 @@ def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
     loses = question.robust and question.threshold is not None
     if question.asks == "limit" and says == "open":
         return f"Up to which {_condition(question)} {about} is {held.partition(' up to ')[0]} is not decided"
-    verb = "" if loses or isinstance(question.ability, Mistake) else "is "
+    verb = "" if loses or isinstance(question.ability, Mistake | Favour) else "is "
     denied = f"{about} is not {held}" if verb else f"It does not hold that {about} {held}"
     return {
         "yes": f"{about} {verb}{held}",

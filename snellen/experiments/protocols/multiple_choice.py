@@ -177,6 +177,10 @@ class EvaluatedChoices:
         elif claim.kind == "steadier":
             one, other = self._lost(claim.model), self._lost(claim.other)
             values = {sample: other[sample] - one[sample] for sample in one if sample in other}
+        elif claim.kind == "favor":
+            right = {sample: self.design.arms[sample.arm].answer == claim.answer for sample in self.samples}
+            said = self.choices.get((claim.model, False), {})
+            values = {sample: float(choice == claim.answer) - right[sample] for sample, choice in said.items()}
         elif claim.kind == "mistake":
             values = self._mistaken(claim.model, claim.answer)
         else:

@@ -55,8 +55,8 @@ PlainTalk: TypeAlias = (
 PICTURES: Final = TypedActions(Meaning | PlainTalk | Unanswerable, WORDS)
 UNTAUGHT: Final = frozenset(
     {
-        "kind TellMembers", "value which classes", "value at least half", "field Change.heavy",
-        "field Condition.slight", "field Condition.heavy",
+        "kind Favour", "kind TellMembers", "value which classes", "value at least half",
+        "field Change.heavy", "field Condition.slight", "field Condition.heavy",
     }
 )  # fmt: skip
 """What questions about models mean that the reader was not trained with: the grammar alone reads them."""

@@ -11,6 +11,7 @@ from snellen.reasoning.queries.model_query import (
     AnswerFreely,
     Colour,
     CountThings,
+    Favour,
     IdentifyType,
     JudgePairs,
     Kind,
@@ -71,6 +72,11 @@ def told_apart(kinds: tuple[Kind, ...]) -> Aims:
 def mistake(things: Kind, other: Kind) -> Aims:
     """Ask whether things are taken for others."""
     return aims(Mistake(things=things, other=other))
+
+
+def favour(answer: str, how: str = "") -> Aims:
+    """Ask whether one answer is given more often than it is right, or always."""
+    return aims(Favour(answer=cast("Any", answer), always=how == "always"))
 
 
 def identify(conditions: tuple[Condition, ...], kinds: tuple[Kind, ...] | None = None) -> Aims:
@@ -236,7 +242,7 @@ def both(some: Aims | None, more: Aims | None) -> Aims | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        recognise, recognise_anything, tell_apart, tell_members, told_apart, mistake, identify, identify_every,
+        recognise, recognise_anything, tell_apart, tell_members, told_apart, mistake, favour, identify, identify_every,
         tell_places, count_things, name_colours, colour, more_colours, colours_of, colours_between, several,
         truthfully, helpfully, judge_pairs, under, under_some, robust, still, turned, opened, how_much, both,
     )

@@ -11,6 +11,7 @@ from snellen.reasoning.queries.model_query import (
     AnswerFreely,
     Contrast,
     CountThings,
+    Favour,
     IdentifyType,
     JudgePairs,
     Kind,
@@ -34,7 +35,8 @@ SPLIT_WORDS: Final = {
 _GERUNDS: Final = {
     "recognize": "recognizing", "tell": "telling", "identify": "identifying", "count": "counting", "name": "naming",
     "notice": "noticing", "be": "being", "judge": "judging", "order": "ordering", "score": "scoring",
-    "follow": "following", "mistake": "mistaking",
+    "follow": "following", "mistake": "mistaking", "favor": "favoring",
+    "always": "always",
 }  # fmt: skip
 _PLACES: Final = {"sides": "left from right", "heights": "above from below", "both": "where things are"}
 _BETTER: Final = {
@@ -149,6 +151,9 @@ def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one lin
             return f"tell {kind_in_words(things)} from one another"
         case Mistake(things=things, other=other):
             return f"mistake {kind_in_words(things)} for {kind_in_words(other)}"
+        case Favour(answer=answer, always=always):
+            said = f"the {answer} choice" if answer in {"first", "last"} else f"the answer {answer}"
+            return f"always choose {said}" if always else f"favor {said}"
         case IdentifyType(condition=condition, things=things):
             return f"identify {condition_in_words(condition)} in pictures{_of(things)}"
         case TellPlaces(axis=axis, things=things):
@@ -223,7 +228,7 @@ def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - o
     """Return what stands before and after the subject."""
     is_one, fails = len(question.models) == 1, question.sense == "fails"
     be, do = ("is", "does") if is_one else ("are", "do")
-    if isinstance(question.ability, Mistake):
+    if isinstance(question.ability, Mistake | Favour):
         often = "how often " if question.asks == "how much" else ""
         return often + do, f"{' rarely' if fails else ''} {ability_in_words(question.ability)}{_under(question)}"
     if question.threshold is not None:

@@ -81,6 +81,19 @@ class Mistake(Part):
         return self
 
 
+class Favour(Part):
+    """Give one answer more often than it is right: "prefer the first option", "always say yes"; which is no virtue.
+
+    Attributes:
+        answer: The answer, or the place at which it stands among the choices.
+        always: Whether it is given to nearly every picture.
+    """
+
+    kind: Literal["favour"] = "favour"
+    answer: Literal["yes", "no", "first", "last"]
+    always: bool = False
+
+
 class IdentifyType(Part):
     """Tell that a picture was changed: "identify left rotation", "notice blur in pictures of birds"."""
 
@@ -140,6 +153,7 @@ Ability: TypeAlias = Annotated[
     | TellApart
     | TellMembers
     | Mistake
+    | Favour
     | IdentifyType
     | TellPlaces
     | CountThings
@@ -158,7 +172,7 @@ def kinds_of(ability: Ability) -> tuple[Kind, ...]:
             return kinds
         case Mistake(things=things, other=other):
             return (things, other)
-        case AnswerFreely() | JudgePairs():
+        case AnswerFreely() | JudgePairs() | Favour():
             return ()
         case _:
             return (ability.things,)
@@ -277,8 +291,13 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
     stated = question.threshold is not None and question.asks != "limit"
     if question.asks != "whether" and (question.comparison or stated or question.than):
         return "a question for a degree compares nothing"
-    if isinstance(question.ability, Mistake) and (question.comparison or question.threshold or question.robust):
-        return "what is mistaken for what is asked of each model"
+    alone = question.comparison or question.threshold or question.robust
+    if isinstance(question.ability, Mistake | Favour) and alone:
+        return "what is mistaken for what, or said too often, is asked of each model"
+    if isinstance(question.ability, Favour) and (
+        question.than or (question.ability.always and question.sense == "fails")
+    ):
+        return "who does not always say something may say it often"
     positive = question.threshold or (question.comparison and question.comparison.of_equals)
     if question.sense == "fails" and positive:
         return "the opposite of a bound is another bound, of being as good to be worse"

@@ -13,6 +13,7 @@ from snellen.reasoning.queries.model_query import (
     Comparison,
     Contrast,
     CountThings,
+    Favour,
     IdentifyType,
     JudgePairs,
     Kind,
@@ -93,6 +94,7 @@ other_abilities = st.one_of(
     st.builds(IdentifyType, condition=conditions, things=kinds),
     st.builds(AnswerFreely, measure=st.sampled_from(("truth", "help"))),
     st.lists(plain_kinds, min_size=2, max_size=2, unique=True).map(lambda two: Mistake(things=two[0], other=two[1])),
+    st.builds(Favour, answer=st.sampled_from(("yes", "no", "first", "last"))),
     st.builds(
         JudgePairs,
         measure=st.sampled_from(("", "order", "symmetry", "heed")),
@@ -114,7 +116,7 @@ def _question(models: Sequence[str]) -> st.SearchStrategy[ModelQuestion]:
                 fields["models"] = ()  # a judge of pairs of which nothing else is said is asked to judge pairs
         else:
             fields["ability"] = draw(other_abilities)
-            if isinstance(fields["ability"], Mistake):
+            if isinstance(fields["ability"], Mistake | Favour):
                 fields["condition"] = draw(st.one_of(st.none(), conditions))
         return ModelQuestion.model_validate(fields)
 
@@ -125,7 +127,7 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
     """Draw a comparison, a threshold, a contrast or a degree for a question."""
     ways = ("plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit", "which classes")
     way = draw(st.sampled_from(ways))
-    if isinstance(question.ability, Mistake):
+    if isinstance(question.ability, Mistake | Favour):
         return {"asks": "how much"} if way == "how much" and question.sense == "holds" else {}
     if way == "limit" and isinstance(question.ability, Recognise | TellApart | TellMembers):
         condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))

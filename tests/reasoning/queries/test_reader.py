@@ -13,6 +13,7 @@ from snellen.reasoning.queries.model_query import (
     Ability,
     Comparison,
     CountThings,
+    Favour,
     Kind,
     ModelQuery,
     ModelQuestion,
@@ -116,6 +117,19 @@ def test_which_class_is_recognized_worst_is_asked_of_each_model(text: str, names
     (question,) = meaning(text)
     assert (question.models, question.asks, question.sense) == (("clip",), "which classes", sense)
     assert question.ability == Recognise(things=Kind(names=names))
+
+
+@pytest.mark.parametrize(
+    ("text", "ability"),
+    [
+        ("Does blip always say yes?", Favour(answer="yes", always=True)),
+        ("Does blip say no to everything?", Favour(answer="no", always=True)),
+        ("Does blip prefer the first option?", Favour(answer="first")),
+        ("Is blip biased towards the last choice?", Favour(answer="last")),
+    ],
+)
+def test_an_answer_that_is_given_whatever_is_shown_is_asked_for(text: str, ability: Ability) -> None:
+    assert [(each.ability, each.sense) for each in meaning(text)] == [(ability, "holds")]
 
 
 def test_what_a_yes_means_follows_from_the_wording() -> None:
