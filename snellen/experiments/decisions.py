@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from snellen.experiments.design import Design
     from snellen.experiments.protocols.protocol import Evaluated
     from snellen.experiments.report import Experiment, Finding, Report
+    from snellen.scoring import Observations
 
 _ENDLESS: Final = 600.0
 """Logarithms of evidence are kept below this: JSON knows no infinity."""
@@ -57,12 +58,18 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
             "n": len(seen),
             "unit": design.unit.name,
             "mean": seen.mean,
+            "shares": _shares(seen) if claim.kind == "mistake" and seen else None,
             "spread": float(np.std([*seen.values, claim.low, claim.high])),
             "logarithm": min(math.log(strength), _ENDLESS) if strength > 0 else -_ENDLESS,
             "leaning": "open" if not seen else "yes" if result.above > result.below else "no",
             "verdict": "open",
         }
     )
+
+
+def _shares(seen: Observations) -> tuple[float, float]:
+    """Return the shares of units with a mistake and with another one."""
+    return sum(value > 0 for value in seen.values) / len(seen), sum(value < 0 for value in seen.values) / len(seen)
 
 
 def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Finding:

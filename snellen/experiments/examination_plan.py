@@ -55,10 +55,12 @@ class ExaminedQuestion:
     Attributes:
         question: The question, of one condition; its models are those that are examined.
         designs: Its experiments, in the order in which they are run.
+        asked: The question of the query that this is a part of, or all of; None where no query asks it.
     """
 
     question: ModelQuestion
     designs: tuple[Design, ...]
+    asked: ModelQuestion | None = None
 
     def as_begun(self, experiments: Sequence[Experiment]) -> ExaminedQuestion:
         """Return the question with its experiments in the order in which they were begun.
@@ -108,7 +110,7 @@ def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> Exa
         for each, note in _narrowed(question):
             notes += [note] if note else []
             try:
-                parts += [] if each is None else [_examined(each, subjects, models)]
+                parts += [] if each is None else [_examined(each, subjects, models, asked=question)]
             except BadInput as error:
                 problems.append(str(error))
     if not parts:
@@ -146,6 +148,9 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
         question = question.model_copy(update={"asks": "whether", "sense": "open"})
     for each in conditions:
         yield _possible(question.model_copy(update={"condition": each}))
+    exception = condition.exception if question.robust and question.comparison is None else None
+    if exception is not None:  # "robust to everything except blur" leads to expect that it is not robust to blur
+        yield _possible(question.model_copy(update={"condition": exception, "sense": "open"}))
 
 
 def _sides(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]]:
@@ -207,7 +212,9 @@ def _spoils(name: str, question: ModelQuestion) -> bool:
     return False
 
 
-def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]) -> ExaminedQuestion:
+def _examined(
+    question: ModelQuestion, subjects: Subjects, models: Sequence[str], *, asked: ModelQuestion
+) -> ExaminedQuestion:
     designs, condition = experiments_about(question.ability, subjects), question.condition
     if question.asks == "limit" and condition is not None and condition.change is not None:
         plain = next(design for design in designs if not design.of_names)
@@ -220,10 +227,10 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
         designs = [compared(design, condition, question.than.condition) for design in designs]
     elif condition is not None:
         designs = [changed(design, condition, robust=question.robust) for design in designs]
-    chosen = _compared(question, models)
-    asked = question.model_copy(update={"models": tuple(chosen)})
-    made = [design.model_copy(update={"claims": _claims(design, asked)[:MOST_CLAIMS]}) for design in designs]
-    return ExaminedQuestion(asked, tuple(_in_order(made, question)))
+    chosen = tuple(_compared(question, models))
+    about = question.model_copy(update={"models": chosen})
+    made = [design.model_copy(update={"claims": _claims(design, about)[:MOST_CLAIMS]}) for design in designs]
+    return ExaminedQuestion(about, tuple(_in_order(made, question)), asked.model_copy(update={"models": chosen}))
 
 
 def _in_order(designs: Sequence[Design], question: ModelQuestion) -> list[Design]:
@@ -331,6 +338,8 @@ def _remarks(
             f"There are {len(parts)} questions in it and {MAX_EXPERIMENTS} experiments by default: {last} are examined "
             f"only where the budget has {len(parts)} experiments or more."
         )
+    if query.of_everything and len(parts) <= MAX_EXPERIMENTS < (steps := sum(len(part.designs) for part in parts)):
+        yield f"A yes to it may take {steps} experiments, and there are {MAX_EXPERIMENTS} unless the budget says more."
     for part in parts:
         question, ability = part.question, part.question.ability
         if len(part.question.models) < len(question.models or models) and question.comparison:
@@ -339,8 +348,8 @@ def _remarks(
             yield f"As good means worse by less than {100 * MARGIN:.0f} points, unless a question states how much."
         if question.asks == "limit" and question.condition is not None and question.condition.change is not None:
             change = question.condition.change.type
-            levels = ", ".join(f"{amount:g}" for amount in SCALES[change])
-            yield f"Severities of {change} are tried by bisection: {levels}; between two of them nothing was examined."
+            levels = listing([f"{amount:g}" for amount in SCALES[change]])
+            yield f"Severities of {change} are chosen by bisection from {levels}; between two of them nothing is tried."
         if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
             left = listing(ability.condition.types[MOST_TYPES:])
             yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."

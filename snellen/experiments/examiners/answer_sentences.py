@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
-from snellen.reasoning.queries.echo import ability_in_words, condition_in_words, kind_in_words, percent
+from snellen.reasoning.queries.conditions import EVERY, Condition
+from snellen.reasoning.queries.echo import (
+    ability_in_words,
+    condition_in_words,
+    kind_in_words,
+    percent,
+    severity_in_words,
+)
 from snellen.reasoning.queries.model_query import Contrast, Mistake, ModelQuestion, Recognise
 
 if TYPE_CHECKING:
@@ -46,19 +53,20 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:
     )
 
 
-def sentence_of(standing: ModelStanding, question: ModelQuestion, reason: str) -> str:
+def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
     """Say whether it holds, and what decided.
 
     Args:
-        standing: Of the model, or of the two that are compared.
+        standing: Of the model, or of the two that are compared, with the figures that decided.
         question: The question.
-        reason: What decided, with its figures; nothing where there is nothing.
     """
     if standing.moot:
         return _fitting(f"{standing.about}: cannot be said, because {standing.moot}.")
-    because = f": {reason}" if reason else ""
+    because = f": {standing.figures}" if standing.figures else ""
+    severities = [severity_in_words(one) for one in conditions_examined(question)]
+    because += "".join(f"; {one}" for one in severities if one) if because else ""
     form = f"; {standing.form}" if standing.form else ""
-    return _fitting(f"{_claimed(standing, question)}{because}{form}.")
+    return _fitting(f"{claimed(standing, question)}{because}{form}.")
 
 
 def _fitting(sentence: str) -> str:
@@ -69,10 +77,15 @@ def _fitting(sentence: str) -> str:
     return f"{clauses}." if clauses else f"{sentence[: _LONGEST - 1]}…"
 
 
-def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
+def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
+    """Say whether it holds, without a full stop."""
     about, says = standing.about, standing.says
     held, comparison = property_of(about, question, standing.found), question.comparison
     one, _, other = about.partition(" and ")
+    verb = "" if comparison is not None or _has_a_verb(question) else "is "
+    subject = "" if comparison is not None else f"{about} "
+    if says == "no" and _is_of_every(question) and (comparison is None or comparison.how != "best"):
+        return f"It does not hold that {subject}{verb}{held}"  # "not to every one" may be understood as to none
     if comparison is not None and comparison.how in {"better", "best"} and not comparison.margin:
         adjective, what = _adjective(question)
         return {
@@ -86,16 +99,32 @@ def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
         return f"{about} is {_contrasting(question, question.than, turned=True)}"
     if isinstance(question.ability, Mistake) and says == "no":
         return f"{about} does not {held.replace('takes', 'take', 1)}"
-    loses = question.robust and question.threshold is not None
     if question.asks == "limit" and says == "open":
-        return f"Up to which {_condition(question)} {about} is {held.partition(' up to ')[0]} is not decided"
-    verb = "" if loses or isinstance(question.ability, Mistake) else "is "
+        return _bounded(standing, question, held.partition(" up to ")[0])
     denied = f"{about} is not {held}" if verb else f"It does not hold that {about} {held}"
     return {
         "yes": f"{about} {verb}{held}",
         "no": denied,
         "open": f"Whether {about} {verb}{held} is not decided",
     }[says]
+
+
+def _has_a_verb(question: ModelQuestion) -> bool:
+    """Tell whether what is examined is named with its verb: "loses more than 5 points"."""
+    return isinstance(question.ability, Mistake) or (question.robust and question.threshold is not None)
+
+
+def _is_of_every(question: ModelQuestion) -> bool:
+    return question.condition is not None and question.condition.family == EVERY
+
+
+def _bounded(standing: ModelStanding, question: ModelQuestion, held: str) -> str:
+    """Say what is decided of a limit that was not found."""
+    unknown = f"up to which {_condition(question)} {standing.about} is {held} is not decided"
+    if not standing.bound or standing.bound.startswith("not "):
+        but = f", but {standing.bound}" if standing.bound else ""
+        return f"{unknown[0].upper()}{unknown[1:]}{but}"
+    return f"{standing.about} is {held} {standing.bound}; where it ends is not decided"
 
 
 def _comparing(about: str, question: ModelQuestion) -> str:
@@ -138,6 +167,12 @@ def _while(question: ModelQuestion) -> str:
 
 def _ability(question: ModelQuestion) -> str:
     return ability_in_words(question.ability, gerund=True)
+
+
+def conditions_examined(question: ModelQuestion) -> list[Condition]:
+    """Return the condition of a question and that of the other side of its contrast, as far as it has them."""
+    both = (question.condition, None if question.than is None else question.than.condition)
+    return [] if question.asks == "limit" else [one for one in both if one is not None]
 
 
 def what_is_examined(question: ModelQuestion) -> str:
