@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from snellen.experiments.decisions import decided, next_rounds, taken_up
+from snellen.experiments.decisions import decided, next_rounds, taken_up, with_reopened_told
 from snellen.experiments.pattern_sentences import with_patterns_told
 from snellen.experiments.rounds import weighed, with_patterns
 from snellen.runtime.context import Context, usage_with
@@ -63,7 +63,7 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     concluded = await investigator.conclude(report)
     told = with_patterns_told(concluded.conclusion, report.patterns)
     said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}
-    report = _discussed_anew(report, concluded.discussions).model_copy(update=said)
+    report = with_reopened_told(_discussed_anew(report, concluded.discussions)).model_copy(update=said)
     contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())
     report = report.model_copy(update={"notes": [*report.notes, *contrary]})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}

@@ -32,6 +32,7 @@ STEP: Final = 4
 SHARE_USED: Final = "its share of the pictures is used up"
 HOPELESS: Final = "stopped early: more pictures are unlikely to settle it"
 _DECIDED: Final = "all claims are decided"
+_REOPENED: Final = "all claims were decided then, and some are not since later ones share the error rate"
 _SETTLED: Final = "what matters is decided"
 _MAY_GO_ON: Final = frozenset(
     [SHARE_USED, HOPELESS, _DECIDED, _SETTLED, "the rest of its pictures would hardly decide more"]
@@ -230,6 +231,17 @@ def why_stopped(report: Report) -> str:
         undecided = any(one.verdict == "open" for one in examined)
         return _SETTLED if undecided else _DECIDED
     return spent(report) or (SHARE_USED if _left(report) < 1 else HOPELESS)
+
+
+def with_reopened_told(report: Report) -> Report:
+    """Return a concluded report that does not call claims decided which the error rate of later ones opened again."""
+    experiments = [
+        one.model_copy(update={"stopped": _REOPENED})
+        if one.stopped == _DECIDED and any(each.verdict == "open" and not each.trouble for each in one.findings)
+        else one
+        for one in report.experiments
+    ]
+    return report.model_copy(update={"experiments": experiments})
 
 
 def taken_up(report: Report, unsettled: Sequence[str]) -> Report:
