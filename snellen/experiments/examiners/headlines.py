@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.examiners.answer_sentences import claimed, property_of, what_is_examined
+from snellen.experiments.report import verdict_of
+from snellen.experiments.standings import ModelStanding
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import question_in_words
 
 if TYPE_CHECKING:
     from snellen.experiments.report import Answer
-    from snellen.experiments.standings import ModelStanding
-    from snellen.reasoning.queries.model_query import ModelQuestion
+    from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 _LONGEST: Final = 600
 _SUPERLATIVES: Final = {"holds": "best", "fails": "worst"}
@@ -55,6 +56,25 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
     asked = question if question.comparison is not None else question.model_copy(update={"models": ()})
     answer = together + listed if together else f"{listed[:1].upper()}{listed[1:]}"
     return f"{question_in_words(asked)} {answer}."[:_LONGEST]
+
+
+def headline_of_answers(query: ModelQuery, answers: Sequence[Answer], models: Sequence[str]) -> str:
+    """Answer a query in a sentence from what a chat model said of each model, which decided claims bear out.
+
+    Args:
+        query: Its meaning.
+        answers: What is said of each model.
+        models: Those that are examined.
+
+    Returns:
+        The sentence; nothing where there are several questions, models are compared, or no yes or no was given.
+    """
+    (question, *more), names = query.questions, [one.about for one in answers]
+    unfit = more or question.comparison is not None or any(one.answer is None for one in answers)
+    if not answers or unfit or len(set(names)) < len(names) or not set(names) <= set(models):
+        return ""
+    standings = [ModelStanding(one.about, verdict_of(one), pending=False, decisive=verdict_of(one)) for one in answers]
+    return headline_of(question.model_copy(update={"models": tuple(names)}), standings, answers)
 
 
 def _alone(question: ModelQuestion, standing: ModelStanding, answer: Answer) -> str:
