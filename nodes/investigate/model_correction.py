@@ -267,4 +267,10 @@ def _change(experiments: Sequence[Observations], alpha: float) -> AccuracyChange
     if not rows:
         return None
     span = confidence_interval(rows, alpha=alpha, low=-1.0)
-    return AccuracyChange(n=len(rows), mean=rows.mean, interval=(span.low, span.high), experiments=len(experiments))
+    return AccuracyChange(
+        n=len(rows),
+        mean=rows.mean,
+        interval=(span.low, span.high),
+        error_rate=alpha,
+        experiments=len(experiments),
+    )

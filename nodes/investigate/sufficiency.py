@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from snellen.experiments.decisions import decided, next_rounds, taken_up
+from snellen.experiments.decisions import decided, next_rounds, taken_up, with_reopened_told
 from snellen.experiments.pattern_sentences import with_patterns_told
 from snellen.experiments.rounds import weighed, with_patterns
 from snellen.runtime.context import Context, usage_with
@@ -18,7 +19,7 @@ from snellen.runtime.resources import context_of
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from snellen.experiments.report import Report
+    from snellen.experiments.report import Discussion, Report
     from snellen.graphs.states import InvestigateState, Json
     from snellen.runtime.settings import Given
 
@@ -62,10 +63,21 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     concluded = await investigator.conclude(report)
     told = with_patterns_told(concluded.conclusion, report.patterns)
     said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}
-    report = report.model_copy(update=said)
+    report = with_reopened_told(_discussed_anew(report, concluded.discussions)).model_copy(update=said)
     contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())
     report = report.model_copy(update={"notes": [*report.notes, *contrary]})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
+
+
+def _discussed_anew(report: Report, discussions: Sequence[Discussion]) -> Report:
+    """Return the report with what its experiments show in the figures of the answers, where somebody read them anew."""
+    if len(discussions) != len(report.experiments):
+        return report
+    experiments = [
+        experiment.model_copy(update={"recap": one.recap, "interpretation": one.interpretation})
+        for experiment, one in zip(report.experiments, discussions, strict=True)
+    ]
+    return report.model_copy(update={"experiments": experiments})
 
 
 def _weighed_together(report: Report, investigation: str, context: Context) -> Report:

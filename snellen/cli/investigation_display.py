@@ -17,7 +17,7 @@ from snellen.experiments.report import VERDICTS, Report, verdict_of
 from snellen.memory.home import home_to_read
 from snellen.reports import investigation_files, investigation_page, investigation_text
 from snellen.reports.runs import write_text
-from snellen.summaries.investigations import doing, figures, guarantee
+from snellen.summaries.investigations import doing, figures, guarantee, intervals
 from snellen.summaries.learning import Line
 from snellen.threads.events import Finished, InvestigationProgress, NodeFinished, Started
 from snellen.threads.investigate import INVESTIGATE, InvestigationEvent, InvestigationResult, found_in
@@ -202,4 +202,7 @@ class InvestigationDisplay(ThreadDisplay["InvestigateState"]):
             text = f"{stated}? {VERDICTS[finding.verdict]}: {figures(finding, experiment.design)}"
             self.line("    ", text, _COLOURS[finding.verdict])
         rejected = f"; {experiment.rejected} unsuitable ones left out" if experiment.rejected else ""
-        self.line("    ", f"{experiment.images} pictures{rejected}; {experiment.stopped}", "dim")
+        # Their level goes with the number of verdicts, so that of the answers may be another.
+        measured = [one for one in experiment.findings if one.n]
+        level = f"; intervals so far: {intervals(measured)}" if measured else ""
+        self.line("    ", f"{experiment.images} pictures{rejected}; {experiment.stopped}{level}", "dim")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from snellen.experiments.design import Design
     from snellen.experiments.protocols.protocol import Evaluated
     from snellen.experiments.report import Experiment, Finding, Report
+    from snellen.scoring import Observations
 
 _ENDLESS: Final = 600.0
 """Logarithms of evidence are kept below this: JSON knows no infinity."""
@@ -33,6 +34,7 @@ STEP: Final = 4
 SHARE_USED: Final = "its share of the pictures is used up"
 HOPELESS: Final = "stopped early: more pictures are unlikely to settle it"
 _DECIDED: Final = "all claims are decided"
+_REOPENED: Final = "all claims were decided then, and some are not since later ones share the error rate"
 _SETTLED: Final = "what matters is decided"
 _MAY_GO_ON: Final = frozenset(
     [SHARE_USED, HOPELESS, _DECIDED, _SETTLED, "the rest of its pictures would hardly decide more"]
@@ -61,12 +63,18 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
             "n": len(seen),
             "unit": design.unit.name,
             "mean": seen.mean,
+            "shares": _shares(seen) if claim.kind == "mistake" and seen else None,
             "spread": float(np.std([*seen.values, claim.low, claim.high])),
             "logarithm": min(math.log(strength / claim.one_of), _ENDLESS) if strength > 0 else -_ENDLESS,
             "leaning": "open" if not seen else "yes" if result.above > result.below else "no",
             "verdict": "open",
         }
     )
+
+
+def _shares(seen: Observations) -> tuple[float, float]:
+    """Return the shares of units with a mistake and with another one."""
+    return sum(value > 0 for value in seen.values) / len(seen), sum(value < 0 for value in seen.values) / len(seen)
 
 
 def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Finding:
@@ -234,6 +242,17 @@ def why_stopped(report: Report) -> str:
         undecided = any(one.verdict == "open" for one in examined)
         return _SETTLED if undecided else _DECIDED
     return spent(report) or (SHARE_USED if _left(report) < 1 else HOPELESS)
+
+
+def with_reopened_told(report: Report) -> Report:
+    """Return a concluded report that does not call claims decided which the error rate of later ones opened again."""
+    experiments = [
+        one.model_copy(update={"stopped": _REOPENED})
+        if one.stopped == _DECIDED and any(each.verdict == "open" and not each.trouble for each in one.findings)
+        else one
+        for one in report.experiments
+    ]
+    return report.model_copy(update={"experiments": experiments})
 
 
 def taken_up(report: Report, unsettled: Sequence[str]) -> Report:

@@ -35,8 +35,8 @@ def remarks(
             yield f"As good means worse by less than {100 * MARGIN:.0f} points, unless a question states how much."
         if question.asks == "limit" and question.condition is not None and question.condition.change is not None:
             change = question.condition.change.type
-            levels = ", ".join(f"{amount:g}" for amount in SCALES[change])
-            yield f"Severities of {change} are tried by bisection: {levels}; between two of them nothing was examined."
+            levels = listing([f"{amount:g}" for amount in SCALES[change]])
+            yield f"Severities of {change} are chosen by bisection from {levels}; between two of them nothing is tried."
         if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
             left = listing(ability.condition.types[MOST_TYPES:])
             yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."

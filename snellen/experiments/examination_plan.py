@@ -14,7 +14,7 @@ from snellen.experiments.contrast_templates import experiments_contrasting
 from snellen.experiments.design import MARGIN, Claim, Design, halfway
 from snellen.experiments.examination_notes import remarks
 from snellen.experiments.extreme_templates import experiment_comparing
-from snellen.experiments.report import Experiment
+from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
 from snellen.experiments.templates import changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condition, conditions_of
@@ -47,10 +47,12 @@ class ExaminedQuestion:
     Attributes:
         question: The question, of one condition; its models are those that are examined.
         designs: Its experiments, in the order in which they are run.
+        asked: The question of the query that this is a part of, or all of; None where no query asks it.
     """
 
     question: ModelQuestion
     designs: tuple[Design, ...]
+    asked: ModelQuestion | None = None
 
     def as_begun(self, experiments: Sequence[Experiment]) -> ExaminedQuestion:
         """Return the question with its experiments in the order in which they were begun.
@@ -100,12 +102,16 @@ def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> Exa
         for each, note in _narrowed(question):
             notes += [note] if note else []
             try:
-                parts += [] if each is None else [_examined(each, subjects, models)]
+                parts += [] if each is None else [_examined(each, subjects, models, asked=question)]
             except BadInput as error:
                 problems.append(str(error))
     if not parts:
         raise BadInput(" ".join(dict.fromkeys([*problems, *notes])) or "Nothing of it can be examined.")
     notes += [f"Not examined: {problem}" for problem in problems]
+    steps = sum(len(part.designs) for part in parts)
+    if query.of_everything and len(parts) <= MAX_EXPERIMENTS < steps:
+        most = f"there are {MAX_EXPERIMENTS} unless the budget says more"
+        notes.append(f"A yes to it may take {steps} experiments, and {most}.")
     notes += remarks(query, [part.question for part in parts], subjects, models)
     return ExaminationPlan(tuple(parts), tuple(dict.fromkeys(note[:300] for note in notes))[:10])
 
@@ -138,6 +144,10 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
         question = question.model_copy(update={"asks": "whether", "sense": "open"})
     for each in conditions:
         yield without_changed_answers(question.model_copy(update={"condition": each}))
+    exception = condition.exception if question.robust and question.comparison is None else None
+    if exception is not None:  # "robust to everything except blur" leads to expect that it is not robust to blur
+        other = {"condition": exception, "sense": "open", "quantifier": None}
+        yield without_changed_answers(question.model_copy(update=other))
 
 
 def _is_one_experiment(question: ModelQuestion) -> bool:
@@ -180,15 +190,17 @@ def _possible_contrast(
     yield question.model_copy(update={"condition": one.condition, "than": contrast}), f"{note} {further}".strip()
 
 
-def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]) -> ExaminedQuestion:
+def _examined(
+    question: ModelQuestion, subjects: Subjects, models: Sequence[str], *, asked: ModelQuestion
+) -> ExaminedQuestion:
     condition, than = question.condition, question.than.ability if question.than is not None else None
     if than is not None:
         designs = experiments_contrasting(question.ability, than, subjects, condition)
-        return _claimed(question, designs, models)
+        return _claimed(question, designs, models, asked)
     if question.asks == "which classes":
         design = experiment_comparing(kinds_of(question.ability)[0], subjects)
         designs = [design if condition is None else changed(design, condition, robust=False)]
-        return _claimed(question, designs, models)
+        return _claimed(question, designs, models, asked)
     designs = experiments_about(question.ability, subjects)
     if question.asks == "limit" and condition is not None and condition.change is not None:
         plain = next(design for design in designs if not design.of_names)
@@ -201,18 +213,20 @@ def _examined(question: ModelQuestion, subjects: Subjects, models: Sequence[str]
         designs = [compared(design, condition, question.than.condition) for design in designs]
     elif condition is not None:
         designs = [changed(design, condition, robust=question.robust) for design in designs]
-    return _claimed(question, designs, models)
+    return _claimed(question, designs, models, asked)
 
 
-def _claimed(question: ModelQuestion, designs: Sequence[Design], models: Sequence[str]) -> ExaminedQuestion:
+def _claimed(
+    question: ModelQuestion, designs: Sequence[Design], models: Sequence[str], asked: ModelQuestion
+) -> ExaminedQuestion:
     """Return a question with its experiments, which claim something of its models."""
-    chosen = _compared(question, models)
-    asked = question.model_copy(update={"models": tuple(chosen)})
+    chosen = tuple(_compared(question, models))
+    about = question.model_copy(update={"models": chosen})
     made = [
-        design.model_copy(update={"claims": _of_any(_claims(design, asked), question)[:MOST_CLAIMS]})
+        design.model_copy(update={"claims": _of_any(_claims(design, about), question)[:MOST_CLAIMS]})
         for design in designs
     ]
-    return ExaminedQuestion(asked, tuple(_in_order(made, question)))
+    return ExaminedQuestion(about, tuple(_in_order(made, question)), asked.model_copy(update={"models": chosen}))
 
 
 def _in_order(designs: Sequence[Design], question: ModelQuestion) -> list[Design]:

@@ -11,7 +11,8 @@ flip        under a change of the pictures one right answer turns into another o
 
 Each has an e-value (`snellen.scoring.evidence`) that holds whenever one looks, and a share of the error rate that the
 report keeps for patterns: the experiments that the budget allows have equal shares, in each of these the kinds of
-patterns have, and in each of these the hypotheses. The probability that any pattern is ever proved that is none is at
+patterns have, and in each of these the hypotheses, but that all classes of a pool share as much as the pool itself has.
+The probability that any pattern is ever proved that is none is at
 most that rate (Bonferroni's inequality for e-values), so any of those that are proved may be told and the others not.
 """
 
@@ -98,7 +99,7 @@ class PatternHypothesis:
         right: The answer that is right; of lost classes of a pool, the class or the pool.
         change: The change that flips answers.
         names: What `right` names.
-        weight: Its share of the error rate that is for patterns.
+        weight: Its share of the error rate that is for patterns, or how it compares with others of its kind.
     """
 
     kind: PatternKind
@@ -109,7 +110,7 @@ class PatternHypothesis:
     right: str = ""
     change: str = ""
     names: RightName = "answer"
-    weight: float = 0.0
+    weight: float = 1.0
 
     @property
     def low(self) -> float:
@@ -142,9 +143,10 @@ def hypotheses(design: Design) -> list[PatternHypothesis]:
     if design.protocol != "choice" or design.tasks:
         return []
     families = [family for make in (_preferences, _confusions, _lost, _flips) if (family := list(make(design)))]
+    totals = [len(families) * len(design.models) * sum(one.weight for one in family) for family in families]
     return [
-        replace(one, model=model, weight=1 / (len(families) * len(family) * len(design.models)))
-        for family in families
+        replace(one, model=model, weight=one.weight / total)
+        for family, total in zip(families, totals, strict=True)
         for one in family
         for model in design.models
     ]
@@ -168,10 +170,13 @@ def _lost(design: Design) -> Iterator[PatternHypothesis]:
     bar = 1 - 1 / len(answers)
     for plain in design.conditions:
         if design.of_places:
-            names = [name for pool in design.pools.values() if len(pool) > 1 for name in dict.fromkeys(pool)]
+            one = PatternHypothesis("lost class", "", plain, bar)
             pools = design.pools if len(design.pools) > 1 else ()
-            yield from (PatternHypothesis("lost class", "", plain, bar, right=pool, names="pool") for pool in pools)
-            yield from (PatternHypothesis("lost class", "", plain, bar, right=name, names="class") for name in names)
+            yield from (replace(one, right=pool, names="pool") for pool in pools)
+            # The classes of a pool together weigh as much as it does: those of a small one, of which each is shown
+            # often, are not told less surely for the many that stand beside them.
+            for names in (dict.fromkeys(pool) for pool in design.pools.values() if len(pool) > 1):
+                yield from (replace(one, right=name, names="class", weight=1 / len(names)) for name in names)
         elif len(answers) > 2 or design.unknown:  # noqa: PLR2004 - see `hypotheses`
             yield from (PatternHypothesis("lost class", "", plain, bar, right=right) for right in answers)
 

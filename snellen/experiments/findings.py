@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,71 +56,86 @@ def scored(result: Result, design: Design) -> MainFigure:
     return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
-def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: PLR0911 - a kind each
-    """Say what was measured of a claim, with its interval.
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
+    """Say what was measured of a claim, with its interval and threshold: "right in 87 % (79 to 95, threshold 75)".
 
     Args:
         finding: What was measured.
         design: Of its experiment.
         turned: Say of a comparison by how much the second model is better than the first.
     """
-    mean, (low, high) = finding.mean, finding.interval
-    if turned:
-        mean, low, high = 0 - mean, 0 - high, 0 - low
-    if finding.claim.measure:
-        return _measured(finding.claim, mean, low, high)
-    if finding.claim.kind == "drop":
-        return _loss(finding.claim, design, mean, low, high)
+    mean, (low, high), threshold = finding.mean, finding.interval, finding.claim.threshold
+    falls = finding.claim.kind == "drop" and not design.against  # a drop is told as what becomes of the accuracy
+    if turned or falls:
+        mean, low, high, threshold = 0 - mean, 0 - high, 0 - low, 0 - threshold
+    if finding.claim.measure == "order" and finding.claim.kind != "better":
+        return f"concordance {mean:.2f} ({low:.2f} to {high:.2f}, threshold {threshold:g})"
+    if finding.claim.kind in {"ability", "plain"}:
+        return _share(finding.claim, design, f"{100 * mean:.0f} %", _around(low, high, threshold))
     if finding.claim.kind in EXTREMES:
         likeliest = finding.likeliest or "none"
         name = plural(likeliest) if design.compared.get(likeliest) == [likeliest] else likeliest
         return f"of pictures of {name} it is right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
-    points = f"{100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
-    if finding.claim.kind == "steadier":
-        return f"a difference of {points} in what is lost in {design.task}"
-    if finding.claim.kind == "favor":
-        said = f"{finding.claim.answer} name" if finding.claim.answer in PLACES else f"“{finding.claim.answer}”"
-        more = f"{100 * abs(mean):.0f} points {'more' if mean >= 0 else 'less'}"
-        return (
-            f"it chooses {said} {more} often ({100 * low:+.0f} to {100 * high:+.0f}) than it is right in {design.task}"
-        )
-    if finding.claim.kind == "mistake":
-        return f"a name of {finding.claim.answer} is chosen {points} more often than that of another wrong thing"
-    if finding.claim.kind == "better":
-        return f"a difference of {points} in {design.task}"
-    if finding.claim.kind == "contrast":
-        return f"a difference of {points} between {design.task}"
-    task = f"{design.skill} {design.plain_condition}" if finding.claim.kind == "plain" else design.task
-    return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) in {task}"
+    around = _around(low, high, threshold, sign="+")
+    points = f"{100 * mean:+.0f} points ({around})"
+    match finding.claim.kind:
+        case "drop":
+            return _loss(finding.claim, design, mean, around)
+        case "mistake":
+            return f"{_how_often(finding)}a difference of {points}"
+        case "favor":
+            said = f"{finding.claim.answer} name" if finding.claim.answer in PLACES else f"“{finding.claim.answer}”"
+            more = f"{100 * abs(mean):.0f} points {'more' if mean >= 0 else 'less'}"
+            return f"it chooses {said} {more} often ({around}) than it is right in {design.task}"
+        case "contrast":
+            return f"a difference of {points} between {design.task}"
+    what = "" if finding.claim.measure else f" in {design.task}"
+    lost = " in what is lost" if finding.claim.kind == "steadier" else ""
+    return f"a difference of {points}{lost}{what}"
 
 
-def _loss(claim: Claim, design: Design, mean: float, low: float, high: float) -> str:
+def _loss(claim: Claim, design: Design, mean: float, around: str) -> str:
     """Say by how much accuracy fell, or how far it is from the share of it that may be lost."""
-    points, change = f"{100 * abs(mean):.0f} points", f"({0 - 100 * high:+.0f} to {0 - 100 * low:+.0f})"
+    points = f"{100 * abs(mean):.0f} points"
+    if design.against:
+        more = "more" if mean >= 0 else "less"
+        return f"it loses {points} ({around}) {more} {design.condition} than {design.against} in {design.skill}"
     if claim.share:
         kept = f"{100 * (1 - claim.share):.4g} % of what it was"
-        side = "below" if mean >= 0 else "above"
-        return f"accuracy beyond guessing is {points} {side} {kept} {change} in {design.task}"
-    if design.against:
-        change = f"({100 * low:+.0f} to {100 * high:+.0f})"
-        more = "more" if mean >= 0 else "less"
-        return f"it loses {points} {change} {more} {design.condition} than {design.against} in {design.skill}"
-    return f"accuracy {'fell' if mean >= 0 else 'rose'} {points} {change} in {design.task}"
+        side = "above" if mean > 0 else "below"
+        return f"accuracy beyond guessing is {points} {side} {kept} ({around}) in {design.task}"
+    return f"accuracy {'rose' if mean > 0 else 'fell'} {points} ({around}) in {design.task}"
 
 
-def _measured(claim: Claim, mean: float, low: float, high: float) -> str:
-    """Say what was measured of free answers or scores."""
-    if claim.kind == "better":
-        return f"a difference of {100 * mean:+.0f} points ({100 * low:+.0f} to {100 * high:+.0f})"
-    if claim.measure == "order":
-        return f"concordance {mean:.2f} ({low:.2f} to {high:.2f})"
-    called = {
-        "truth": "truth",
-        "help": "of what is asked for",
-        "symmetry": "alike both ways",
-        "heed": "following the criterion",
-    }
-    return f"{100 * mean:.0f} % {called[claim.measure]} ({100 * low:.0f} to {100 * high:.0f})"
+def _around(low: float, high: float, threshold: float, *, sign: str = "") -> str:
+    """Write an interval and a threshold in percent: "79 to 95, threshold 75"."""
+    bar = f"{100 * threshold:{sign}.3g}" if threshold else "0"
+    return f"{100 * low:{sign}.0f} to {100 * high:{sign}.0f}, threshold {bar}"
+
+
+def _share(claim: Claim, design: Design, share: str, around: str) -> str:
+    """Say how often something was so."""
+    if claim.measure:
+        called = {
+            "truth": "truth",
+            "help": "of what is asked for",
+            "symmetry": "alike both ways",
+            "heed": "following the criterion",
+        }
+        return f"{share} {called[claim.measure]} ({around})"
+    task = f"{design.skill} {design.plain_condition}" if claim.kind == "plain" else design.task
+    return f"right in {share} ({around}) in {task}"
+
+
+def _how_often(finding: Finding) -> str:
+    """Say how often a mistake was made, and how often another one; nothing of reports that did not count them."""
+    if finding.shares is None:
+        return ""
+    taken, otherwise = (f"{100 * share:.0f} %" for share in finding.shares)
+    return (
+        f"it chooses a name of {finding.claim.answer} in {taken} of {finding.n} pictures and that of another wrong "
+        f"thing in {otherwise}, "
+    )
 
 
 def sample_size(found: Finding | Result, design: Design) -> str:
@@ -132,8 +148,15 @@ def sample_size(found: Finding | Result, design: Design) -> str:
 
 def interval_name(found: Finding | Pattern | Result) -> str:
     """Name the interval of a figure: ``95 % confidence sequence``; of older reports, what they showed instead."""
-    level = "" if found.error_rate is None else f"{100 * (1 - found.error_rate):.4g} % "
+    level = "" if found.error_rate is None else f"{confidence(found.error_rate)} "
     return f"{level}{found.interval_kind}{', which ignores stopping' if found.interval_kind == 'bootstrap' else ''}"
+
+
+def confidence(error_rate: float) -> str:
+    """Write what is left by an error rate, with as many digits as it takes not to be 100 %: "94.29 %", "99.9985 %"."""
+    digits = 2 if error_rate <= 0 else max(2, 1 - math.floor(math.log10(100 * error_rate)))
+    level = f"{100 * (1 - error_rate):.{digits}f}".rstrip("0").rstrip(".")
+    return f"{level} %"
 
 
 def _told(finding: Finding, design: Design) -> str:

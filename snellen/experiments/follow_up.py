@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from snellen.experiments.design import IDENTITY, Claim, Design, Name
-from snellen.experiments.findings import discussed, figures
+from snellen.experiments.findings import confidence, discussed, figures
 from snellen.experiments.report import (
     Budget,
     Conclusion,
@@ -44,6 +44,8 @@ class AccuracyChange(BaseModel):
     mean: float
     interval: tuple[float, float]
     """A term of a confidence sequence at the report's error rate."""
+    error_rate: float | None = None
+    """Of the interval; reports of older versions do not say it."""
     experiments: int = 0
     """Those that it is over; 0 in reports of older versions, whose `n` counts the pictures of all of them."""
 
@@ -87,7 +89,8 @@ def points(change: AccuracyChange) -> str:
     low, high = change.interval
     each = f" of each of {change.experiments} experiments" if change.experiments > 1 else ""
     counted = f"n = {UNITS['choice'].counted(change.n)}{each}"
-    return f"{100 * change.mean:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, {counted})"
+    level = f"{confidence(change.error_rate)} confidence sequence, " if change.error_rate is not None else ""
+    return f"{100 * change.mean:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, {level}{counted})"
 
 
 def weaknesses(report: Report) -> dict[str, dict[int, list[str]]]:
@@ -215,7 +218,8 @@ class FollowUp:
             for finding in one.findings
             if finding.claim.kind == "better" and (finding.claim.of_gain or finding.verdict == "yes")
         ][:40]  # fmt: skip
-        return Conclusion(answers=answers, conclusion=" ".join(one.sentence for one in answers)[:2_000])
+        said = " ".join(one.sentence for one in answers)[:2_000]
+        return Conclusion(answers=answers, conclusion=said, discussions=list(map(discussed, report.experiments)))
 
 
 _GAINED: Final[Mapping[str, str]] = {"yes": "has learned", "no": "has become worse at", "open": "may not have learned"}

@@ -38,7 +38,6 @@ class ProtocolQuery:
         splits: What changes between pictures, for judges.
         notes: What cannot be examined, in sentences.
         polarity: Whether "yes" to it means that what is measured holds of models, or that it does not.
-        quantified: The question, where it is for how many models it holds.
     """
 
     protocol: Protocol
@@ -49,7 +48,6 @@ class ProtocolQuery:
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     polarity: Polarity = "unknown"
-    quantified: ModelQuestion | None = None
 
 
 def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> ProtocolQuery:
@@ -84,7 +82,6 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
     return ProtocolQuery(
         protocol, tuple(able), measures, tuple(_claims(first, able, measures)), compared,
         (splits or _USUAL) if protocol == "pairs" else (), tuple(notes), _polarity(first) if not others else "unknown",
-        first if first.quantifier is not None and len(query.questions) == 1 else None,
     )  # fmt: skip
 
 

@@ -74,6 +74,9 @@ class Finding(_Figure):
     """The likelier verdict."""
     verdict: Verdict = "open"
     """The verdict, where the evidence suffices at the error rate that all claims share."""
+    shares: tuple[float, float] | None = None
+    """Of a claim about mistakes: the shares of units with that mistake and with another one, whose difference is the
+    mean; None of other claims and in older reports."""
     trouble: str = ""
     """Why it cannot be examined, if so."""
     against: dict[str, float] = Field(default_factory=dict, max_length=400)
@@ -297,6 +300,8 @@ class Conclusion(ExperimentRecord):
     headline: Annotated[str, StringConstraints(max_length=1_000)] = ""
     """The answer to the query over all models; empty where one of the answers is it."""
     conclusion: Annotated[str, StringConstraints(max_length=2_000)]
+    discussions: list[Discussion] = Field(default_factory=list, max_length=20)
+    """The experiments read anew with the final figures, in their order; none where what was said of them stays."""
 
 
 class Report(ExperimentRecord):

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snellen.reasoning.queries.conditions import conditions_of
+from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.conditions import SCALES, conditions_of
 from snellen.reasoning.queries.echo import amount_in_words, condition_in_words
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ class SeverityLimit:
         failed: The lowest level at which it was not; None where there is none.
         wanted: The level that would say more; None where none would.
         most: The highest level.
+        tried: All levels at which it was asked, the mildest first.
     """
 
     held: tuple[int, Finding] | None
     failed: tuple[int, Finding] | None
     wanted: int | None
     most: int
+    tried: tuple[tuple[int, Finding], ...] = ()
 
     @property
     def is_blind(self) -> bool:
@@ -76,28 +79,55 @@ def limit_of(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment
         wanted = 0
     return SeverityLimit(
         held=(highest, seen[highest]) if holding else None, failed=(lowest, seen[lowest]) if failing else None,
-        wanted=wanted, most=len(part.designs) - 1,
+        wanted=wanted, most=len(part.designs) - 1, tried=tuple(seen.items()),
     )  # fmt: skip
 
 
 def limit_in_words(limit: SeverityLimit, change: str) -> str:
-    """Say up to which severity something holds, and from which on no longer; empty where that was not found."""
+    """Say up to which severity something holds, and at which no longer; empty where that was not found."""
     if not limit.is_found or limit.held is None:
         return ""
-    conditions, held = conditions_of(change), limit.held[0]
-    up_to = f"up to {condition_in_words(conditions[held - 1])}" if held else f"without {change}"
+    up_to = _up_to(limit.held[0], change)
     if limit.failed is None:
-        return f"{up_to}, the most that was examined"
-    beyond = conditions[limit.failed[0] - 1].change
-    return f"{up_to}, and no longer {amount_in_words(beyond)}" if beyond is not None else up_to
+        return f"{up_to}, the strongest that was tried"
+    return f"{up_to}, and no longer {_level(limit.failed[0], change)}"
+
+
+def bound_in_words(limit: SeverityLimit, change: str) -> str:
+    """Say what is decided of a limit that was not found: "at least up to blur by a factor of 8"; or nothing."""
+    if limit.held is not None:
+        at_least = "at least " if limit.held[0] else ""
+        return f"{at_least}{_up_to(limit.held[0], change)}"
+    return "" if limit.failed is None else f"not {_level(limit.failed[0], change)}"
 
 
 def limit_figures(limit: SeverityLimit, change: str) -> str:
-    """Say how often a model was right on either side: "88 % (79 to 95) by 15 degrees, 55 % (41 to 68) by 30"."""
-    return ", ".join(
-        f"{100 * one.mean:.0f} % ({100 * one.interval[0]:.0f} to {100 * one.interval[1]:.0f}) {_level(level, change)}"
-        for level, one in filter(None, (limit.held, limit.failed))
-    )
+    """Say how often a model was right at each severity that was tried, and which ones were not.
+
+    "88 % (79 to 95) by 15 degrees, 55 % (41 to 68) by 60; 5, 30 and 90 were not tried".
+    """
+    never = "it never failed, right in " if limit.is_found and limit.failed is None else ""
+    words: list[str] = []
+    for level, _ in limit.tried:
+        full = _level(level, change)
+        preposition = full.split()[0]
+        is_named = any(each.startswith(f"{preposition} ") for each in words)  # of what an amount is, is said once
+        words.append(f"{preposition} {SCALES[change][level - 1]:g}" if level and is_named else full)
+    told = never + ", ".join(f"{_right(one)} {word}" for (_, one), word in zip(limit.tried, words, strict=True))
+    levels = {level for level, _ in limit.tried}
+    left = [f"{amount:g}" for level, amount in enumerate(SCALES[change], 1) if level not in levels]
+    return f"{told}; {listing(left)} {'was' if len(left) == 1 else 'were'} not tried" if told and left else told
+
+
+def _right(one: Finding) -> str:
+    """Write how often a model was right, and that it is not decided, where it is not."""
+    low, high = one.interval
+    undecided = ", not decided" if one.verdict == "open" else ""
+    return f"{100 * one.mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}{undecided})"
+
+
+def _up_to(level: int, change: str) -> str:
+    return f"up to {condition_in_words(conditions_of(change)[level - 1])}" if level else f"without {change}"
 
 
 def _level(level: int, change: str) -> str:

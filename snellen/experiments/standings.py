@@ -16,7 +16,7 @@ from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
-from snellen.experiments.severity_search import limit_figures, limit_in_words, limit_of
+from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
 from snellen.reasoning.queries.model_query import Contrast, Favour, IdentifyType, ModelQuestion
 
 
@@ -36,8 +36,9 @@ class ModelStanding:
         level: The place of the experiment that a search for a limit wants next.
         found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8"; or the class
             that is recognized worst or best.
+        bound: What is decided of a limit that is not found: "at least up to blur by a factor of 8".
         among: The classes that may be it, and how many there are.
-        figures: How often it was right on either side of that.
+        figures: What was measured: what decides, or how often it was right at each severity that was tried.
     """
 
     about: str
@@ -50,6 +51,7 @@ class ModelStanding:
     again: int | None = None
     level: int | None = None
     found: str = ""
+    bound: str = ""
     among: tuple[tuple[str, ...], int] = ((), 0)
     figures: str = ""
 
@@ -369,6 +371,7 @@ def _limit(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment])
         decisive=says,
         level=limit.wanted,
         found=found,
+        bound="" if found else bound_in_words(limit, change),
         figures=limit_figures(limit, change),
     )
 

@@ -34,7 +34,8 @@ def intervals(shown: Sequence[Finding | Result]) -> str:
 def pattern_in_words(pattern: Pattern) -> str:
     """Tell a pattern of failure with the interval of its share, and where its pictures are from."""
     low, high = pattern.interval
-    share = f"a share of {pattern.mean:.2f} ({low:.2f} to {high:.2f}), of which more than {pattern.bar:.2g} is proved"
+    interval = f"{low:.2f} to {high:.2f}, {interval_name(pattern)}"
+    share = f"a share of {pattern.mean:.2f} ({interval}), of which more than {pattern.bar:.2g} is proved"
     return f"{pattern.sentence} Experiment {pattern.experiment}: {share}."
 
 
@@ -50,8 +51,16 @@ def guarantee(report: Report) -> str:
         shares = f"{shares}: {verdicts}; all patterns of failure together: {patterns}"
     return (
         f"On average at most {100 * report.alpha:g} % of such verdicts are wrong, whenever one stops "
-        f"({shares}); {spent} Intervals: {intervals(report.findings)}."
+        f"({shares}); {spent} Intervals: {_all_intervals(report)}."
     )
+
+
+def _all_intervals(report: Report) -> str:
+    """Name the intervals of all claims; where those that name either side have others, say which are which."""
+    either = intervals([one for one in report.findings if one.claim.names_either])
+    others = intervals([one for one in report.findings if not one.claim.names_either])
+    together = intervals(report.findings)
+    return f"{others}; of which is better, {either}" if ";" in together else together
 
 
 def doing(told: Json) -> str:

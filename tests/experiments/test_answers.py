@@ -59,8 +59,11 @@ async def test_whether_a_model_lies_is_answered_as_asked(query: str, wanted: str
     assert design is not None
     found = Finding(claim=design.claims[0], n=40, mean=0.4, interval=(0.3, 0.5), verdict="no")
     done = report.model_copy(update={"experiments": [Experiment(design=design, rounds=7, findings=[found])]})
-    (answer,) = (await examiner.conclude(done)).answers
+    concluded = await examiner.conclude(done)
+    (answer,) = concluded.answers
+    assert concluded.headline.endswith(f" telling the truth? {wanted.capitalize()}." if wanted == "yes" else "? No.")
     assert (answer.answer, answer.property, answer.holds) == (wanted, "tells the truth", False)
+    assert "(30 to 50, threshold 80)" in answer.sentence
     assert answer.sentence.startswith(f"{wanted.capitalize()}, it does not hold that blip tells the truth: ")
 
 

@@ -17,6 +17,7 @@ from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import pool_said
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.findings import figures
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Result, Verdict
 from snellen.experiments.severity_search import limit_of
@@ -167,6 +168,24 @@ def test_a_mistake_counts_for_one_kind_against_the_other() -> None:
         assert set(evaluated.observations(design.claims[0]).values) == {value}
 
 
+@given(st.lists(st.sampled_from(["planes", "other things", "birds"]), min_size=1, max_size=12))
+def test_a_mistake_is_told_by_how_often_it_is_made_beside_how_often_another_one_is(said: list[str]) -> None:
+    design, claim = mistaking(), mistaking().claims[0]
+    rounds = [Sample("i", 0, number, arm, "", "", "hen", "", 0) for number in range(len(said)) for arm in range(3)]
+    choices = {
+        one: next(place for place in PLACES[:3] if pool_said(design, one, place) == said[one.round]) for one in rounds
+    }
+    evaluated = EvaluatedChoices(design, rounds, {("clip", False): choices})
+    found = finding(design, evaluated, Finding.unobserved(claim))
+    shares = (said.count("planes") / len(said), said.count("other things") / len(said))
+    assert found.shares == pytest.approx(shares)
+    assert found.mean == pytest.approx(shares[0] - shares[1])
+    told = figures(found, design)
+    assert f"of planes in {100 * shares[0]:.0f} % of {3 * len(said)} pictures" in told
+    assert f"another wrong thing in {100 * shares[1]:.0f} %" in told
+    assert "threshold +10)" in told
+
+
 @pytest.mark.parametrize(
     ("design", "says"),
     [
@@ -192,7 +211,8 @@ async def test_a_mistake_is_told_in_its_direction() -> None:
     assert list(design.pools)[:2] == ["birds", "airplanes"]
     assert not set(design.pools["other things"]) & {*design.pools["birds"], "airplane"}
     yes = await concluded(query, [{"mistake": "yes"}])
-    assert yes.answers[0].sentence.startswith("Yes, clip takes birds for airplanes: a name of airplanes is chosen")
+    assert yes.answers[0].sentence.startswith("Yes, clip takes birds for airplanes: a difference of")
+    assert yes.headline == "Does clip mistake birds for airplanes? Yes."
     no = await concluded(query, [{"mistake": "no"}])
     assert no.answers[0].sentence.startswith("No, clip does not take birds for airplanes")
 
@@ -229,10 +249,14 @@ async def test_a_limit_is_told_by_the_severities_that_were_decided() -> None:
     assert between.holds is True
     halfway = (await concluded(query, [{"ability": "no"}])).answers[0]
     assert halfway.holds is None, "milder ones are not examined yet"
+    assert halfway.sentence.endswith("; 4, 8, 30 and 60 were not tried.")
     assert "is not decided" in halfway.sentence
     assert "by a factor of 15" in halfway.sentence, "what is decided is said"
     whole = await concluded(query, [{"ability": "yes"}, {"ability": "yes"}])
-    assert "up to defocus blur by a factor of 60, the most that was examined" in whole.answers[0].sentence
+    assert (
+        "up to defocus blur by a factor of 60, the strongest that was tried: it never failed"
+        in whole.answers[0].sentence
+    )
 
 
 @pytest.mark.parametrize(

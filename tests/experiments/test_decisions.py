@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snellen.experiments.decisions import decided, gain, next_rounds, taken_up
+from snellen.experiments.decisions import decided, gain, next_rounds, taken_up, with_reopened_told
 from snellen.experiments.design import Arm, Claim, Design
 from snellen.experiments.report import Budget, Experiment, Finding, Report
 from snellen.tools.calls import ToolCall
@@ -60,6 +60,18 @@ def test_a_close_claim_gets_pictures_only_as_far_as_a_decision_is_worth_them() -
 def test_who_fails_at_the_name_of_a_group_is_not_asked_until_that_is_proved() -> None:
     assert gain(experiment(0.5, of_names=True), 400, 0.05) < 0.01 * gain(experiment(0.5), 400, 0.05)
     assert gain(experiment(0.9, of_names=True), 400, 0.05) == pytest.approx(gain(experiment(0.9), 400, 0.05), rel=0.01)
+
+
+def test_a_report_does_not_call_claims_decided_that_later_ones_opened_again() -> None:
+    ended = experiment(0.95, 0.9, stopped="all claims are decided")
+    first, second = (one.model_copy(update={"verdict": "yes"}) for one in ended.findings)
+    both = ended.model_copy(update={"findings": [first, second]})
+    half = ended.model_copy(update={"findings": [first, second.model_copy(update={"verdict": "open"})]})
+    other = experiment(0.76, stopped="its share of the pictures is used up")
+    told = [one.stopped for one in with_reopened_told(report(both, half, other)).experiments]
+    assert told[0] == "all claims are decided"
+    assert told[1].startswith("all claims were decided then, and some are not")
+    assert told[2] == "its share of the pictures is used up"
 
 
 def test_a_claim_that_later_ones_open_again_gets_more_pictures() -> None:

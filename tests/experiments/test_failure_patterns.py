@@ -84,6 +84,17 @@ def test_hypotheses_share_the_error_rate_and_each_is_there_once(design: Design) 
     assert set(named.values()) == {1}
 
 
+def test_the_classes_of_a_pool_share_as_much_as_the_pool_itself_whatever_the_other_pool_has() -> None:
+    many = drawn({"birds": [f"bird {number}" for number in range(5)], "other things": [f"t {n}" for n in range(90)]})
+    lost = [one for one in hypotheses(many) if one.kind == "lost class" and one.model == many.models[0]]
+    of_pool = {one.right: one.weight for one in lost if one.names == "pool"}
+    assert len(set(of_pool.values())) == 1
+    for name, members in many.pools.items():
+        classes = [one.weight for one in lost if one.names == "class" and one.right in members]
+        assert sum(classes) == pytest.approx(of_pool[name])
+        assert len(set(classes)) == 1
+
+
 @given(
     table=st.lists(st.lists(st.integers(1, 9), min_size=4, max_size=4), min_size=4, max_size=4), seed=st.integers(0, 99)
 )

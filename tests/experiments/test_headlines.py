@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
@@ -15,6 +16,7 @@ from snellen.experiments.examiners.quantified_headlines import quantified_headli
 from snellen.experiments.report import Answer, Experiment, Finding, Report, Verdict
 from snellen.experiments.standings import ModelStanding
 from snellen.profiles import load_profile
+from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.model_query import Comparison, ModelQuestion, Sense
 from snellen.reasoning.queries.quantifiers import Quantifier
 
@@ -55,8 +57,45 @@ def test_it_says_for_whom_it_is_yes_for_whom_no_and_for_whom_neither() -> None:
     assert told == "Are the models bad at recognizing things? Yes for b; no for a."
 
 
-def test_one_answer_is_its_own_headline() -> None:
-    assert not answered({"a": "yes"})
+def test_one_model_has_a_headline_too() -> None:
+    assert answered({"a": "yes"}) == "Can a recognize things? Yes."
+    assert answered({"a": "no"}) == "Can a recognize things? No."
+    assert answered({"a": "open"}) == "Can a recognize things? Not decided."
+    assert answered({"a": "no"}, sense="fails") == "Is a bad at recognizing things? Yes."
+    assert answered({"c": "open"}, moot="it was not asked") == "Can c recognize things? Cannot be said."
+
+
+def test_what_is_no_question_of_yes_or_no_is_answered_by_what_was_found() -> None:
+    standing = replace(standing_of("a", "no"), figures="right in 40 % (30 to 50, threshold 75) in counting")
+    nothing_said = [Answer(about="a", sentence="s")]
+    much = ModelQuestion(models=("a",), asks="how much")
+    assert (
+        headline_of(much, [standing], nothing_said)
+        == "How good is a at recognizing things? Right in 40 % (30 to 50, threshold 75) in counting."
+    )
+    whether = ModelQuestion(models=("a",), sense="open")
+    assert headline_of(whether, [standing], nothing_said) == "a is not good at recognizing things."
+    both = [standing, standing_of("b", "open")]
+    two = ModelQuestion(models=("a", "b"), asks="how much")
+    assert headline_of(two, both, nothing_said * 2) == "Good at recognizing things: no for a; not decided for b."
+
+
+def test_a_limit_is_told_as_far_as_it_is_decided() -> None:
+    blur = Condition(change=Change(type="defocus blur"))
+    question = ModelQuestion(models=("a", "b", "c"), condition=blur, asks="limit")
+    standings = [
+        replace(standing_of("a", "yes"), found="up to defocus blur by a factor of 8, and no longer by a factor of 15"),
+        replace(standing_of("b", "open"), bound="at least up to defocus blur by a factor of 30"),
+        standing_of("c", "open"),
+    ]
+    answers = [Answer(about=one.about, sentence="s") for one in standings]
+    assert headline_of(question, standings, answers).partition("? ")[2] == (
+        "Up to defocus blur by a factor of 8, and no longer by a factor of 15, for a; not decided, but at least up to "
+        "defocus blur by a factor of 30, for b; not decided, for c."
+    )
+    alone = question.model_copy(update={"models": ("b",)})
+    told = headline_of(alone, standings[1:2], answers[1:2])
+    assert told.endswith("? Not decided, but at least up to defocus blur by a factor of 30.")
 
 
 def test_what_is_asked_of_several_pairs_holds_of_all_of_them_or_not() -> None:

@@ -161,6 +161,7 @@ async def test_a_conclusion_about_something_else_goes_back() -> None:
         assert "There is no experiment 2" in script.said(1)
         assert "with Gaussian noise, which was asked about" in script.said()
     assert found.answers[0].holds is None
+    assert found.headline == "Can clip identify Gaussian noise in pictures? Not decided."
 
 
 async def test_a_design_may_compare_conditions_and_state_a_bound() -> None:

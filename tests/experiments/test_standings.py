@@ -202,7 +202,7 @@ async def test_what_is_not_decided_is_told_by_the_experiment_with_the_most_pictu
         one.model_copy(update={"findings": [one.findings[0], finding]}) for one, finding in ((many, drop), (few, rash))
     ]
     concluded = await EXAMINER.conclude(report.model_copy(update={"experiments": told}))
-    assert "accuracy fell 6 points (-14 to +2)" in concluded.conclusion
+    assert "accuracy fell 6 points (-14 to +2, threshold -10)" in concluded.conclusion
 
 
 @pytest.mark.parametrize(("verdict", "mean", "interval"), [("yes", 0.3, (0.1, 0.5)), ("no", -0.3, (-0.5, -0.1))])
@@ -226,4 +226,4 @@ async def test_whoever_is_said_to_be_better_is_so_by_a_difference_above_zero(
     first, second = (claim.model, claim.other) if verdict == "yes" else (claim.other, claim.model)
     assert answer.sentence.startswith(f"{first} ")
     assert f"than {second}" in answer.sentence
-    assert "a difference of +30 points (+10 to +50)" in answer.sentence
+    assert "a difference of +30 points (+10 to +50, threshold 0)" in answer.sentence

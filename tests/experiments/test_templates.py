@@ -18,6 +18,7 @@ from snellen.experiments.templates import battery
 from snellen.experiments.understanding import AmbiguousQueryError, UnexaminableError, understood
 from snellen.profiles import load_profile
 from snellen.reasoning.queries import reader
+from snellen.reasoning.queries.conditions import Condition
 from snellen.tools.samples import SampleSelection, WorldSource, select
 from snellen.tools.transforms import apply
 
@@ -151,11 +152,16 @@ def test_only_one_thing_differs_between_paired_pictures() -> None:
         assert {claim.kind for claim in design.claims} == {"plain", "drop"}
 
 
-def test_what_is_excepted_is_in_no_experiment_and_the_rest_is() -> None:
-    parts = plan_of("Is clip robust to everything except blur?").parts
+def test_what_is_excepted_is_in_no_experiment_about_the_rest_and_in_one_of_its_own() -> None:
+    *parts, excepted = plan_of("Is clip robust to everything except blur?").parts
     transforms = {arm.transform.name for part in parts for design in part.designs for arm in design.arms}
     assert "DefocusBlurImage" not in transforms
     assert {"AddGaussianNoise", "RotateImage", "EditImageStyle", "EditImageWeather"} <= transforms
+    assert {arm.transform.name for design in excepted.designs for arm in design.arms} == {"DefocusBlurImage"}
+    many = plan_of("Is clip robust to everything except blur and noise?")
+    assert len(many.parts) == len(parts), "more exceptions would take the pictures of what is asked"
+    *_, whole = plan_of("Is clip robust to everything except geometric transformations?").parts
+    assert whole.question.condition == Condition(family="geometric transformations")
 
 
 def test_a_stated_severity_and_direction_are_those_of_the_pictures() -> None:
@@ -191,7 +197,7 @@ def test_claims_have_the_bounds_that_the_question_states(query: str, kind: str, 
         ("Can clip recognize penguins?", "taught penguin"),
         ("Can clip tell left from right under noise and rotation?", "half turn"),
         ("Is clip as good as blip at counting?", "worse by less than 10 points"),
-        ("How much noise can blip take?", "1.2, 1.4, 1.7, 2, 2.5"),
+        ("How much noise can blip take?", "1.2, 1.4, 1.7, 2 and 2.5"),
         ("Can clip recognize birds in dark and blurred pictures?", "Low brightness and defocus blur are examined each"),
     ],
 )

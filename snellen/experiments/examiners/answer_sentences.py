@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
 from snellen.reasoning.language.inflection import listing, plural
+from snellen.reasoning.queries.conditions import EVERY, Condition
 from snellen.reasoning.queries.echo import (
     ability_in_words,
     condition_in_words,
     kind_in_words,
     loss_in_words,
     percent,
+    severity_in_words,
 )
 from snellen.reasoning.queries.model_query import Contrast, Favour, Mistake, ModelQuestion, Recognise, kinds_of
 
@@ -62,19 +64,20 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
     )
 
 
-def sentence_of(standing: ModelStanding, question: ModelQuestion, reason: str) -> str:
+def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
     """Say whether it holds, and what decided.
 
     Args:
-        standing: Of the model, or of the two that are compared.
+        standing: Of the model, or of the two that are compared, with the figures that decided.
         question: The question.
-        reason: What decided, with its figures; nothing where there is nothing.
     """
     if standing.moot:
         return _fitting(f"{standing.about}: cannot be said, because {standing.moot}.")
-    because = f": {reason}" if reason else ""
+    because = f": {standing.figures}" if standing.figures else ""
+    severities = [severity_in_words(one) for one in conditions_examined(question)]
+    because += "".join(f"; {one}" for one in severities if one) if because else ""
     form = f"; {standing.form}" if standing.form else ""
-    return _fitting(f"{_claimed(standing, question)}{because}{form}.")
+    return _fitting(f"{claimed(standing, question)}{because}{form}.")
 
 
 def _fitting(sentence: str) -> str:
@@ -85,10 +88,15 @@ def _fitting(sentence: str) -> str:
     return f"{clauses}." if clauses else f"{sentence[: _LONGEST - 1]}…"
 
 
-def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
+def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
+    """Say whether it holds, without a full stop."""
     about, says = standing.about, standing.says
     held, comparison = property_of(about, question, standing.found), question.comparison
     one, _, other = about.partition(" and ")
+    verb = "" if comparison is not None or _has_a_verb(question) else "is "
+    subject = "" if comparison is not None else f"{about} "
+    if says == "no" and _is_of_every(question) and (comparison is None or comparison.how != "best"):
+        return f"It does not hold that {subject}{verb}{held}"  # "not to every one" may be understood as to none
     if comparison is not None and comparison.how in {"better", "best"} and not comparison.margin:
         adjective, what = _adjective(question)
         return {
@@ -105,21 +113,24 @@ def _claimed(standing: ModelStanding, question: ModelQuestion) -> str:
             held = held.replace(f"{verb}s", verb, 1)
         return f"{about} does not {held}"
     if question.asks == "which classes":
-        names, number = standing.among
-        if says != "open":
-            return f"Of {number} kinds of {_things(question)}, {about} is {held}"
-        which = f": {listing([plural(one) for one in names], 'or')} may be it" if 0 < len(names) <= _FEW else ""
-        return f"Which of {number} kinds of {_things(question)} {about} is {held} is not decided{which}"
-    loses = question.robust and question.threshold is not None
+        return _extreme_said(standing, question, held)
     if question.asks == "limit" and says == "open":
-        return f"Up to which {_condition(question)} {about} is {held.partition(' up to ')[0]} is not decided"
-    verb = "" if loses or isinstance(question.ability, Mistake | Favour) else "is "
+        return _bounded(standing, question, held.partition(" up to ")[0])
     denied = f"{about} is not {held}" if verb else f"It does not hold that {about} {held}"
     return {
         "yes": f"{about} {verb}{held}",
         "no": denied,
         "open": f"Whether {about} {verb}{held} is not decided",
     }[says]
+
+
+def _extreme_said(standing: ModelStanding, question: ModelQuestion, held: str) -> str:
+    """Say which class is recognized worst or best, or among which it is."""
+    names, number = standing.among
+    if standing.says != "open":
+        return f"Of {number} kinds of {_things(question)}, {standing.about} is {held}"
+    which = f": {listing([plural(one) for one in names], 'or')} may be it" if 0 < len(names) <= _FEW else ""
+    return f"Which of {number} kinds of {_things(question)} {standing.about} is {held} is not decided{which}"
 
 
 def _extreme(question: ModelQuestion) -> str:
@@ -129,6 +140,24 @@ def _extreme(question: ModelQuestion) -> str:
 
 def _things(question: ModelQuestion) -> str:
     return kind_in_words(kinds_of(question.ability)[0])
+
+
+def _has_a_verb(question: ModelQuestion) -> bool:
+    """Tell whether what is examined is named with its verb: "loses more than 5 points"."""
+    return isinstance(question.ability, Mistake | Favour) or (question.robust and question.threshold is not None)
+
+
+def _is_of_every(question: ModelQuestion) -> bool:
+    return question.condition is not None and question.condition.family == EVERY
+
+
+def _bounded(standing: ModelStanding, question: ModelQuestion, held: str) -> str:
+    """Say what is decided of a limit that was not found."""
+    unknown = f"up to which {_condition(question)} {standing.about} is {held} is not decided"
+    if not standing.bound or standing.bound.startswith("not "):
+        but = f", but {standing.bound}" if standing.bound else ""
+        return f"{unknown[0].upper()}{unknown[1:]}{but}"
+    return f"{standing.about} is {held} {standing.bound}; where it ends is not decided"
 
 
 def _comparing(about: str, question: ModelQuestion) -> str:
@@ -175,6 +204,12 @@ def _while(question: ModelQuestion) -> str:
 
 def _ability(question: ModelQuestion) -> str:
     return ability_in_words(question.ability, gerund=True)
+
+
+def conditions_examined(question: ModelQuestion) -> list[Condition]:
+    """Return the condition of a question and that of the other side of its contrast, as far as it has them."""
+    both = (question.condition, None if question.than is None else question.than.condition)
+    return [] if question.asks == "limit" else [one for one in both if one is not None]
 
 
 def what_is_examined(question: ModelQuestion) -> str:

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Design
 from snellen.experiments.examination_plan import ExaminationPlan, ExaminedQuestion, planned
-from snellen.experiments.examiners.answer_sentences import property_of, sentence_of
+from snellen.experiments.examiners.answer_sentences import claimed, property_of, sentence_of
 from snellen.experiments.examiners.headlines import headline_of
+from snellen.experiments.examiners.overall_answers import (
+    PartStandings,
+    answerable,
+    is_of_parts,
+    overall_headline,
+    overall_standings,
+)
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.report import (
     Answer,
@@ -34,6 +42,7 @@ from snellen.reasoning.reasoner import ReasonerUsage
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
+    from snellen.reasoning.queries.model_query import ModelQuestion
 
 _MEANS: Final[dict[str, Polarity]] = {"holds": "same", "fails": "opposite", "open": "unknown"}
 _MOST_ANSWERS: Final = 40
@@ -98,11 +107,11 @@ class CaseExaminer:
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all answers are there, or no further experiment would help."""
         more = self.next_design(report) is not None
-        left = [] if more else [one for one in self.standings(report) if one.says == "open"]
+        left = [] if more else [(one, asked) for one, asked in self._placed(report) if one.says == "open"]
         return Sufficiency(
             sufficient=not more,
-            questions=list(dict.fromkeys(map(_question, left)))[:10],
-            unsettled=list(dict.fromkeys(name for one in left if not one.moot for name in one.claimed)),
+            questions=list(dict.fromkeys(_question(one, asked) for one, asked in left))[:10],
+            unsettled=list(dict.fromkeys(name for one, _ in left if not one.moot for name in one.claimed)),
         )
 
     async def discuss(self, report: Report, experiment: Experiment) -> Discussion:  # noqa: ARG002 - the one says it all
@@ -115,39 +124,80 @@ class CaseExaminer:
             parts = self._plan_of(report).parts
         except BadInput:
             shown = " ".join(discussed(one).interpretation for one in report.experiments)
-            return Conclusion(answers=[], conclusion=shown[:2_000])
-        answers, headlines = [], []
-        for part, experiments in zip(parts, experiments_of(parts, report.experiments), strict=True):
-            told = _answers(part, experiments)
-            answers += told
-            headlines.append(headline_of(part.question, standings(part, experiments), told))
-        answers, headline = answers[:_MOST_ANSWERS], " ".join(filter(None, headlines))[:1_000]
-        said = " ".join(filter(None, [headline, *(answer.sentence for answer in answers)]))[:2_000]
-        return Conclusion(answers=answers, headline=headline, conclusion=said)
+            return Conclusion(
+                answers=[], conclusion=shown[:2_000], discussions=list(map(discussed, report.experiments))
+            )
+        both = zip(parts, experiments_of(parts, report.experiments), strict=True)
+        measured = [(part.asked, PartStandings(part.question, _measured(part, each))) for part, each in both]
+        answers: list[Answer] = []
+        headlines: list[str] = []
+        for asked, group in groupby(measured, key=lambda pair: pair[0]):
+            told, said = _answered(asked, [part for _, part in group])
+            answers, headlines = answers + told, headlines + said
+        headline = " ".join(filter(None, headlines))[:1_000]
+        # One answer says by itself what its headline does.
+        sentences = [*([headline] if len(answers) > 1 else []), *(answer.sentence for answer in answers)]
+        conclusion = " ".join(filter(None, sentences))[:2_000]
+        return Conclusion(
+            answers=answers[:_MOST_ANSWERS],
+            headline=headline,
+            conclusion=conclusion,
+            discussions=list(map(discussed, report.experiments)),
+        )
 
     def standings(self, report: Report) -> list[ModelStanding]:
         """Return where every model, or every pair that is compared, stands in each question."""
+        return [one for one, _ in self._placed(report)]
+
+    def _placed(self, report: Report) -> list[tuple[ModelStanding, ModelQuestion]]:
+        """Return where every model, or every pair, stands in each question, with the question."""
         parts = self._plan_of(report).parts
         both = zip(parts, experiments_of(parts, report.experiments), strict=True)
-        return [one for part, experiments in both for one in standings(part, experiments)]
+        return [(one, part.question) for part, experiments in both for one in standings(part, experiments)]
 
     def _plan_of(self, report: Report) -> ExaminationPlan:
         plan = planned(reread(report, self._profile), self._subjects, report.models)
         return replace(plan, parts=tuple(part.as_begun(report.experiments) for part in plan.parts))
 
 
-def _answers(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[Answer]:
+def _measured(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelStanding]:
+    """Return where every model stands in a question, with the figures that decide."""
+    return [replace(one, figures=_reason(one, part, experiments)) for one in standings(part, experiments)]
+
+
+def _answered(asked: ModelQuestion | None, parts: Sequence[PartStandings]) -> tuple[list[Answer], list[str]]:
+    """Answer a question of a query: all of it first, where its parts answer it together, and then each part.
+
+    Args:
+        asked: The question.
+        parts: Its parts; often it is one alone.
+
+    Returns:
+        The answers, and sentences that answer it over all models.
+    """
+    answers = [_answers(part) for part in parts]
+    headlines = [headline_of(part.question, part.standings, each) for part, each in zip(parts, answers, strict=True)]
+    flat = [one for each in answers for one in each]
+    if asked is None or not is_of_parts(asked):
+        return flat, headlines
+    whole = PartStandings(answerable(asked, parts), overall_standings(asked, parts))
+    overall = [] if asked.asks == "which changes" else _answers(whole)
+    headline = overall_headline(whole, overall)
+    return [*overall, *flat], [headline] if len(whole.standings) == 1 else [headline, *headlines]
+
+
+def _answers(part: PartStandings) -> list[Answer]:
     question = part.question
     means = question.asks == "whether" and not (question.comparison and question.comparison.how == "best")
     return [
         answered(
             one.about,
-            sentence_of(one, question, _reason(one, part, experiments)),
+            sentence_of(one, question),
             property=property_of(one.about, question, one.found),
             verdict=one.says,
             polarity=_MEANS[question.sense] if means else "unknown",
         )
-        for one in standings(part, experiments)
+        for one in part.standings
     ]
 
 
@@ -173,6 +223,7 @@ def _reason(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
     return figures(finding, design, turned=turned)
 
 
-def _question(standing: ModelStanding) -> str:
-    question = f"What holds for {standing.about} is not decided" + (f": {standing.moot}" if standing.moot else "") + "."
+def _question(standing: ModelStanding, asked: ModelQuestion) -> str:
+    moot = f": {standing.moot}" if standing.moot else ""
+    question = f"{claimed(standing, asked)}{moot}."
     return question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"

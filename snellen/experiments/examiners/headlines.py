@@ -1,7 +1,6 @@
 """Headlines: a question answered in a sentence, over all the models that it is about.
 
-The answers for each model, or for each two that are compared, say what a headline rests on. Where there is only one of
-them, that is the headline.
+The answers for each model, or for each two that are compared, say what a headline rests on.
 """
 
 from __future__ import annotations
@@ -9,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.examiners.answer_sentences import what_is_examined
+from snellen.experiments.examiners.answer_sentences import claimed, property_of, what_is_examined
 from snellen.experiments.examiners.quantified_headlines import quantified_headline
+from snellen.experiments.report import verdict_of
+from snellen.experiments.standings import ModelStanding
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import question_in_words
 
 if TYPE_CHECKING:
     from snellen.experiments.report import Answer
-    from snellen.experiments.standings import ModelStanding
-    from snellen.reasoning.queries.model_query import ModelQuestion
+    from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 _LONGEST: Final = 600
 _SUPERLATIVES: Final = {"holds": "best", "fails": "worst"}
@@ -28,16 +28,18 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
 
     Args:
         question: The question, with its models.
-        standings: Where each model, or each two, stand.
+        standings: Where each model, or each two, stand, with the figures that decide.
         answers: What is said of each of them, in the same order.
 
     Returns:
-        The sentence; nothing where one answer says it, or a yes or no would say nothing.
+        The sentence; nothing where nobody was asked, or of several pairs a yes or no would say nothing.
     """
-    if len(answers) < 2 and question.quantifier is None:  # noqa: PLR2004 - one answers the question itself
-        return ""
-    if question.comparison is not None and question.comparison.how == "best":
-        return "" if question.comparison.margin else _ranking(question, standings)[:_LONGEST]
+    if question.comparison is not None and question.comparison.how == "best" and not question.comparison.margin:
+        return _ranking(question, standings)[:_LONGEST]
+    if len(answers) == 1 and question.quantifier is None:
+        return _alone(question, standings[0], answers[0])[:_LONGEST]
+    if question.asks == "limit":
+        return _limits(question, standings)[:_LONGEST]
     said = {
         one.about.replace(" and ", " against "): "cannot be said"
         if standing.moot
@@ -46,7 +48,7 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
         if one.answer is not None
     }
     if len(said) < len(answers):
-        return ""
+        return "" if question.comparison is not None else _properties(question, standings)[:_LONGEST]
     if question.quantifier is not None:
         return quantified_headline(question, question.quantifier, said)[:_LONGEST]
     listed, together = _listed(said), ""
@@ -57,6 +59,66 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
     asked = question if question.comparison is not None else question.model_copy(update={"models": ()})
     answer = together + listed if together else f"{listed[:1].upper()}{listed[1:]}"
     return f"{question_in_words(asked)} {answer}."[:_LONGEST]
+
+
+def headline_of_answers(query: ModelQuery, answers: Sequence[Answer], models: Sequence[str]) -> str:
+    """Answer a query in a sentence from what a chat model said of each model, which decided claims bear out.
+
+    Args:
+        query: Its meaning.
+        answers: What is said of each model.
+        models: Those that are examined.
+
+    Returns:
+        The sentence; nothing where there are several questions, models are compared, or no yes or no was given.
+    """
+    (question, *more), names = query.questions, [one.about for one in answers]
+    unfit = more or question.comparison is not None or any(one.answer is None for one in answers)
+    if not answers or unfit or len(set(names)) < len(names) or not set(names) <= set(models):
+        return ""
+    standings = [ModelStanding(one.about, verdict_of(one), pending=False, decisive=verdict_of(one)) for one in answers]
+    return headline_of(question.model_copy(update={"models": tuple(names)}), standings, answers)
+
+
+def _alone(question: ModelQuestion, standing: ModelStanding, answer: Answer) -> str:
+    """Answer a question about one model, or about two that are compared."""
+    told = {"yes": "Yes", "no": "No", "undecided": "Not decided", None: ""}[answer.answer]
+    if not told and question.asks == "limit":
+        told = _limit(standing)
+    elif not told and question.asks == "how much":
+        told = standing.figures or "Not decided"
+    if standing.moot:
+        told = "Cannot be said"
+    if not told:  # the question says itself whether: "Whether clip is robust to noise."
+        return f"{claimed(standing, question)}."
+    return f"{question_in_words(question)} {told[:1].upper()}{told[1:]}."
+
+
+def _limit(standing: ModelStanding) -> str:
+    """Say up to which severity something holds, as far as that is decided."""
+    if standing.moot:
+        return "cannot be said"
+    if standing.found:
+        return standing.found
+    return f"not decided, but {standing.bound}" if standing.bound else "not decided"
+
+
+def _limits(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str:
+    """Say up to which severity something holds for each model."""
+    names: dict[str, list[str]] = {}
+    for one in standings:
+        names.setdefault(_limit(one), []).append(one.about)
+    told = "; ".join(f"{limit}, for {listing(whom)}" for limit, whom in names.items())
+    asked = question.model_copy(update={"models": ()})
+    return f"{question_in_words(asked)} {told[:1].upper()}{told[1:]}."
+
+
+def _properties(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str:
+    """Say whom a property is found in, where the question is not whether."""
+    words = {"yes": "yes", "no": "no", "open": "not decided"}
+    said = {one.about: "cannot be said" if one.moot else words[one.says] for one in standings}
+    held = property_of("", question)
+    return f"{held[:1].upper()}{held[1:]}: {_listed(said)}."
 
 
 def _listed(said: Mapping[str, str]) -> str:

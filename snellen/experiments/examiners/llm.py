@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from snellen.errors import BadInput
 from snellen.experiments.design import MARGIN, Arm, Claim, Design, halfway
 from snellen.experiments.design_checks import checked
+from snellen.experiments.examiners.headlines import headline_of_answers
 from snellen.experiments.examiners.llm_replies import (
     ConclusionReply,
     DesignReply,
@@ -147,7 +148,8 @@ class ChatExaminer:
 
         def accept(reply: ConclusionReply) -> Conclusion:
             answers = [_answer(one, report, asked) for one in reply.answers[:40]]
-            return Conclusion(answers=answers, conclusion=_cut(reply.conclusion, 2_000))
+            headline = "" if asked is None else headline_of_answers(asked.query, answers, report.models)
+            return Conclusion(answers=answers, headline=headline, conclusion=_cut(reply.conclusion, 2_000))
 
         prompt = fill("examiner-conclusion", {"report": fenced(self._told(report))})
         return await converse(self._model, prompt, ConclusionReply, accept=accept, wanted="a conclusion")

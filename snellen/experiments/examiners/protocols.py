@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.experiments.design import Arm, Design, Measured, Protocol
-from snellen.experiments.examiners.quantified_headlines import quantified_headline
+from snellen.experiments.examiners.headlines import headline_of
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.protocol_queries import ProtocolQuery, examined_so, said_of
 from snellen.experiments.report import (
@@ -24,7 +24,9 @@ from snellen.experiments.report import (
     Sufficiency,
     Verdict,
     answered,
+    verdict_of,
 )
+from snellen.experiments.standings import ModelStanding
 from snellen.experiments.understanding import UnexaminableError, notes_of, reread, understood
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.reasoner import ReasonerUsage
@@ -106,20 +108,28 @@ class ProtocolExaminer:
         try:
             query = self._wanted(report)
         except BadInput:
-            return Conclusion(answers=[], conclusion=discussed(report.experiments[0]).interpretation)
+            shown = list(map(discussed, report.experiments))
+            return Conclusion(answers=[], conclusion=shown[0].interpretation, discussions=shown)
         about = list(dict.fromkeys(one.claim.about for one in findings))
         answers = [_answer(name, [one for one in findings if one.claim.about == name], design, query) for name in about]
-        headline = _winner(findings, query) if query.compared and len(answers) > 1 else ""
-        if query.quantified is not None and query.quantified.quantifier is not None:
-            troubled = {one.claim.about for one in findings if one.trouble}
-            words = {"undecided": "not decided"}
-            said = {
-                one.about: "cannot be said" if one.about in troubled else words.get(one.answer or "", one.answer or "")
-                for one in answers
-            }
-            headline = quantified_headline(query.quantified, query.quantified.quantifier, said)
-        conclusion = " ".join(filter(None, [headline, *(answer.sentence for answer in answers)]))
-        return Conclusion(answers=answers, headline=headline, conclusion=conclusion[:2_000])
+        headline = self._headline(report, answers, query)
+        # One answer says by itself what its headline does.
+        sentences = [*([headline] if len(answers) > 1 else []), *(answer.sentence for answer in answers)]
+        return Conclusion(
+            answers=answers,
+            headline=headline,
+            conclusion=" ".join(filter(None, sentences))[:2_000],
+            discussions=list(map(discussed, report.experiments)),
+        )
+
+    def _headline(self, report: Report, answers: Sequence[Answer], query: ProtocolQuery) -> str:
+        if query.compared and len(answers) > 1:
+            return _winner(report.findings, query)
+        (question, *more) = reread(report, self._profile).questions
+        if more:
+            return ""
+        standings = [_standing(answer, report) for answer in answers]
+        return headline_of(question.model_copy(update={"models": query.models}), standings, answers)
 
     def _wanted(self, report: Report) -> ProtocolQuery:
         return examined_so(reread(report, self._profile), report.models, self._profile)
@@ -152,6 +162,16 @@ def _answer(about: str, findings: Sequence[Finding], design: Design, query: Prot
         says = "open"
     sentence, held = _told(about, findings, design, query, says), _property(about, query)
     return answered(about, sentence, property=held, verdict=says, polarity=query.polarity)
+
+
+def _standing(answer: Answer, report: Report) -> ModelStanding:
+    """Return where a model, or two that are compared, stand by what is said of them."""
+    findings = [one for one in report.findings if one.claim.about == answer.about]
+    trouble = next((one.trouble for one in findings if one.trouble), "")
+    design = report.experiments[0].design
+    measured = "; ".join(figures(one, design) for one in findings if one.n)
+    says = verdict_of(answer)
+    return ModelStanding(answer.about, says, pending=False, decisive=says, moot=trouble, figures=measured)
 
 
 def _property(about: str, query: ProtocolQuery) -> str:

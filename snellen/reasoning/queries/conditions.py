@@ -106,6 +106,13 @@ class Change(Part):
         value = int(amount) if name == "grid_size" else amount
         return (call.model_copy(update={"arguments": {**call.arguments, name: value}}),)
 
+    @property
+    def severity(self) -> float | None:
+        """Its severity on the scale of its type, stated or not: that of the pictures; None where there is no scale."""
+        if self.type not in BOUNDS or self.amount is not None:
+            return self.amount
+        return abs(float(next(iter(self.calls[0].arguments.values()))))
+
 
 def exceptions(family: str) -> set[str]:
     """Return what may be excepted from a family: its types, and of a group of the paper's types further ones, too.
@@ -146,6 +153,16 @@ class Condition(Part):
             msg = "only what belongs to a family is excepted, and not all of it"
             raise ValueError(msg)
         return self
+
+    @property
+    def exception(self) -> Condition | None:
+        """The condition that every transformation excepts: one type, or all of a family; None of other exceptions."""
+        if self.family != EVERY or not self.without:
+            return None
+        if len(self.without) == 1:
+            return Condition(change=Change(type=self.without[0]))
+        whole = next((name for name in FAMILIES if set(FAMILIES[name]) == set(self.without)), "")
+        return Condition(family=whole) if whole else None
 
     @property
     def types(self) -> tuple[str, ...]:

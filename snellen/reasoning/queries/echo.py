@@ -139,6 +139,15 @@ def amount_in_words(change: Change) -> str:
             return f"by a factor of {amount}"
 
 
+def severity_in_words(condition: Condition) -> str:
+    """Say how severe a change is that is not stated: "slight defocus blur is by a factor of 8"; nothing of others."""
+    change = condition.change
+    if change is None or change.amount is not None or change.severity is None:
+        return ""
+    amount = amount_in_words(change.model_copy(update={"amount": change.severity}))
+    return f"{condition_in_words(condition)} is {amount}"
+
+
 def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one line each
     match ability:
         case Recognise(things=things):
