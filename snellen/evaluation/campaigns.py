@@ -260,7 +260,11 @@ def result_of(cell: Cell, report: Report) -> CellResult:
         name: (sum(mean for mean, _ in each) / len(each), sum(count for _, count in each))
         for name, each in by_model.items()
     }
-    return CellResult(cell, accuracies, {one.about: one for one in report.answers}, images=report.images)
+    # Of several answers about a model the first is to the question, and others are to parts of it.
+    answers: dict[str, Answer] = {}
+    for one in report.answers:
+        answers.setdefault(one.about, one)
+    return CellResult(cell, accuracies, answers, images=report.images)
 
 
 def row_means(results: Sequence[CellResult]) -> dict[str, float]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from snellen.evaluation.campaigns import load_campaign, names, result_of
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.examiners.overall_answers import PartStandings, overall_standings
 from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
@@ -81,6 +82,14 @@ async def test_everything_except_is_answered_in_one_sentence_and_what_is_excepte
     assert said.headline.endswith("; what is excepted was not examined.")
     said = await concluded(query, "no", "no")
     assert said.answers[0].answer == "undecided"
+
+
+async def test_a_campaign_takes_the_answer_to_the_question_and_not_one_to_a_part_of_it() -> None:
+    query = "Is clip robust to everything except blur?"
+    answers = (await concluded(query, "no", "no", "no", "no", "yes")).answers
+    report = Report(query=query, models=["clip"], alpha=0.05, seed=0, answers=answers)
+    cell = load_campaign(names()[0]).cells[0]
+    assert result_of(cell, report).answers == {"clip": answers[0]}
 
 
 @pytest.mark.parametrize(
