@@ -24,6 +24,7 @@ from snellen.summaries.experiment_previews import preview_lines
 from snellen.summaries.investigations import doing
 from snellen.summaries.learning import Line, phase_in_words
 from snellen.threads.events import Decide, Finished, InvestigationProgress, LearningProgress, Started, State, Waits
+from snellen.threads.listing import keep_summary
 from snellen.threads.meaning_choices import choosing, how_to_choose, is_choice
 from snellen.threads.thread_type import ThreadType
 
@@ -235,6 +236,7 @@ def follow(
     ended = follower.finished
     state = ended.state if ended else asyncio.run(display.kind.read(follower.thread))
     written = display.write(follower.thread, state, options)
+    asyncio.run(keep_summary(display.kind, follower.thread))
     if options.json:
         print_json(display.to_json(follower.thread, state, follower.request))
     else:

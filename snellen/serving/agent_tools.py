@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field, ValidationError
 from snellen.errors import BadInput
 from snellen.experiments.report import VERDICTS
 from snellen.experiments.report import Answer as AnswerToQuery
-from snellen.profiles.user_paths import user_path
 from snellen.reasoning.language.inflection import counted, singular
 from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.runtime.investigation_requests import InvestigationRequest
@@ -29,6 +28,7 @@ from snellen.summaries.runs import (
 )
 from snellen.threads import learn
 from snellen.threads.thread import FAILED
+from snellen.user_paths import user_path
 from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:
