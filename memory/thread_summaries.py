@@ -7,7 +7,7 @@ checkpoints and can be lost at any time.
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.memory.checkpoints import DATABASE as CHECKPOINTS
@@ -16,7 +16,8 @@ from snellen.memory.home import connect, storing
 from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    import sqlite3
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 DATABASE: Final = "thread_summaries.sqlite"
@@ -46,6 +47,11 @@ class ThreadSummaryTable(DatabaseTable):
             found = rows.conn.execute("SELECT thread, stamp, summary FROM summaries").fetchall()
         return {thread: json.loads(summary) for thread, stamp, summary in found if stamps.get(thread) == stamp}
 
+    def threads(self) -> set[str]:
+        """Return the threads that a summary is kept of."""
+        with self._rows() as rows:
+            return {str(thread) for (thread,) in rows.conn.execute("SELECT thread FROM summaries")}
+
     def keep(self, summaries: Mapping[str, dict[str, Any]], stamps: Mapping[str, str]) -> None:
         """Keep summaries, as plain JSON, in place of older ones.
 
@@ -56,11 +62,9 @@ class ThreadSummaryTable(DatabaseTable):
         Raises:
             MemoryTrouble: the disk is full or the database cannot be written.
         """
-        with self._rows() as rows, rows.atomic():
-            rows.conn.executemany(
-                "INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)",
-                [(thread, stamps[thread], json.dumps(one)) for thread, one in summaries.items() if thread in stamps],
-            )
+        values = [(thread, stamps[thread], json.dumps(one)) for thread, one in summaries.items() if thread in stamps]
+        with self._changing() as rows:
+            rows.executemany("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)", values)
 
     def forget(self, threads: Collection[str]) -> None:
         """Forget the summaries of threads, also on the disk.
@@ -68,12 +72,19 @@ class ThreadSummaryTable(DatabaseTable):
         Raises:
             MemoryTrouble: the database cannot be written.
         """
+        with self._changing() as rows:
+            query = "DELETE FROM summaries WHERE thread IN (SELECT value FROM json_each(?))"
+            rows.execute(query, [json.dumps(list(threads))])
+        with self._rows() as database:
+            database.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Open the database for one change; the bytes of what it replaces or deletes are overwritten."""
         with self._rows() as rows:
             rows.conn.execute("PRAGMA secure_delete = ON")
             with rows.atomic():
-                query = "DELETE FROM summaries WHERE thread IN (SELECT value FROM json_each(?))"
-                rows.conn.execute(query, [json.dumps(list(threads))])
-            rows.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                yield rows.conn
 
 
 def stamps(folder: Path, thread: str | None = None) -> dict[str, str]:

@@ -17,15 +17,8 @@ from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import resources
 from snellen.summaries.investigations import figures
-from snellen.summaries.runs import (
-    drawn,
-    in_words,
-    notices_of,
-    outcome,
-    revision_in_words,
-    steps_of,
-    understood_in_words,
-)
+from snellen.summaries.runs import drawn, notices_of, outcome, revision_in_words, steps_of, understood_in_words
+from snellen.summaries.values import in_words
 from snellen.threads import learn
 from snellen.threads.thread import FAILED
 from snellen.user_paths import user_path

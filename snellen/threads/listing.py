@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,11 +56,12 @@ async def list_threads() -> list[ThreadSummary]:
 async def keep_summary(kind: ThreadType[Any], thread: str) -> None:
     """Read what the list shows of a thread now, where its libraries are loaded anyhow."""
     folder = await asyncio.to_thread(home_to_read)
-    before = await asyncio.to_thread(_stamps, folder, thread)
-    async with threads.reading(kind.graph, folder) as graph:
-        saved = await kind.saved(graph, thread)
-    if saved is not None:
-        await asyncio.to_thread(_keep, folder, {thread: saved}, before)
+    with suppress(MemoryTrouble):  # nobody asked for it: the thread itself is saved
+        before = await asyncio.to_thread(_stamps, folder, thread)
+        async with threads.reading(kind.graph, folder) as graph:
+            saved = await kind.saved(graph, thread)
+        if saved is not None:
+            await asyncio.to_thread(_keep, folder, {thread: saved}, before)
 
 
 async def _read(folder: Path, unread: Mapping[str, threads.GraphName]) -> dict[str, SavedThread]:
@@ -83,7 +85,10 @@ def _kept(folder: Path, before: Mapping[str, str]) -> dict[str, SavedThread]:
     if not before:
         return {}
     try:
-        kept = ThreadSummaryTable(folder).kept(before)
+        table = ThreadSummaryTable(folder)
+        kept = table.kept(before)
+        if not table.is_read_only and (gone := table.threads() - before.keys()):
+            table.forget(gone)
         return {name: SavedThread(**one | {"headline": Headline(**one["headline"])}) for name, one in kept.items()}
     except (MemoryTrouble, ValueError, TypeError, LookupError):
         # Damaged, or of a version to come: the checkpoints say it all again, and `snellen memory verify` mends it.

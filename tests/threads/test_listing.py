@@ -155,6 +155,17 @@ async def test_deleting_a_thread_forgets_its_summary(home: Path, picture: Path) 
         assert rows.execute("SELECT thread FROM summaries").fetchall() == [("other",)]
 
 
+async def test_a_thread_that_others_deleted_is_forgotten(home: Path, picture: Path) -> None:
+    await asked(picture, "mine")
+    await asked(picture, "other")
+    await list_threads()
+    with sqlite3.connect(home / CHECKPOINTS) as rows:
+        rows.execute("DELETE FROM checkpoints WHERE thread_id = 'mine'")
+
+    assert [one.thread for one in await list_threads()] == ["other"]
+    assert ThreadSummaryTable(home).threads() == {"other"}
+
+
 async def test_kept_summaries_are_those_of_the_same_stamp(tmp_path: Path) -> None:
     table = ThreadSummaryTable(tmp_path)
     table.keep({"one": {"updated": "1"}, "two": {"updated": "2"}}, {"one": "a", "two": "b"})
