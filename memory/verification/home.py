@@ -16,7 +16,7 @@ from snellen.memory.samples import SampleTable
 from snellen.memory.thread_summaries import DATABASE as SUMMARIES
 from snellen.memory.trials import DATABASE as TRIALS
 from snellen.memory.trials import TrialTable
-from snellen.memory.verification.findings import is_whole, move_aside
+from snellen.memory.verification.findings import delete_database, is_whole
 from snellen.memory.verification.pictures import Draw, verify_pictures
 from snellen.memory.verification.prompts import verify_prompts
 from snellen.memory.verification.threads import verify_threads
@@ -96,8 +96,7 @@ def _check_summaries(folder: Path, found: Verification) -> None:
         return
     found.note("rebuilt", folder / SUMMARIES, "the summaries of threads are damaged")
     if found.repaired:
-        with storing(folder):
-            move_aside(folder / SUMMARIES).unlink()
+        delete_database(folder / SUMMARIES)
 
 
 def _check_trials(folder: Path, found: Verification) -> None:

@@ -166,15 +166,6 @@ async def test_a_thread_that_others_deleted_is_forgotten(home: Path, picture: Pa
     assert ThreadSummaryTable(home).threads() == {"other"}
 
 
-async def test_kept_summaries_are_those_of_the_same_stamp(tmp_path: Path) -> None:
-    table = ThreadSummaryTable(tmp_path)
-    table.keep({"one": {"updated": "1"}, "two": {"updated": "2"}}, {"one": "a", "two": "b"})
-    table.keep({"two": {"updated": "3"}}, {"two": "c"})
-
-    assert table.kept({"one": "a", "two": "c", "three": "d"}) == {"one": {"updated": "1"}, "two": {"updated": "3"}}
-    assert table.kept({"one": "b", "two": "b"}) == {}
-
-
 async def _history(thread: str) -> list[Any]:
     from snellen.threads import directory
 
