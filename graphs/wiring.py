@@ -23,10 +23,10 @@ from langgraph.types import Command, Overwrite, StateUpdate
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from snellen.errors import BadInput
-from snellen.profiles.user_paths import is_encodable
 from snellen.runtime.input_pictures import are_stored, stored_pictures
 from snellen.runtime.node_execution import Step
 from snellen.runtime.settings import OWN_KEY, Given, chosen_by_caller
+from snellen.user_paths import is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence

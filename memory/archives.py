@@ -25,7 +25,7 @@ from snellen.memory.home import MemoryTrouble, storing
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import MAX_BLOCK_BYTES, BlockDamaged, batches, decode, encode, name_of
 from snellen.memory.prompts.rows import PromptSelection
-from snellen.profiles.user_paths import user_path
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ import PIL.ImageOps
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.home import storing, write_atomically
 from snellen.memory.picture_modes import Notice, bits_of, eight_bit
-from snellen.profiles.user_paths import user_path
+from snellen.user_paths import user_path
 
 # The one thing memory shares with tools: the record that refers to a picture.
 from snellen.values import Picture

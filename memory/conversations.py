@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlite_utils import Database, Migrations
-
+from snellen.memory.database_library import Database, Migrations
 from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:

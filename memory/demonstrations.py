@@ -13,9 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from sqlite_utils import Database, Migrations
-
 from snellen.errors import BadInput, SnellenError
+from snellen.memory.database_library import Database, Migrations
 from snellen.memory.demonstration_choice import Candidate, relevances, varied
 from snellen.memory.demonstration_index import DemonstrationIndex
 from snellen.memory.tables import DatabaseTable

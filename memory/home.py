@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snellen.errors import SnellenError
-from snellen.profiles.user_paths import user_path
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,8 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sqlite_utils import Database, Migrations
-
+from snellen.memory.database_library import Database, Migrations
 from snellen.memory.home import connect, storing
 from snellen.memory.samples import DATABASE as SAMPLES
 from snellen.memory.tables import DatabaseTable

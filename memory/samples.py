@@ -8,8 +8,7 @@ import sys
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
-from sqlite_utils import Database, Migrations
-
+from snellen.memory.database_library import Database, Migrations
 from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
-from sqlite_utils import Database
 
+from snellen.memory.database_library import Database
 from snellen.memory.home import MemoryTrouble, connect, is_read_only, storing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from sqlite_utils import Migrations
+    from snellen.memory.database_library import Migrations
 
 _LOCK_SECONDS: Final = 60.0
 

@@ -24,6 +24,8 @@ from snellen.memory.prompts.rows import DATABASE as PROMPTS
 from snellen.memory.samples import DATABASE as SAMPLES
 from snellen.memory.samples import SampleTable
 from snellen.memory.thread_locks import BeingRun, holder_of, running
+from snellen.memory.thread_summaries import DATABASE as SUMMARIES
+from snellen.memory.thread_summaries import ThreadSummaryTable
 from snellen.memory.trials import DATABASE as TRIALS
 from snellen.memory.trials import TrialTable
 
@@ -103,6 +105,8 @@ def _delete_rest(names: tuple[str, ...], folder: Path, theirs: _Contents, albums
     others = _contents(folder, lambda _: True, albums)
     if (folder / CONVERSATIONS).exists():
         ConversationTable(folder).forget(names)
+    if (folder / SUMMARIES).exists():
+        ThreadSummaryTable(folder).forget(names)
     samples, shown = _delete_samples(folder, albums - others.albums)
     trials = _delete_trials(folder, shown)
     pictures = _delete_pictures(folder, theirs.pictures | shown)

@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlite_utils import Database, Migrations
-
+from snellen.memory.database_library import Database, Migrations
 from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import weakref
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from sqlite_utils import Database
-
+from snellen.memory.database_library import Database
 from snellen.memory.demonstrations import DemonstrationPool
 from snellen.memory.home import MemoryTrouble, storing
 from snellen.memory.prompts import rows as table

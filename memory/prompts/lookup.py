@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from sqlite_utils import Database
+
+    from snellen.memory.database_library import Database
 
     Vector = NDArray[np.float32]
 

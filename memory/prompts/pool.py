@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from sqlite_utils import Database
 
 from snellen.errors import BadInput
+from snellen.memory.database_library import Database
 from snellen.memory.home import trouble_with
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import kind_of

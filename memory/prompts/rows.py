@@ -12,9 +12,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from sqlite_utils import Database, Migrations
 
 from snellen.errors import SnellenError
+from snellen.memory.database_library import Database, Migrations
 from snellen.memory.demonstrations import Demonstration
 from snellen.memory.prompts.records import LearnedPrompt, PromptRow, identity, same_concept
 

@@ -124,6 +124,17 @@ def move_aside(database: Path) -> Path:
     return aside
 
 
+def delete_database(database: Path) -> None:
+    """Delete a database that is made again by whoever needs it.
+
+    Raises:
+        MemoryTrouble: the folder is not writable.
+    """
+    with storing(database):
+        for suffix in _DATABASE_FILES:
+            database.with_name(database.name + suffix).unlink(missing_ok=True)
+
+
 def unused_name(database: Path) -> Path:
     """Return a name for what is damaged of a database."""
     names = (database.with_name(f"{database.name}.damaged-{number}") for number in range(1, 10_000))

@@ -13,8 +13,10 @@ from snellen.memory.picture_ledger import DATABASE as LEDGER
 from snellen.memory.postgres.server import chosen_server
 from snellen.memory.samples import DATABASE as SAMPLES
 from snellen.memory.samples import SampleTable
+from snellen.memory.thread_summaries import DATABASE as SUMMARIES
 from snellen.memory.trials import DATABASE as TRIALS
 from snellen.memory.trials import TrialTable
+from snellen.memory.verification.findings import delete_database, is_whole
 from snellen.memory.verification.pictures import Draw, verify_pictures
 from snellen.memory.verification.prompts import verify_prompts
 from snellen.memory.verification.threads import verify_threads
@@ -57,6 +59,7 @@ def verify_memory(
         _check_demonstrations(demonstrations(), found)
     if found.can_use(folder / CHECKPOINTS, "the threads in it can be neither shown nor resumed"):
         verify_threads(folder, found, state_types=state_types)
+    _check_summaries(folder, found)
     if (server := chosen_server()) is not None:
         from snellen.memory.verification.postgres import verify_in_postgres
 
@@ -85,6 +88,15 @@ def _check_demonstrations(pool: DemonstrationPool, found: Verification) -> None:
         found.note("rebuilt", pool.folder / DEMONSTRATION_INDEX, "the search index is damaged, or of another embedding")
         if found.repaired:
             pool.refresh_index()
+
+
+def _check_summaries(folder: Path, found: Verification) -> None:
+    """Delete the summaries of threads if they are damaged: the next list of threads reads them anew."""
+    if is_whole(folder / SUMMARIES):
+        return
+    found.note("rebuilt", folder / SUMMARIES, "the summaries of threads are damaged")
+    if found.repaired:
+        delete_database(folder / SUMMARIES)
 
 
 def _check_trials(folder: Path, found: Verification) -> None:

@@ -11,9 +11,8 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
-from sqlite_utils import Database
-
 from snellen.memory.artifacts import FOLDER as ARTIFACTS
+from snellen.memory.database_library import Database
 from snellen.memory.demonstrations import INDEX as DEMONSTRATION_INDEX
 from snellen.memory.home import storing
 from snellen.memory.prompts import rows as table

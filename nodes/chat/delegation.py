@@ -29,7 +29,7 @@ from snellen.runtime.node_execution import final_state
 from snellen.runtime.resources import context_of
 from snellen.runtime.settings import Given, InvestigationSettings
 from snellen.summaries.chat_replies import answer_in_words, lessons_in_words, outlined_answer
-from snellen.summaries.runs import in_words
+from snellen.summaries.values import in_words
 from snellen.values import Picture, from_json, to_json
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from snellen.reasoning.critique import Feedback
 from snellen.reasoning.meanings.talk import Correction, Decline
 from snellen.reasoning.reading.remarks import Remark
 from snellen.reasoning.reading.talk_reader import read_correction, read_talk
-from snellen.summaries.runs import in_words
+from snellen.summaries.values import in_words
 from snellen.values import from_json
 
 if TYPE_CHECKING:

@@ -37,12 +37,12 @@ from snellen.summaries.runs import (
     answer_with_confidence,
     caveat_in_words,
     drawn,
-    in_words,
     notices_of,
     outcome,
     steps_of,
     verdict_in_words,
 )
+from snellen.summaries.values import in_words
 from snellen.threads import ask as asks
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, from_json

@@ -20,13 +20,13 @@ from snellen.evaluation import prove as prove_runs
 from snellen.evaluation import resources
 from snellen.graphs.states import Json
 from snellen.profiles import load_profile
-from snellen.profiles.user_paths import user_path
 from snellen.reports import pairs as pair_reports
 from snellen.reports import prove as prove_reports
 from snellen.reports.evaluations import check_folder
 from snellen.runtime.investigation_requests import examined
 from snellen.scoring.freeform import Metric
 from snellen.scoring.verification import Verifier
+from snellen.user_paths import user_path
 
 PROVE_PICTURES = 200
 """Pictures of a benchmark of free answers, unless the caller says otherwise."""

@@ -22,11 +22,11 @@ from snellen.memory.prompts import PoolStats, PromptPool, PromptSelection
 from snellen.memory.prompts.records import PromptRow
 from snellen.memory.verification import Verification, verify_memory
 from snellen.profiles import load_profile
-from snellen.profiles.user_paths import user_path
 from snellen.reasoning.case_based.reasoner import SEEDS
 from snellen.reasoning.instruction_embedding import InstructionEmbedding
 from snellen.threads.redrawing import Redrawing
 from snellen.tuning import POOL_OF_TOOL, POOLS
+from snellen.user_paths import user_path
 
 DEMONSTRATIONS: Final = "demonstrations"
 """The pool of plans and programs, beside the pools of prompts."""

@@ -7,6 +7,7 @@ import dataclasses
 
 from snellen.cli.display import one_line, print_json, print_table
 from snellen.cli.options import JSON, PROFILE, command, option
+from snellen.memory.home import home
 
 
 @command(
@@ -18,7 +19,6 @@ from snellen.cli.options import JSON, PROFILE, command, option
 )
 def demonstrations(options: argparse.Namespace) -> int:
     """List the examples that plans and programs are modelled on."""
-    from snellen.memory.home import home
     from snellen.threads.ask import make_context
 
     records = [one for one in make_context(options.profile, home()).pool.all() if options.kind in {None, one.kind}]

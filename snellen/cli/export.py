@@ -17,8 +17,10 @@ from snellen.errors import BadInput
 from snellen.exports.inspect_logs import write_logs
 from snellen.exports.parquet import write_datasets, write_parquet
 from snellen.exports.schema import ExportSource, slug
+from snellen.memory.home import home
 from snellen.runtime import running
 from snellen.threads import thread
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     from snellen.exports.parquet import Progress
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
 def export(options: argparse.Namespace) -> int:
     """Write what was measured for other tools: Inspect, parquet, Hugging Face datasets."""
     from snellen.exports.folders import checked, whole
-    from snellen.profiles.user_paths import user_path
 
     place = Path(options.out) if options.out else Path(f"{slug(user_path(options.id).resolve().name)}-{options.to}")
     target = checked(place, force=options.force)
@@ -73,7 +74,6 @@ def _source(options: argparse.Namespace) -> ExportSource:
         BadInput: There is no such thing.
     """
     from snellen.exports import benchmarks
-    from snellen.profiles.user_paths import user_path
 
     folder = user_path(options.id)
     if benchmarks.known(folder):
@@ -91,7 +91,6 @@ def _source(options: argparse.Namespace) -> ExportSource:
 
 async def _investigation(name: str) -> ExportSource:
     from snellen.exports.investigations import investigation
-    from snellen.memory.home import home
     from snellen.threads.investigate import INVESTIGATE, found_in
 
     if await thread.graph_of(name) != "investigate":

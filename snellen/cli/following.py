@@ -12,18 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
-from snellen.cli.design_editing import decided_by_person, editor
 from snellen.cli.display import agrees, clean, console, print_hint, print_json, print_line
 from snellen.cli.outputs import print_written
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.preview import preview_in
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.home import home_to_read
 from snellen.runtime.running import BEGINNING, SignOfLife, resumable, run
 from snellen.summaries.experiment_previews import preview_lines
-from snellen.summaries.investigations import doing
 from snellen.summaries.learning import Line, phase_in_words
 from snellen.threads.events import Decide, Finished, InvestigationProgress, LearningProgress, Started, State, Waits
+from snellen.threads.listing import keep_summary
 from snellen.threads.meaning_choices import choosing, how_to_choose, is_choice
 from snellen.threads.thread_type import ThreadType
 
@@ -70,6 +68,8 @@ class ThreadDisplay(ABC, Generic[State]):
         """Return in words what takes its time after an event."""
         match event:
             case InvestigationProgress(told=progress):
+                from snellen.summaries.investigations import doing
+
                 return doing(progress)
             case LearningProgress(told=progress):
                 # Without counts: a sign of life is given once for each phase.
@@ -92,6 +92,8 @@ class ThreadDisplay(ABC, Generic[State]):
         """Show what a person needs to decide about a request, beside its description."""
         if request.get("error"):
             self.line("  ! ", f"Your last answer could not be used: {request['error']}", "red")
+        from snellen.experiments.preview import preview_in
+
         pictures = ArtifactStore(home_to_read() / FOLDER)
         for preview in filter(None, map(preview_in, request["action_requests"])):
             for line in preview_lines(preview, lambda one: str(pictures.path(one))):
@@ -163,6 +165,8 @@ class _Follower(Generic[State]):
             return [{"type": self.decision} for _ in actions]
         if self.quiet or not sys.stdin.isatty():
             return None
+        from snellen.cli.design_editing import decided_by_person, editor
+
         editable = {
             one["action_name"] for one in request["review_configs"] if "edit" in one["allowed_decisions"] and editor()
         }
@@ -235,6 +239,7 @@ def follow(
     ended = follower.finished
     state = ended.state if ended else asyncio.run(display.kind.read(follower.thread))
     written = display.write(follower.thread, state, options)
+    asyncio.run(keep_summary(display.kind, follower.thread))
     if options.json:
         print_json(display.to_json(follower.thread, state, follower.request))
     else:
@@ -255,6 +260,8 @@ def _agreement(question: str) -> Json:
 
 def _question(action: Json) -> str:
     """Return the question that is put to a person about an action."""
+    from snellen.experiments.preview import preview_in
+
     if (preview := preview_in(action)) is not None:
         return f"Run experiment {preview.number}?"
     verb = {"learn": "Learn ", "teach": "Teach ", "forget": ""}.get(action["name"], "Run ")

@@ -11,6 +11,7 @@ from snellen.cli.options import OFFERED_PROFILES, command, option
 from snellen.cli.serve import needs_serving
 from snellen.errors import BadInput
 from snellen.runtime.running import run
+from snellen.user_paths import user_path
 
 
 @command(
@@ -58,8 +59,6 @@ def mcp(options: argparse.Namespace) -> int:
 
 
 def _folder(text: str) -> Path:
-    from snellen.profiles.user_paths import user_path
-
     folder = user_path(text, "folder")
     if not folder.is_dir():
         msg = f"--root {text[:200]} is no folder."

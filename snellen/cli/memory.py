@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 from snellen.cli.display import console, minute, one_line, print_hint, print_json, print_table
 from snellen.cli.options import JSON, PROFILE, Group, command, local_path, option
 from snellen.errors import BadInput, SnellenError
+from snellen.memory.adapters import AdapterStore
+from snellen.memory.home import home, home_to_read
 from snellen.reasoning.language.inflection import counted
 
 if TYPE_CHECKING:
@@ -36,8 +38,6 @@ _ARCHIVE: Final = option("archive", type=local_path, metavar="FILE", help="an ar
 def stats(options: argparse.Namespace) -> int:
     """Count what was learned."""
     from snellen.cli.memory_contents import counted_demonstrations
-    from snellen.memory.adapters import AdapterStore
-    from snellen.memory.home import home_to_read
     from snellen.memory.prompts import PromptPool
 
     folder = home_to_read()
@@ -161,7 +161,6 @@ def forget(options: argparse.Namespace) -> int:
 def export(options: argparse.Namespace) -> int:
     """Write what was learned into an archive."""
     from snellen.memory.archives import export_memory
-    from snellen.memory.home import home
     from snellen.memory.prompts import PromptPool
 
     archive = export_memory(PromptPool(home()), Path(options.archive))
@@ -178,7 +177,6 @@ def export(options: argparse.Namespace) -> int:
 def import_(options: argparse.Namespace) -> int:
     """Add what another machine learned."""
     from snellen.memory.archives import import_memory
-    from snellen.memory.home import home
     from snellen.memory.prompts import PromptPool
 
     added = import_memory(PromptPool(home()), Path(options.archive))
@@ -204,7 +202,6 @@ def verify(options: argparse.Namespace) -> int:
     """Check everything that is stored, and repair what can be repaired."""
     from snellen.cli.memory_contents import searchable
     from snellen.graphs.states import STATE_TYPES
-    from snellen.memory.home import home, home_to_read
     from snellen.memory.verification import verify_memory
     from snellen.threads.redrawing import Redrawing
 
@@ -236,7 +233,6 @@ def copy_threads(options: argparse.Namespace) -> int:
     """Copy the threads from the home's SQLite into the Postgres of SNELLEN_CHECKPOINTS."""
     from snellen.graphs.states import STATE_TYPES
     from snellen.memory import thread_copying
-    from snellen.memory.home import home
 
     copied = asyncio.run(thread_copying.copy_threads(home(), state_types=STATE_TYPES))
     if options.json:

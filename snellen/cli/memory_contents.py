@@ -14,10 +14,7 @@ from snellen.memory.adapters import Adapter, AdapterStore
 from snellen.memory.demonstrations import SEED, Demonstration, DemonstrationPool
 from snellen.memory.home import home, home_to_read
 from snellen.memory.prompts import PromptPool, PromptSelection
-from snellen.profiles import load_profile
-from snellen.reasoning.case_based.reasoner import SEEDS
-from snellen.reasoning.instruction_embedding import InstructionEmbedding
-from snellen.tuning import POOL_OF_TOOL, POOLS
+from snellen.models.soft_prompts import POOL_OF_TOOL, POOLS
 
 DEMONSTRATIONS: Final = "demonstrations"
 """The value of ``--pool`` for examples, beside the pools of prompts."""
@@ -34,6 +31,8 @@ class Contents:
 
 def counted_demonstrations() -> list[dict[str, Any]]:
     """Count the demonstrations of each kind and part, shipped and learned."""
+    from snellen.reasoning.case_based.reasoner import SEEDS
+
     pool = DemonstrationPool(home_to_read(), seeds=SEEDS)
     parts = Counter((one.kind, one.correct, one.source == SEED) for one in pool.all())
     return [
@@ -143,6 +142,9 @@ def forget_pool(pool: str, concept: str) -> tuple[int, int, int]:
 
 def searchable(profile: str) -> DemonstrationPool:
     """Return the demonstrations with the embedding of a profile, which searches them."""
+    from snellen.profiles import load_profile
+    from snellen.reasoning.instruction_embedding import InstructionEmbedding
+
     embed = InstructionEmbedding(load_profile(profile))
     return DemonstrationPool(home_to_read(), embed=embed, embedding=embed.name)
 

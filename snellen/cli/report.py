@@ -15,7 +15,7 @@ from snellen.threads.thread import state_from
 @command("reports", JSON, examples="snellen reports --json")
 def reports(options: argparse.Namespace) -> int:
     """List the investigations so far."""
-    from snellen.threads.directory import list_threads
+    from snellen.threads.listing import list_threads
 
     investigations = [one for one in asyncio.run(list_threads()) if one.graph == "investigate"]
     if options.json:

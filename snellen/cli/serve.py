@@ -11,6 +11,7 @@ from typing import Final
 
 from snellen.cli.options import HOST, NO_WARM_UP, OFFERED_PROFILES, PORT, command, option
 from snellen.errors import SnellenError
+from snellen.memory.home import home
 
 _TRUST: Final = "trust"
 
@@ -85,7 +86,6 @@ def needs_serving(what: str = "server") -> Iterator[None]:
 def serve(options: argparse.Namespace) -> int:
     """Serve the page, an OpenAI-compatible endpoint, MCP, pictures and reports."""
     from snellen.cli.server_app import limited, offered, server_app
-    from snellen.memory.home import home
     from snellen.serving.users import Tokens
 
     profiles = offered(options.profile or ["embedded"])

@@ -12,6 +12,7 @@ from snellen.cli.display import agrees, console, minute, one_line, print_hint, p
 from snellen.cli.options import JSON, Group, command, option
 from snellen.errors import BadInput
 from snellen.reasoning.language.inflection import counted
+from snellen.summaries.values import in_words
 from snellen.threads import deletion
 from snellen.values import from_json
 
@@ -19,8 +20,7 @@ from snellen.values import from_json
 @command("threads list", JSON, examples="snellen threads --json")
 def list_(options: argparse.Namespace) -> int:
     """List the runs so far, newest first."""
-    from snellen.summaries.runs import in_words
-    from snellen.threads.directory import list_threads
+    from snellen.threads.listing import list_threads
 
     summaries = asyncio.run(list_threads())
     if options.json:

@@ -7,6 +7,7 @@ from typing import Final
 
 from snellen.cli.display import console, print_hint, print_json, print_table
 from snellen.cli.options import JSON, Group, command, option
+from snellen.memory.home import home
 
 _NAME: Final = option(
     "name", metavar="NAME", help="the user: owner shares the memory of the command line, others get their own"
@@ -24,7 +25,6 @@ _NAME: Final = option(
 )
 def add(options: argparse.Namespace) -> int:
     """Make a token; it is printed once and kept as a hash."""
-    from snellen.memory.home import home
     from snellen.serving.users import Tokens
 
     held = Tokens(home())
@@ -42,7 +42,6 @@ def add(options: argparse.Namespace) -> int:
 @command("tokens list", JSON, examples="snellen tokens list")
 def list_(options: argparse.Namespace) -> int:
     """List the users who have a token."""
-    from snellen.memory.home import home
     from snellen.serving.users import Tokens
 
     held = Tokens(home())
@@ -60,7 +59,6 @@ def list_(options: argparse.Namespace) -> int:
 @command("tokens revoke", _NAME.but(help="the user whose token is revoked"), JSON, examples="snellen tokens revoke ann")
 def revoke(options: argparse.Namespace) -> int:
     """Revoke the token of a user."""
-    from snellen.memory.home import home
     from snellen.serving.users import Tokens
 
     held = Tokens(home())

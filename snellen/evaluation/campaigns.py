@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from snellen.errors import BadInput
-from snellen.profiles.user_paths import user_path
+from snellen.memory.checkpoints import thread_ids
+from snellen.memory.home import home
 from snellen.threads import investigate
 from snellen.threads.events import Finished
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     from snellen.experiments.report import Answer, Report
@@ -209,8 +211,6 @@ async def run_campaign(campaign: Campaign) -> AsyncGenerator[CellResult]:
         SnellenError: There is no such profile or model, the memory cannot be used, or a run failed; the campaign goes
             on there when it is run again.
     """
-    from snellen.memory.checkpoints import thread_ids
-    from snellen.memory.home import home
     from snellen.profiles import load_profile
     from snellen.runtime.investigation_requests import InvestigationRequest, examined
 

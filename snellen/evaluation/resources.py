@@ -17,9 +17,9 @@ from snellen.memory.artifacts import read_picture
 from snellen.memory.embedding import SentenceEmbedding
 from snellen.memory.home import home
 from snellen.profiles import load_profile
-from snellen.profiles.user_paths import user_path
 from snellen.reasoning import make_question_writer
 from snellen.runtime.resources import examining
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     from snellen.datasets.pairs import Originals

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from snellen.errors import BadInput
-from snellen.profiles.user_paths import user_path
 from snellen.reports.runs import writing
+from snellen.user_paths import user_path
 
 MARK: Final = ".snellen-export"
 """The file by which a folder is known to be an export, which may be replaced on request."""

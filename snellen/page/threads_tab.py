@@ -23,7 +23,7 @@ from snellen.page.context import (
     when,
 )
 from snellen.page.thread_tab import ThreadTab, head_of
-from snellen.summaries.runs import in_words
+from snellen.summaries.values import in_words
 from snellen.threads import ask, deletion, directory
 from snellen.threads.thread import GRAPHS, ThreadSummary
 from snellen.values import from_json

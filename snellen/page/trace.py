@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.summaries.investigations import doing as examining_in_words
 from snellen.summaries.learning import phase_in_words
-from snellen.summaries.runs import (
-    answer_with_confidence,
-    attempt_in_words,
-    caveat_in_words,
-    in_words,
-    understood_in_words,
-)
+from snellen.summaries.runs import answer_with_confidence, attempt_in_words, caveat_in_words, understood_in_words
+from snellen.summaries.values import in_words
 from snellen.threads.events import (
     InvestigationProgress,
     LearningProgress,

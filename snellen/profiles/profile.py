@@ -46,7 +46,7 @@ from snellen.profiles.run_settings import (
     WorldSettings,
 )
 from snellen.profiles.tuning_settings import TuningSettings
-from snellen.profiles.user_paths import user_path
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     from types import ModuleType

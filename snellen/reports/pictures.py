@@ -9,7 +9,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import SnellenError
-from snellen.summaries.runs import in_words, regions_of
+from snellen.summaries.runs import regions_of
+from snellen.summaries.values import in_words
 from snellen.values import Picture, Region
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.errors import SnellenError
 from snellen.graphs.states import AskState, Json
 from snellen.reasoning.reading.reading_record import ReadingRecord
-from snellen.summaries.runs import drawn, in_words, steps_of, understood_in_words
+from snellen.summaries.runs import drawn, steps_of, understood_in_words
+from snellen.summaries.values import in_words
 from snellen.tools.program.check import RESULT
 from snellen.values import Picture, from_json
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from snellen.errors import BadInput
 from snellen.graphs.messages import MAX_PICTURES, PICTURE_TYPES, known_picture, stored_picture
-from snellen.profiles.user_paths import user_path
+from snellen.memory.home import home
+from snellen.user_paths import user_path
 from snellen.values import Picture, checked_reference, to_json
 
 if TYPE_CHECKING:
@@ -67,7 +68,6 @@ def stored_pictures(pictures: object, context: object = None) -> list[Json]:
 
 
 def _store(context: object) -> ArtifactStore:
-    from snellen.memory.home import home
     from snellen.runtime.context import Context, given_now
     from snellen.runtime.resources import open_pictures
 

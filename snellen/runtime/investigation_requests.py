@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
-from snellen.profiles.user_paths import user_path
+from snellen.memory.adapters import AdapterStore
+from snellen.memory.home import home_folder
 from snellen.runtime.settings import Given, InvestigationSettings, RunSettings
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     from snellen.graphs.states import InvestigateState, Json
@@ -155,9 +157,6 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
     Raises:
         BadInput: One of them does not exist, or there are too many.
     """
-    from snellen.memory.adapters import AdapterStore
-    from snellen.memory.home import home_folder
-
     known = list(profile.tested)
     if not known:
         msg = (

@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.learning.resources import Learning
+from snellen.memory.adapters import AdapterStore
+from snellen.memory.home import home
 from snellen.reasoning import make_reasoner
 from snellen.runtime.context import Context, given_of
 from snellen.runtime.settings import Given, RunSettings
+from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +106,6 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     from snellen.experiments.examiners.protocols import ProtocolExaminer
     from snellen.experiments.resources import Examination, Teaching
     from snellen.experiments.templates import battery
-    from snellen.memory.adapters import AdapterStore
     from snellen.memory.artifacts import read_picture
     from snellen.memory.picture_ledger import Ledger
     from snellen.memory.samples import SampleTable
@@ -196,7 +198,6 @@ def own_pictures(pictures: Path | str | None, concept: str) -> OwnPictures | Non
         return None
     from snellen.collection import OwnPictures
     from snellen.memory.artifacts import read_picture
-    from snellen.profiles.user_paths import user_path
 
     own = OwnPictures(user_path(pictures, "folder").absolute(), concept)
     own.check(read_picture)
@@ -271,8 +272,6 @@ async def context_of(runtime: Runtime[Given], state: object) -> Context:
     current = given_of(runtime)
     if isinstance(current, Context):
         return current
-    from snellen.memory.home import home
-
     chosen = (
         (current.profile if isinstance(current, RunSettings) else "") or getattr(state, "profile", "") or "embedded"
     )

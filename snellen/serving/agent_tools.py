@@ -12,23 +12,16 @@ from pydantic import BaseModel, Field, ValidationError
 from snellen.errors import BadInput
 from snellen.experiments.report import VERDICTS
 from snellen.experiments.report import Answer as AnswerToQuery
-from snellen.profiles.user_paths import user_path
 from snellen.reasoning.language.inflection import counted, singular
 from snellen.reasoning.reading.reading_record import ReadingRecord
 from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.runtime.resources import resources
 from snellen.summaries.investigations import figures
-from snellen.summaries.runs import (
-    drawn,
-    in_words,
-    notices_of,
-    outcome,
-    revision_in_words,
-    steps_of,
-    understood_in_words,
-)
+from snellen.summaries.runs import drawn, notices_of, outcome, revision_in_words, steps_of, understood_in_words
+from snellen.summaries.values import in_words
 from snellen.threads import learn
 from snellen.threads.thread import FAILED
+from snellen.user_paths import user_path
 from snellen.values import Picture, from_json
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from snellen.errors import BadInput, SnellenError
 from snellen.memory.artifacts import is_picture_id
 from snellen.memory.background_loop import blocking
 from snellen.memory.home import home
-from snellen.profiles.user_paths import is_encodable, user_path
 from snellen.runtime.input_pictures import stored_pictures
 from snellen.runtime.resources import open_pictures, resources
 from snellen.serving.agent_tools import (
@@ -45,6 +44,7 @@ from snellen.serving.agent_tools import (
 from snellen.serving.artifact_routes import found_of
 from snellen.threads import ask, investigate, learn
 from snellen.threads.events import Finished, Started, Waits
+from snellen.user_paths import is_encodable, user_path
 from snellen.values import Picture, from_json
 
 Result = TypeVar("Result")

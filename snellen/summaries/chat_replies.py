@@ -21,13 +21,13 @@ from snellen.summaries.runs import (
     caveat_in_words,
     drawn,
     fault_in_words,
-    in_words,
     notices_of,
     outcome,
     regions_of,
     revision_in_words,
     steps_of,
 )
+from snellen.summaries.values import in_words
 from snellen.tools.program import UNDECIDED
 from snellen.values import Picture, Region, from_json
 

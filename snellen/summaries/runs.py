@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from snellen.summaries.values import in_words
 from snellen.tools.program import StepRecord
-from snellen.values import Picture, Region, Untaught, as_text, from_json
+from snellen.values import Picture, Region, from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,31 +18,11 @@ if TYPE_CHECKING:
     from snellen.reasoning.critique import Critique, Fault
     from snellen.reasoning.reading.reading_record import ReadingRecord
 
-_SHOWN_REGIONS: Final = 4
 SURE_AT_ALL: Final = 0.005
 """A critique of less certainty is a guess: its percentage would read 0."""
 MOST_CONFIDENT: Final = 0.99
 """The highest confidence that is shown: 1.00 would be read as certainty."""
 _OUTLINE: Final = (255, 64, 129)
-
-
-def in_words(value: Any) -> str:  # noqa: ANN401 - any value of a program
-    """Say a value in a line, e.g. ``2 regions: cat 0.97, cat 0.91`` or ``a picture of 128x128``."""
-    if isinstance(value, Picture):
-        return f"a picture of {value.width}x{value.height}"
-    if isinstance(value, Region):
-        return _region_in_words(value)
-    if isinstance(value, list) and value and all(isinstance(item, Region) for item in value):
-        named = ", ".join(_region_in_words(region) for region in value[:_SHOWN_REGIONS])
-        more = ", …" if len(value) > _SHOWN_REGIONS else ""
-        return f"{len(value)} region{'s' if len(value) > 1 else ''}: {named}{more}"
-    if isinstance(value, Untaught):
-        return f"nothing found: no tool was taught {value.name!r}"
-    if isinstance(value, list) and not value:
-        return "nothing found"
-    if isinstance(value, list) and all(isinstance(item, list) for item in value):
-        return "; ".join(in_words(group) for group in value[:_SHOWN_REGIONS])
-    return as_text(value)
 
 
 def understood_in_words(record: ReadingRecord | None) -> str:
@@ -90,10 +71,6 @@ def revision_in_words(revision: Json) -> str:
     """Say why a program was revised, what was changed, and what came of it."""
     result = {True: " It helped.", False: " It did not help: the run before is kept.", None: ""}[revision["helped"]]
     return f"{revision['trouble'].rstrip(' .')}. {revision['change'].rstrip(' .')}.{result}"
-
-
-def _region_in_words(region: Region) -> str:
-    return f"{region.label or 'region'} {region.score:.2f}"
 
 
 def outcome(step: StepRecord) -> str:

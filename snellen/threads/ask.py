@@ -14,7 +14,8 @@ from snellen.reasoning.meanings.talk import Correction
 from snellen.reasoning.reading.talk_reader import MAX_CORRECTION, read_correction
 from snellen.runtime.resources import make_context as make_context
 from snellen.threads.events import Decide, Event, Finished, Started
-from snellen.threads.thread_type import Headline, ThreadType
+from snellen.threads.saved_threads import Headline
+from snellen.threads.thread_type import ThreadType
 from snellen.values import Picture, Region, from_json, to_json
 
 if TYPE_CHECKING:

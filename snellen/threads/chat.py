@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from snellen.errors import BadInput
+from snellen.memory.checkpoints import thread_ids
 from snellen.memory.home import home
 from snellen.profiles import lasting
 from snellen.reasoning.meanings.talk import Agreement, Correction, Decline, Doubt, ForgetOrder, Naming, Why
@@ -17,7 +18,8 @@ from snellen.runtime.resources import resources
 from snellen.threads import thread as threads
 from snellen.threads.events import Decide, Event, Finished, Started
 from snellen.threads.investigate import InvestigationResult, found_in
-from snellen.threads.thread_type import Headline, ThreadType
+from snellen.threads.saved_threads import Headline
+from snellen.threads.thread_type import ThreadType
 from snellen.values import Picture, to_json
 
 if TYPE_CHECKING:
@@ -101,8 +103,6 @@ async def stream_messages(
         BadInput: As there.
         SnellenError: As there.
     """
-    from snellen.memory.checkpoints import thread_ids
-
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
     known = name in await asyncio.to_thread(thread_ids, await asyncio.to_thread(home))
     earlier = None if known else _spoken_of(messages)

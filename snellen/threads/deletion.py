@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
+from snellen.memory.checkpoints import saved_at, thread_heads
+from snellen.memory.home import home
 from snellen.reasoning.language.inflection import counted
 from snellen.threads import thread
 
@@ -51,7 +53,6 @@ async def delete(names: Sequence[str]) -> Deleted:
         BadInput: There is no such thread, or somebody runs it (``BeingRun``, which says who); nothing was deleted.
         MemoryTrouble: The home cannot be written.
     """
-    from snellen.memory.home import home
     from snellen.memory.thread_deletion import delete_threads
 
     folder = await asyncio.to_thread(home)
@@ -69,8 +70,6 @@ async def older_than(age: timedelta) -> list[str]:
         BadInput: The age is negative, or beyond a hundred years.
         MemoryTrouble: The home cannot be read.
     """
-    from snellen.memory.checkpoints import saved_at, thread_heads
-    from snellen.memory.home import home
     from snellen.memory.thread_locks import is_running
 
     folder = await asyncio.to_thread(home)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput
 from snellen.memory.home import home, home_to_read
-from snellen.threads import ask, chat, investigate, learn
 from snellen.threads import thread as threads
+from snellen.threads.listing import list_threads as list_threads
 from snellen.threads.thread import GraphName, ThreadSummary
-from snellen.threads.thread_type import ThreadType
+from snellen.threads.thread_types import THREAD_TYPES as THREAD_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from snellen.graphs.states import InvestigateState, Json
     from snellen.threads.events import Decide
 
-THREAD_TYPES: Final[dict[GraphName, ThreadType[Any]]] = {
-    one.graph: one for one in (ask.ASK, learn.LEARN, investigate.INVESTIGATE, chat.CHAT)
-}
 MAX_HISTORY: Final = 200
 """Checkpoints of a thread that are listed, the latest first."""
 
@@ -47,23 +44,6 @@ class Moment:
     created: str
     after: str
     next: tuple[str, ...]
-
-
-async def list_threads() -> list[ThreadSummary]:
-    """Return every thread of this home, the newest first.
-
-    Raises:
-        MemoryTrouble: the home cannot be used.
-    """
-    from snellen.memory.checkpoints import thread_graphs
-
-    folder = await asyncio.to_thread(home_to_read)
-    graph_by_thread = await asyncio.to_thread(thread_graphs, folder)
-    async with threads.reading_all(folder) as graphs:
-        return [
-            await THREAD_TYPES[of].summary(graphs[of], name)
-            for name, of in ((name, threads.known_graph(graph)) for name, graph in graph_by_thread.items())
-        ]
 
 
 async def read_summary(thread: str) -> ThreadSummary:

@@ -14,7 +14,8 @@ from snellen.runtime.investigation_requests import InvestigationRequest as Inves
 from snellen.runtime.investigation_requests import initial_fields
 from snellen.runtime.resources import examining as examining
 from snellen.threads.events import Decide, Event, Finished, Started
-from snellen.threads.thread_type import Headline, ThreadType
+from snellen.threads.saved_threads import Headline
+from snellen.threads.thread_type import ThreadType
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -14,7 +14,8 @@ from snellen.profiles.hub_access import check_reachable
 from snellen.runtime.resources import own_pictures
 from snellen.threads import ask
 from snellen.threads.events import Decide, Event, Finished, Started
-from snellen.threads.thread_type import Headline, ThreadType
+from snellen.threads.saved_threads import Headline
+from snellen.threads.thread_type import ThreadType
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence

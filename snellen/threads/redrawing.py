@@ -18,6 +18,7 @@ from snellen.experiments.report import Report
 from snellen.experiments.rounds import made_round
 from snellen.learning.example_collection import gather_for
 from snellen.learning.records import Need
+from snellen.memory.checkpoints import UNREADABLE, thread_graphs
 from snellen.memory.home import MemoryTrouble
 from snellen.threads import directory, thread
 from snellen.threads.thread import GraphName
@@ -82,8 +83,6 @@ class Redrawing:
             return []
 
     async def _read(self) -> list[tuple[GraphName, Any]]:
-        from snellen.memory.checkpoints import UNREADABLE, thread_graphs
-
         states: list[tuple[GraphName, Any]] = []
         async with thread.reading_all(self.folder) as graphs:
             for name, graph in thread_graphs(self.folder).items():

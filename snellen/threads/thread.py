@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from snellen.errors import BadInput
-from snellen.threads.events import State, request_of, requests_in
+from snellen.memory.checkpoints import checkpoints, thread_graphs, thread_ids
+from snellen.memory.home import home_to_read
+from snellen.threads.events import State, request_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
@@ -37,11 +39,6 @@ WAITING: Final = "waiting for approval"
 """The status of a thread that a person must decide about."""
 FAILED: Final = "failed"
 """How the status of a thread begins that came to no answer, or that an error stopped."""
-
-_CANCELLED: Final = ("CancelledError(", "KeyboardInterrupt(")
-_REPR: Final = re.compile(r"\w+\((?P<quote>['\"])(?P<text>.*)(?P=quote)\)", re.DOTALL)
-"""An exception with one argument, a text, as ``repr`` writes it."""
-_LONGEST_REASON: Final = 500
 
 _THREAD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -93,8 +90,6 @@ async def known_thread(thread: str, folder: Path) -> str:
     Raises:
         BadInput: the home has no such thread.
     """
-    from snellen.memory.checkpoints import thread_ids
-
     if thread not in await asyncio.to_thread(thread_ids, folder):
         # Where the memory lies is nobody's business who asks over a network.
         msg = f"There is no thread {thread[:80]!r} in this memory; `snellen threads` lists them."
@@ -109,9 +104,6 @@ async def graph_of(thread: str) -> GraphName:
         BadInput: there is no such thread.
         MemoryTrouble: the home cannot be used.
     """
-    from snellen.memory.checkpoints import thread_graphs
-    from snellen.memory.home import home_to_read
-
     folder = await asyncio.to_thread(home_to_read)
     name = await known_thread(thread, folder)
     graph = (await asyncio.to_thread(thread_graphs, folder)).get(name)
@@ -149,20 +141,18 @@ def wired(name: GraphName) -> Wired[Any]:
 async def reading(graph: GraphName, folder: Path) -> AsyncIterator[Graph]:
     """Open a graph on the home's checkpoints."""
     from snellen.graphs.states import STATE_TYPES
-    from snellen.memory.checkpoints import checkpoints
 
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
         yield wired(graph).builder.compile(checkpointer=saver, name=graph)
 
 
 @asynccontextmanager
-async def reading_all(folder: Path) -> AsyncIterator[dict[GraphName, Graph]]:
-    """Open every graph on the home's checkpoints."""
+async def reading_all(folder: Path, names: Iterable[GraphName] = GRAPHS) -> AsyncIterator[dict[GraphName, Graph]]:
+    """Open several graphs, or all, on the home's checkpoints."""
     from snellen.graphs.states import STATE_TYPES
-    from snellen.memory.checkpoints import checkpoints
 
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield {name: wired(name).builder.compile(checkpointer=saver, name=name) for name in GRAPHS}
+        yield {name: wired(name).builder.compile(checkpointer=saver, name=name) for name in names}
 
 
 @asynccontextmanager
@@ -186,8 +176,6 @@ async def waiting(thread: str) -> Json | None:
     Raises:
         BadInput: there is no such thread.
     """
-    from snellen.memory.home import home_to_read
-
     kind = await graph_of(thread)
     async with reading(kind, await asyncio.to_thread(home_to_read)) as graph:
         return await request_of(graph, {"configurable": {"thread_id": thread}})
@@ -282,51 +270,3 @@ def has_ended(snapshot: StateSnapshot) -> bool:
     be killed before it saves the state that follows from it.
     """
     return not snapshot.tasks
-
-
-@dataclass(frozen=True)
-class ThreadProgress:
-    """The progress of a thread: ``ThreadSummary.status`` and ``ThreadSummary.reason``."""
-
-    status: str
-    reason: str = ""
-
-
-async def progress(snapshot: StateSnapshot, thread: str, *, error: str | None = None) -> ThreadProgress:
-    """Say how far a thread is.
-
-    Args:
-        snapshot: Of the thread, with its subgraphs.
-        thread: Its name.
-        error: Why its state has no result, where it says so; counts once the thread has ended.
-    """
-    from snellen.memory.thread_locks import is_running
-
-    if has_ended(snapshot):
-        return ThreadProgress(FAILED, error) if error else ThreadProgress("finished")
-    node = snapshot.tasks[0].name
-    if await asyncio.to_thread(is_running, thread):
-        return ThreadProgress(f"running {node}")
-    if any(requests_in(snapshot)):
-        return ThreadProgress(WAITING)
-    place = f"{'before' if snapshot.next else 'after'} {node}"
-    reason = _error_of(snapshot)
-    return ThreadProgress(f"{FAILED} {place}", reason) if reason else ThreadProgress(f"stopped {place}")
-
-
-def _error_of(snapshot: StateSnapshot) -> str:
-    """Return why a thread was stopped by an error, in a sentence; empty where somebody stopped it.
-
-    LangGraph saves the error of a node as its ``repr``, also that of a task that was cancelled.
-    """
-    from snellen.memory.home import home_folder, owners_home
-
-    saved = next((str(task.error) for task in snapshot.tasks if task.error), "")
-    if not saved or saved.startswith(_CANCELLED):
-        return ""
-    if home_folder() != owners_home():
-        # It may hold paths of the server, which are not for its other users.
-        return "This failed; the server's owner finds the reason in the log."
-    quoted = _REPR.fullmatch(saved)
-    text = saved if quoted is None else re.sub(r"\\(n|.)", lambda one: one[1].replace("n", " "), quoted["text"])
-    return " ".join(text.split())[:_LONGEST_REASON]

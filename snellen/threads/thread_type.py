@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from snellen.errors import BadInput
+from snellen.memory.checkpoints import UNREADABLE
 from snellen.memory.home import home, home_to_read
 from snellen.threads import thread as threads
 from snellen.threads.events import Decide, Event, Finished, Started, State, followed, request_of
+from snellen.threads.saved_threads import Headline, SavedThread, damaged_summary, saved_thread, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -26,18 +28,6 @@ if TYPE_CHECKING:
     Graph = CompiledStateGraph[Any, Any, Any, Any]
     Stream = AsyncGenerator[Started[State] | Event | Finished[State]]
     Opening = Callable[[Graph], Awaitable[tuple[Started[State], Context | None]]]
-
-
-@dataclass(frozen=True)
-class Headline:
-    """The part of a thread's line in the list that its state tells (``ThreadSummary``)."""
-
-    instruction: str
-    verdict: str = ""
-    answer: object = None
-    outcome: str = ""
-    error: str | None = None
-    """Why a thread that has ended has no result."""
 
 
 @dataclass(frozen=True)
@@ -228,25 +218,20 @@ class ThreadType(Generic[State]):
         """Return the state of saved values."""
         return threads.state_from(saved, self.state)
 
-    async def summary(self, graph: Graph, thread: str) -> threads.ThreadSummary:
-        """Return the line of a thread in the list; of one that cannot be read, a line that says so, and what to do."""
-        from snellen.memory.checkpoints import UNREADABLE
-
+    async def saved(self, graph: Graph, thread: str) -> SavedThread | None:
+        """Return what the checkpoints of a thread tell of it; None where they cannot be read."""
         try:
             snapshot = await graph.aget_state(self.address(thread), subgraphs=True)
-            headline = self.headline(self.values(snapshot.values))
-            progress = await threads.progress(snapshot, thread, error=headline.error)
+            return saved_thread(snapshot, self.headline(self.values(snapshot.values)))
         except UNREADABLE:
-            hint = "it cannot be read; see `snellen memory verify`"
-            return threads.ThreadSummary(thread, status="damaged", graph=self.graph, outcome=hint)
-        return threads.ThreadSummary(
-            thread=thread,
-            instruction=headline.instruction,
-            status=progress.status,
-            updated=snapshot.created_at or "",
-            verdict=headline.verdict,
-            answer=headline.answer,
-            graph=self.graph,
-            outcome=headline.outcome,
-            reason=progress.reason,
-        )
+            return None
+
+    async def summary(self, graph: Graph, thread: str) -> threads.ThreadSummary:
+        """Return the line of a thread in the list; of one that cannot be read, a line that says so, and what to do."""
+        from snellen.memory.thread_locks import is_running
+
+        saved = await self.saved(graph, thread)
+        if saved is None:
+            return damaged_summary(thread, self.graph)
+        runs = bool(saved.node) and await asyncio.to_thread(is_running, thread)
+        return summary_of(thread, self.graph, saved, is_running=runs)

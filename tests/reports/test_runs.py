@@ -12,7 +12,8 @@ from snellen.errors import SnellenError
 from snellen.graphs.states import AskState
 from snellen.memory.artifacts import ArtifactStore
 from snellen.reports.runs import AskRun, write_run, write_text
-from snellen.summaries.runs import drawn, in_words, notices_of, regions_of
+from snellen.summaries.runs import drawn, notices_of, regions_of
+from snellen.summaries.values import in_words
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, to_json
 

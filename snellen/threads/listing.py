@@ -1,0 +1,106 @@
+"""The list of a home's threads. A thread that is unchanged since it was last listed is not read again.
+
+Neither LangGraph nor any graph is imported where nothing has changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.memory.checkpoints import thread_graphs
+from snellen.memory.home import MemoryTrouble, home_to_read
+from snellen.memory.postgres.server import chosen_server
+from snellen.memory.thread_locks import is_running
+from snellen.memory.thread_summaries import ThreadSummaryTable, stamps
+from snellen.threads import thread as threads
+from snellen.threads.saved_threads import Headline, SavedThread, damaged_summary, summary_of
+from snellen.threads.thread import ThreadSummary
+from snellen.version import installed_version
+
+if TYPE_CHECKING:
+    from snellen.threads.thread_type import ThreadType
+
+
+async def list_threads() -> list[ThreadSummary]:
+    """Return every thread of this home, the newest first.
+
+    Raises:
+        MemoryTrouble: the home cannot be used.
+    """
+    folder = await asyncio.to_thread(home_to_read)
+    graph_by_thread = {
+        name: threads.known_graph(graph) for name, graph in (await asyncio.to_thread(thread_graphs, folder)).items()
+    }
+    before = await asyncio.to_thread(_stamps, folder)
+    saved: dict[str, SavedThread] = await asyncio.to_thread(_kept, folder, before)
+    unread = {name: of for name, of in graph_by_thread.items() if name not in saved}
+    if unread:
+        read = await _read(folder, unread)
+        await asyncio.to_thread(_keep, folder, read, before)
+        saved |= read
+    return await asyncio.to_thread(
+        lambda: [
+            summary_of(name, of, one, is_running=bool(one.node) and is_running(name))
+            if (one := saved.get(name)) is not None
+            else damaged_summary(name, of)
+            for name, of in graph_by_thread.items()
+        ]
+    )
+
+
+async def keep_summary(kind: ThreadType[Any], thread: str) -> None:
+    """Read what the list shows of a thread now, where its libraries are loaded anyhow."""
+    folder = await asyncio.to_thread(home_to_read)
+    with suppress(MemoryTrouble):  # nobody asked for it: the thread itself is saved
+        before = await asyncio.to_thread(_stamps, folder, thread)
+        async with threads.reading(kind.graph, folder) as graph:
+            saved = await kind.saved(graph, thread)
+        if saved is not None:
+            await asyncio.to_thread(_keep, folder, {thread: saved}, before)
+
+
+async def _read(folder: Path, unread: Mapping[str, threads.GraphName]) -> dict[str, SavedThread]:
+    """Read the states of threads; those that are damaged are left out."""
+    from snellen.threads.thread_types import THREAD_TYPES
+
+    async with threads.reading_all(folder, set(unread.values())) as graphs:
+        read = {name: await THREAD_TYPES[of].saved(graphs[of], name) for name, of in unread.items()}
+    return {name: one for name, one in read.items() if one is not None}
+
+
+def _stamps(folder: Path, thread: str | None = None) -> dict[str, str]:
+    """Return the stamps of threads; what another version of this package kept is read anew."""
+    if chosen_server() is not None:  # Postgres has no row numbers, by which a replaced row shows
+        return {}
+    version = installed_version()
+    return {name: f"{version} {stamp}" for name, stamp in stamps(folder, thread).items()}
+
+
+def _kept(folder: Path, before: Mapping[str, str]) -> dict[str, SavedThread]:
+    if not before:
+        return {}
+    try:
+        table = ThreadSummaryTable(folder)
+        kept = table.kept(before)
+        if not table.is_read_only and (gone := table.threads() - before.keys()):
+            table.forget(gone)
+        return {name: SavedThread(**one | {"headline": Headline(**one["headline"])}) for name, one in kept.items()}
+    except (MemoryTrouble, ValueError, TypeError, LookupError):
+        # Damaged, or of a version to come: the checkpoints say it all again, and `snellen memory verify` mends it.
+        return {}
+
+
+def _keep(folder: Path, saved: Mapping[str, SavedThread], before: Mapping[str, str]) -> None:
+    if not before:
+        return
+    try:
+        table = ThreadSummaryTable(folder)
+        if not table.is_read_only:
+            table.keep({name: asdict(one) for name, one in saved.items()}, before)
+    except (MemoryTrouble, ValueError, TypeError):
+        return  # a full disk, or an answer that JSON cannot hold, keeps nobody from reading the list
