@@ -33,7 +33,7 @@ UNEXAMINED: Final[Mapping[str, str]] = {
     r"(?:much|far|clearly|considerably|substantially|slightly|somewhat) (?:better|worse|more|less)": _NO_BOUND,
 }
 """Words that bound or deny what is asked, and why they are sent back."""
-_UNEXAMINED: Final = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): why for words, why in UNEXAMINED.items()}
+_UNEXAMINED: Final = {re.compile(rf"(?<![a-z])(?:{words})\b", re.IGNORECASE): why for words, why in UNEXAMINED.items()}
 _AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
 """In a comparison it denies what would be claimed without it."""
 _EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)

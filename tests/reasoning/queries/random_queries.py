@@ -44,7 +44,7 @@ named_kinds = st.one_of(
     ),
 )
 kinds = st.one_of(st.just(Kind()), named_kinds)
-STRENGTHS = ({}, {}, {"slight": True}, {"heavy": True})
+_STRENGTHS: tuple[dict[str, bool], ...] = ({}, {}, {"slight": True}, {"heavy": True})
 _SLIGHTLY_TURNED = {"left rotation", "right rotation", "rotation"}
 """Types and a family whose slight form is called a slight tilt."""
 
@@ -54,7 +54,7 @@ def _severe(name: str, strength: dict[str, bool]) -> dict[str, bool]:
 
 
 changes = st.one_of(
-    st.tuples(st.sampled_from(sorted(TYPES)), st.sampled_from(STRENGTHS)).map(
+    st.tuples(st.sampled_from(sorted(TYPES)), st.sampled_from(_STRENGTHS)).map(
         lambda both: Change(type=both[0], **_severe(*both))
     ),
     st.builds(
@@ -70,7 +70,7 @@ changes = st.one_of(
 )
 conditions = st.one_of(
     st.builds(Condition, change=changes),
-    st.tuples(st.sampled_from(sorted(FAMILIES)), st.sampled_from(STRENGTHS)).map(
+    st.tuples(st.sampled_from(sorted(FAMILIES)), st.sampled_from(_STRENGTHS)).map(
         lambda both: Condition(family=both[0], **_severe(*both))
     ),
     st.builds(
