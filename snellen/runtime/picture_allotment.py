@@ -21,6 +21,8 @@ _NAMED: Final = 3
 """Earlier investigations that a note names."""
 _DECIDING: Final = {"protocol", "question", "arms", "unknown", "paired"}
 """Fields of a design that decide what is asked about which pictures."""
+_DECIDING_IF_SET: Final = {"kinds", "pools", "known", "against"}
+"""Further such fields, which do not count where they are empty: designs of earlier homes keep their names."""
 
 
 def question_of(
@@ -58,7 +60,7 @@ def begin(state: InvestigateState, report: Report, design: Design, examination: 
     """Enter the next experiment of a report into the ledger, and return the seed of its pictures."""
     question = question_of(state, report.models, examination, _after(state.report["seed"]) if state.after else "")
     return examination.ledger.begin(
-        question, _thread(state), seed=report.seed, experiment=len(report.experiments), design=_named(design)
+        question, _thread(state), seed=report.seed, experiment=len(report.experiments), design=name_of_design(design)
     )
 
 
@@ -121,8 +123,10 @@ def _thread(state: InvestigateState) -> str:
     return state.investigation.partition(WAY)[0]
 
 
-def _named(design: Design) -> str:
+def name_of_design(design: Design) -> str:
     """Name a design by what decides its pictures, what is asked about them and what is claimed, of whomever."""
     claims = {(one.kind, one.measure, one.threshold, *filter(None, [one.share])) for one in design.claims}
-    content = [design.model_dump(mode="json", include=_DECIDING), sorted(claims)]
+    fields = design.model_dump(mode="json", include=_DECIDING)
+    fields |= design.model_dump(mode="json", include=_DECIDING_IF_SET, exclude_defaults=True)
+    content = [fields, sorted(claims)]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:40]
