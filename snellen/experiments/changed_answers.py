@@ -44,7 +44,7 @@ def without_changed_answers(question: ModelQuestion) -> tuple[ModelQuestion | No
         return question, ""
     words = {TellPlaces: "where things are", CountThings: "how many there are", NameColours: "which color they have"}
     what = next((words[type(each)] for each in abilities if type(each) in words), "the right answer")
-    note = f"Not examined under {listing(lost)}: it changes {what}."
+    note = f"Not examined under {listing(lost)}: {'it changes' if len(lost) == 1 else 'they change'} {what}."
     kept = [name for name in condition.types if name not in lost]
     if not kept:
         return None, note

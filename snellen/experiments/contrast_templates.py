@@ -50,7 +50,7 @@ def experiments_contrasting(
     pairs = [(one, others[number]) for number, one in sorted(by_answers.items()) if number in others]
     if not pairs:
         words = " and ".join(ability_in_words(each, gerund=True) for each in (ability, than))
-        msg = f"For {words} there are no experiments with as many answers each, so that guessing would decide."
+        msg = f"No experiments on {words} have the same number of answers, so guessing would decide."
         raise BadInput(msg)
     return [contrasting(one, other, condition) for one, other in pairs]
 
@@ -88,7 +88,7 @@ def contrasting(one: Design, other: Design, condition: Condition | None) -> Desi
     words = "" if condition is None else f" All with {condition_in_words(condition)}."
     made = unclaimed(
         max(one.difficulty, other.difficulty),
-        f"Two tasks, asked as often: {one.skill}, and {other.skill}.{words}"[:300],
+        f"Two tasks, each asked equally often: {one.skill}, and {other.skill}.{words}"[:300],
         f"{one.skill} and {other.skill}"[:300],
         " / ".join(dict.fromkeys([one.question, other.question]))[:300],
         arms,

@@ -34,7 +34,7 @@ STEP: Final = 4
 SHARE_USED: Final = "its share of the pictures is used up"
 HOPELESS: Final = "stopped early: more pictures are unlikely to settle it"
 _DECIDED: Final = "all claims are decided"
-_REOPENED: Final = "all claims were decided then, and some are not since later ones share the error rate"
+_REOPENED: Final = "all claims were decided at the time; some no longer are, since later ones share the error rate"
 _SETTLED: Final = "what matters is decided"
 _MAY_GO_ON: Final = frozenset(
     [SHARE_USED, HOPELESS, _DECIDED, _SETTLED, "the rest of its pictures would hardly decide more"]

@@ -194,12 +194,12 @@ class Claim(ExperimentRecord):
             case "steadier":
                 return f"{self.model} loses less than {self.other} in {design.task}{margin}"
             case "mistake":
-                return f"{self.model} goes for {self.answer} {points} more often than for other things in {design.task}"
+                return f"{self.model} picks {self.answer} {points} more often than other wrong things in {design.task}"
             case "contrast":
                 one, other = (f"{task.skill} {design.condition}".rstrip() for task in design.tasks)
                 return f"{self.model} is better at {one} than at {other}{margin}"
             case "favor":
-                return f"{self.model} chooses “{self.answer}” {points} more often than it is right in {design.task}"
+                return f"{self.model} chooses “{self.answer}” {points} more often than that is right in {design.task}"
             case "worst" | "best":
                 return f"{self.model} is {self.kind} at one of {len(design.compared)} kinds in {design.task}"
         task = f"{design.skill} {design.plain_condition}" if self.kind == "plain" else design.task

@@ -24,19 +24,20 @@ def remarks(
     if len(asked) > MAX_EXPERIMENTS:
         last = listing([_in_short(each) for each in asked[MAX_EXPERIMENTS:]])
         yield (
-            f"There are {len(asked)} questions in it and {MAX_EXPERIMENTS} experiments by default: {last} are examined "
-            f"only where the budget has {len(asked)} experiments or more."
+            f"This asks {len(asked)} questions, and there are {MAX_EXPERIMENTS} experiments by default: "
+            f"only a budget of {len(asked)} experiments or more covers {last}."
         )
     for question in asked:
         ability = question.ability
         if len(question.models) < len(question.models or models) and question.comparison:
-            yield f"Of {len(models)} models the first {len(question.models)} are compared: name the ones that matter."
+            number = f"{len(question.models)} of {len(models)}"
+            yield f"Only the first {number} models are compared: name the ones that matter."
         if question.comparison and not question.comparison.margin and question.comparison.of_equals:
-            yield f"As good means worse by less than {100 * MARGIN:.0f} points, unless a question states how much."
+            yield f"“As good” means worse by less than {100 * MARGIN:.0f} points, unless the question states a margin."
         if question.asks == "limit" and question.condition is not None and question.condition.change is not None:
             change = question.condition.change.type
             levels = listing([f"{amount:g}" for amount in SCALES[change]])
-            yield f"Severities of {change} are chosen by bisection from {levels}; between two of them nothing is tried."
+            yield f"Severities of {change} are chosen by bisection from {levels}; none in between are tried."
         if isinstance(ability, IdentifyType) and len(ability.condition.changes) > MOST_TYPES:
             left = listing(ability.condition.types[MOST_TYPES:])
             yield f"Of {condition_in_words(ability.condition)} the first {MOST_TYPES} are examined, not {left}."
@@ -44,7 +45,7 @@ def remarks(
         yield from _of_bounds(question)
     yield from _apart(asked)
     if subjects.classes:
-        yield "Pictures are drawn from the folder, each as often as it comes: the verdicts are about these."
+        yield "Pictures are drawn from the folder with replacement: the verdicts are about the pictures in it."
     if query.confidence is not None:
         confidence = percent(query.confidence)
         yield f"Verdicts have {confidence} confidence, as the question says (alpha {1 - query.confidence:.3g})."
@@ -64,10 +65,10 @@ def _of_bounds(question: ModelQuestion) -> Iterable[str]:
     """Yield what words mean that bound a question."""
     yield from _without_severity(question)
     if question.threshold is not None and question.threshold.relative:
-        yield "A share of the accuracy is one of what is right beyond guessing, as a guess cannot be lost."
+        yield "A share of the accuracy means a share of the part beyond guessing: what guessing gives cannot be lost."
     if question.quantifier is not None and len(question.models) > 1:
         number = len(question.models)
-        yield f"Any one of {number} models may answer it: each verdict has the error rate divided by {number}."
+        yield f"A verdict on any one of {number} models may answer this: each has the error rate divided by {number}."
 
 
 def _without_severity(question: ModelQuestion) -> Iterable[str]:
@@ -91,7 +92,7 @@ def _apart(asked: Sequence[ModelQuestion]) -> Iterable[str]:
     for each in conditions.values():
         if len(each) > 1:
             words = listing([condition_in_words(condition) for condition in each])
-            yield f"{words[0].upper()}{words[1:]} are examined each for itself, not at once."
+            yield f"{words[0].upper()}{words[1:]} are examined separately, not together."
 
 
 def _in_short(question: ModelQuestion) -> str:

@@ -106,12 +106,12 @@ def planned(query: ModelQuery, subjects: Subjects, models: Sequence[str]) -> Exa
             except BadInput as error:
                 problems.append(str(error))
     if not parts:
-        raise BadInput(" ".join(dict.fromkeys([*problems, *notes])) or "Nothing of it can be examined.")
+        raise BadInput(" ".join(dict.fromkeys([*problems, *notes])) or "None of this can be examined.")
     notes += [f"Not examined: {problem}" for problem in problems]
     steps = sum(len(part.designs) for part in parts)
     if query.of_everything and len(parts) <= MAX_EXPERIMENTS < steps:
-        most = f"there are {MAX_EXPERIMENTS} unless the budget says more"
-        notes.append(f"A yes to it may take {steps} experiments, and {most}.")
+        most = f"there are {MAX_EXPERIMENTS} unless the budget allows more"
+        notes.append(f"A yes may take {steps} experiments, and {most}.")
     notes += remarks(query, [part.question for part in parts], subjects, models)
     return ExaminationPlan(tuple(parts), tuple(dict.fromkeys(note[:300] for note in notes))[:10])
 
@@ -140,7 +140,7 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
         conditions = [Condition(change=Change(type=name)) for name in condition.types]
     if question.asks == "which changes":
         words = listing([condition_in_words(each) for each in conditions])
-        yield None, f"{words} are examined each for itself: which of them matters most is not tested."
+        yield None, f"{words} are examined separately: which of them matters most is not tested."
         question = question.model_copy(update={"asks": "whether", "sense": "open"})
     for each in conditions:
         yield without_changed_answers(question.model_copy(update={"condition": each}))
@@ -170,7 +170,7 @@ def _sides(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, str]
         other = {"ability": than.ability} if than.ability is not None else {"condition": than.condition}
         both = (one, one.model_copy(update=other))
         words = " and ".join(f"“{question_in_words(each).rstrip('.?')}”" for each in both)
-        yield None, f"Examined is each side for itself, {words}; the difference within a model is not tested."
+        yield None, f"Each side is examined separately, {words}; the difference between them is not tested."
         for each in both:
             yield from _narrowed(each)
 

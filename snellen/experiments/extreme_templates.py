@@ -41,13 +41,13 @@ def experiment_comparing(things: Kind, subjects: Subjects) -> Design:
         name, compared = "things", {each.name[:64]: list(each.members) for each in apart}
     classes = [member for members in compared.values() for member in members]
     if len(compared) < 2:  # noqa: PLR2004 - two to compare
-        msg = f"Pictures have one kind of {plural(classes[0])} only, so that none is recognized worst or best."
+        msg = f"Pictures show only one kind of {plural(classes[0])}, so none of them is recognized worst or best."
         raise BadInput(msg)
     alone = len(classes) == len(compared)
     skill = f"recognizing each of {len(classes)} {name}" if alone else f"recognizing {name} of {len(compared)} kinds"
     design = drawn_classes(2, skill, {name: classes}, min(FINE, len(classes)))
     least = min(_EACH * len(compared), _MOST)
-    purpose = design.purpose if alone else f"{design.purpose} Compared are {listing(list(compared))}."[:300]
+    purpose = design.purpose if alone else f"{design.purpose} It compares {listing(list(compared))}."[:300]
     made = design.model_copy(update={"compared": compared, "least": least, "purpose": purpose})
     return retrieved(made) if subjects.classes else made
 

@@ -75,7 +75,7 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
     if finding.claim.kind in EXTREMES:
         likeliest = finding.likeliest or "none"
         name = plural(likeliest) if design.compared.get(likeliest) == [likeliest] else likeliest
-        return f"of pictures of {name} it is right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+        return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) of the pictures of {name}"
     around = _around(low, high, threshold, sign="+")
     points = f"{100 * mean:+.0f} points ({around})"
     match finding.claim.kind:
@@ -86,7 +86,7 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         case "favor":
             said = f"{finding.claim.answer} name" if finding.claim.answer in PLACES else f"“{finding.claim.answer}”"
             more = f"{100 * abs(mean):.0f} points {'more' if mean >= 0 else 'less'}"
-            return f"it chooses {said} {more} often ({around}) than it is right in {design.task}"
+            return f"it chooses {said} {more} often ({around}) than that answer is right in {design.task}"
         case "contrast":
             return f"a difference of {points} between {design.task}"
     what = "" if finding.claim.measure else f" in {design.task}"

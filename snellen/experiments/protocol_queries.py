@@ -75,7 +75,7 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
         able.pop()
     shown = len(chosen) - len(notes)
     if len(able) < shown:
-        notes.append(f"Of {shown} models the first {len(able)} are compared: name the ones that matter.")
+        notes.append(f"Only the first {len(able)} of {shown} models are compared: name the ones that matter.")
     others = [each for each in query.questions[1:] if _asked_of(each) != _asked_of(first)]
     notes += ["Its questions are answered together, for the models of the first."] if others else []
     splits = tuple(split for each in query.questions for split in getattr(each.ability, "splits", ()))

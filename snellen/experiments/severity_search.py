@@ -90,7 +90,7 @@ def limit_in_words(limit: SeverityLimit, change: str) -> str:
     up_to = _up_to(limit.held[0], change)
     if limit.failed is None:
         return f"{up_to}, the strongest that was tried"
-    return f"{up_to}, and no longer {_level(limit.failed[0], change)}"
+    return f"{up_to}, but no longer {_level(limit.failed[0], change)}"
 
 
 def bound_in_words(limit: SeverityLimit, change: str) -> str:

@@ -337,7 +337,7 @@ def _members(things: Kind, subjects: Subjects) -> Iterator[Design]:
         return
     if len(group.members) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
         many = plural(group.members[0])
-        msg = f"Pictures have one kind of {many} only: ask whether {many} are recognized, or told from other things."
+        msg = f"Pictures show only one kind of {many}: ask whether {many} are recognized, or told from other things."
         raise BadInput(msg)
     yield _among(group, 2)
     if len(group.members) > 2:  # noqa: PLR2004

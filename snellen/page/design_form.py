@@ -34,10 +34,10 @@ _THRESHOLDS: Final = {
     "better": "Better by more than",
     "steadier": "Loses less, by more than",
     "contrast": "Better at the first task than at the second one, by more than",
-    "worst": "Worst at one of them: threshold",
-    "best": "Best at one of them: threshold",
-    "favor": "Gives an answer more often than it is right, by more than",
-    "mistake": "Takes one for the other more often than for other things, by more than",
+    "worst": "Worst at one of them; threshold",
+    "best": "Best at one of them; threshold",
+    "favor": "Gives an answer more often than that answer is right, by more than",
+    "mistake": "Mistakes one kind for the other more often than for other things, by more than",
 }
 _MEASURES: Final = {
     "truth": "Tells more truth than",

@@ -70,7 +70,7 @@ def test_a_report_does_not_call_claims_decided_that_later_ones_opened_again() ->
     other = experiment(0.76, stopped="its share of the pictures is used up")
     told = [one.stopped for one in with_reopened_told(report(both, half, other)).experiments]
     assert told[0] == "all claims are decided"
-    assert told[1].startswith("all claims were decided then, and some are not")
+    assert told[1].startswith("all claims were decided at the time; some no longer are")
     assert told[2] == "its share of the pictures is used up"
 
 

@@ -84,13 +84,13 @@ def test_a_limit_is_told_as_far_as_it_is_decided() -> None:
     blur = Condition(change=Change(type="defocus blur"))
     question = ModelQuestion(models=("a", "b", "c"), condition=blur, asks="limit")
     standings = [
-        replace(standing_of("a", "yes"), found="up to defocus blur by a factor of 8, and no longer by a factor of 15"),
+        replace(standing_of("a", "yes"), found="up to defocus blur by a factor of 8, but no longer by a factor of 15"),
         replace(standing_of("b", "open"), bound="at least up to defocus blur by a factor of 30"),
         standing_of("c", "open"),
     ]
     answers = [Answer(about=one.about, sentence="s") for one in standings]
     assert headline_of(question, standings, answers).partition("? ")[2] == (
-        "Up to defocus blur by a factor of 8, and no longer by a factor of 15, for a; not decided, but at least up to "
+        "Up to defocus blur by a factor of 8, but no longer by a factor of 15, for a; not decided, but at least up to "
         "defocus blur by a factor of 30, for b; not decided, for c."
     )
     alone = question.model_copy(update={"models": ("b",)})

@@ -68,7 +68,7 @@ async def test_everything_except_is_answered_in_one_sentence_and_what_is_excepte
     assert said.headline.startswith(
         "Is clip robust to every transformation except defocus blur? Yes: robust to geometric"
     )
-    assert said.headline.endswith("; of what is excepted, not robust to defocus blur.")
+    assert said.headline.endswith("; the exception: not robust to defocus blur.")
     assert (said.answers[0].answer, said.answers[0].property) == (
         "yes",
         "robust to every transformation except defocus blur",
@@ -76,10 +76,10 @@ async def test_everything_except_is_answered_in_one_sentence_and_what_is_excepte
     assert said.answers[-1].answer is None, "nobody asked whether it is robust to that"
     said = await concluded(query, "no", "yes", "open", "no", "open")
     assert "? No: not robust to pixel transformations except defocus blur; robust to geometric" in said.headline
-    assert "not decided for style transformations; of what is excepted, not decided for defocus blur." in said.headline
+    assert "not decided for style transformations; the exception: not decided for defocus blur." in said.headline
     assert said.answers[0].sentence.startswith("No, it does not hold that clip is robust to every")
     said = await concluded("Is clip robust to everything except blur and noise?", "no", "no", "no", "no")
-    assert said.headline.endswith("; what is excepted was not examined.")
+    assert said.headline.endswith("; the exception was not examined.")
     said = await concluded(query, "no", "no")
     assert said.answers[0].answer == "undecided"
 

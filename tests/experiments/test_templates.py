@@ -193,7 +193,7 @@ def test_claims_have_the_bounds_that_the_question_states(query: str, kind: str, 
 @pytest.mark.parametrize(
     ("query", "note"),
     [
-        ("Is blip better at telling the truth than at counting?", "the difference within a model is not tested"),
+        ("Is blip better at telling the truth than at counting?", "the difference between them is not tested"),
         ("Can clip recognize penguins?", "taught penguin"),
         ("Can clip tell left from right under noise and rotation?", "half turn"),
         ("Is clip as good as blip at counting?", "worse by less than 10 points"),

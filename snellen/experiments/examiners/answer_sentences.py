@@ -129,7 +129,7 @@ def _extreme_said(standing: ModelStanding, question: ModelQuestion, held: str) -
     names, number = standing.among
     if standing.says != "open":
         return f"Of {number} kinds of {_things(question)}, {standing.about} is {held}"
-    which = f": {listing([plural(one) for one in names], 'or')} may be it" if 0 < len(names) <= _FEW else ""
+    which = f": it may be {listing([plural(one) for one in names], 'or')}" if 0 < len(names) <= _FEW else ""
     return f"Which of {number} kinds of {_things(question)} {standing.about} is {held} is not decided{which}"
 
 

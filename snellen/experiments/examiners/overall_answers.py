@@ -82,7 +82,7 @@ def overall_headline(whole: PartStandings, answers: Sequence[Answer]) -> str:
     asked, standings = whole.question, whole.standings
     parts = f": {standings[0].figures}." if len(standings) == 1 else "."
     if asked.asks == "which changes":
-        return f"{question_in_words(asked)} Which of them does most is not tested{parts}"
+        return f"{question_in_words(asked)} Which of them matters most is not tested{parts}"
     return headline_of(asked, standings, answers).removesuffix(".") + parts
 
 
@@ -116,9 +116,9 @@ def _overall(
     told = _told(asked, standings)
     told += [f"not examined: {listing(missing)}"] if missing else []
     beside = {part.condition: one for part in excepted for one in part.standings if one.about == name}
-    told += [f"of what is excepted, {each}" for each in _told(asked, beside)]
+    told += [f"the exception: {each}" for each in _told(asked, beside)]
     if asked.condition is not None and asked.condition.without and not beside:
-        told.append("what is excepted was not examined")
+        told.append("the exception was not examined")
     return ModelStanding(name, says, pending=False, decisive=says, figures="; ".join(told))
 
 

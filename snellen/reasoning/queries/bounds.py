@@ -19,9 +19,9 @@ from snellen.reasoning.reading.words import WordToken
 Named = Sequence[Sequence[tuple[int, str, Any]]]
 """The phrases that begin at each word: where each ends, its word class, its value."""
 _EVEN_ONCE: Final = "asks whether it happens even once: ask how often"
-_EVERY_TIME: Final = "asks for every picture, which no number of pictures shows: ask for “at least 95 %”"
-_DENIES: Final = "denies or leaves out something: ask without it"
-_NO_BOUND: Final = "states no bound that pictures can show: ask for “at least” or “at most” so much"
+_EVERY_TIME: Final = "asks about every picture, which no number of pictures can show: ask for “at least 95 %”"
+_DENIES: Final = "denies or excludes something: ask without it"
+_NO_BOUND: Final = "states no bound that pictures can show: ask with “at least” or “at most” and a number"
 _OF_MODELS: Final = "is a share of the models: ask for “most” or for “at least two of the models”"
 UNEXAMINED: Final[Mapping[str, str]] = {
     r"ever|at least once": _EVEN_ONCE,
@@ -43,7 +43,7 @@ _SHARE: Final = re.compile(
 )
 """A text without any of these states no share, whatever number it has."""
 _CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "VERB_CHANGE"})
-_LEFT_OUT: Final = "is left out"
+_LEFT_OUT: Final = "has no place in what was understood"
 
 
 def unexamined(text: str) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def left_out(text: str, words: Sequence[WordToken], named: Named, query: ModelQu
         if not any(start >= other[0] and end <= other[1] and (start, end) != other for other in spans)
     ]
     states = _SHARE.search(text) or not any(each.threshold for each in query.questions)
-    shares = () if states else ("No share is stated.",)
+    shares = () if states else ("The question states no share.",)
     return (*unexamined(text), *(_sentence(each, _LEFT_OUT) for each in dict.fromkeys(bounds)), *shares)
 
 
