@@ -60,7 +60,7 @@ def _all_intervals(report: Report) -> str:
     either = intervals([one for one in report.findings if one.claim.names_either])
     others = intervals([one for one in report.findings if not one.claim.names_either])
     together = intervals(report.findings)
-    return f"{others}; of which is better, {either}" if ";" in together else together
+    return f"{others}; of comparisons, {either}" if ";" in together else together
 
 
 def doing(told: Json) -> str:
