@@ -61,7 +61,7 @@ def countable_things(kind: Kind, subjects: Subjects) -> DrawnThings:
         return DrawnThings(every, f"things of {len(every)} kinds")
     names = tuple(filter(_countable, group.members))
     if not names:
-        msg = f"Of {group.name} one cannot say how many there are, or of which color they are."
+        msg = f"How many there are, or which color they have, cannot be asked about {group.name}."
         raise BadInput(msg)
     if len(names) > 1:
         return DrawnThings(names, f"{group.name} of {len(names)} kinds")

@@ -237,7 +237,7 @@ def why_stopped(report: Report) -> str:
         return experiment.stopped
     examined = [one for one in experiment.findings if not one.trouble]
     if not examined:
-        return "nobody could be asked"
+        return "no model could be asked"
     if not experiment.pending:
         undecided = any(one.verdict == "open" for one in examined)
         return _SETTLED if undecided else _DECIDED

@@ -85,7 +85,7 @@ def _lost(pattern: Pattern, design: Design, counts: PatternCounts) -> str:
 
 def _flipped(pattern: Pattern, _: Design, counts: PatternCounts) -> str:
     back = f", and the other way in {counts.back}" if counts.back else ""
-    return f"goes over from “{pattern.right}” to “{pattern.said}” in {counts.times} of {counts.n} pictures{back}"
+    return f"switches from “{pattern.right}” to “{pattern.said}” in {counts.times} of {counts.n} pictures{back}"
 
 
 def with_patterns_told(conclusion: str, patterns: Sequence[Pattern]) -> str:

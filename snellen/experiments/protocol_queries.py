@@ -66,7 +66,7 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
     able = [name for name in chosen if not _unable(name, profile, protocol)]
     notes = [f"{name} is not examined: {_unable(name, profile, protocol)}." for name in chosen if name not in able]
     if not able or (first.comparison is not None and len(able) <= 1):
-        reason = "None of the models can be examined so" if not able else f"Only {able[0]} can be compared"
+        reason = "None of the models can be examined in this way" if not able else f"Only {able[0]} can be compared"
         msg = f"{reason}: {' '.join(notes)}"
         raise UnexaminableError(msg[:900])
     compared = first.comparison is not None

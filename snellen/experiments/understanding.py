@@ -67,7 +67,8 @@ def understood(query: str, models: Sequence[str], profile: Profile) -> Understoo
             msg = f"This can mean {listed}: ask one of them." if is_sure else f"Do you mean {listed}? Then ask that."
             raise AmbiguousQueryError(" ".join([*left_out[:3], msg]), readings)
         case unread:
-            msg = f"This cannot be examined here: {' '.join(query.split())[:120]!r}. {unread.why} What can be: {CAN}."
+            asked = " ".join(query.split())[:120]
+            msg = f"This cannot be examined here: {asked!r}. {unread.why} You can ask about {CAN}."
             raise UnexaminableError(msg)
 
 
@@ -75,7 +76,7 @@ def notes_of(reading: UnderstoodQuery) -> list[str]:
     """Say which words were taken for others, and which sentences were left out."""
     taken = [f"“{written}” is read as “{word}”." for written, word in reading.corrected]
     if reading.probability < 1:
-        taken.append(f"It is not asked in a form known here; {reading.probability:.0%} sure that this is meant.")
+        taken.append(f"The question has no form that is known here; {reading.probability:.0%} sure that this is meant.")
     return taken + [f"Not read: “{sentence[:200]}”" for sentence in reading.unread]
 
 

@@ -160,7 +160,7 @@ def test_a_change_that_flips_an_answer_is_told_with_the_pictures_before_it() -> 
 
     (one,) = found(said(design_of(BIRDS, (LEFT, RIGHT)), says, 60))
     assert (one.kind, one.right, one.said, one.change) == ("flip", "a hen", "a goose", "left rotation")
-    assert "under left rotation, it goes over from “a hen” to “a goose” in 60 of 60 pictures." in one.sentence
+    assert "under left rotation, it switches from “a hen” to “a goose” in 60 of 60 pictures." in one.sentence
     assert all(each.before and each.before != each.picture for each in one.examples)
 
 
