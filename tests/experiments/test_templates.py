@@ -198,7 +198,7 @@ def test_claims_have_the_bounds_that_the_question_states(query: str, kind: str, 
         ("Can clip tell left from right under noise and rotation?", "half turn"),
         ("Is clip as good as blip at counting?", "worse by less than 10 points"),
         ("How much noise can blip take?", "1.2, 1.4, 1.7, 2 and 2.5"),
-        ("Can clip recognize birds in dark and blurred pictures?", "Low brightness and defocus blur are examined each"),
+        ("Can clip recognize birds in dark and blurred pictures?", "and defocus blur are examined separately"),
     ],
 )
 def test_what_is_not_examined_is_said_before(query: str, note: str) -> None:
@@ -214,7 +214,7 @@ def test_what_is_not_examined_is_said_before(query: str, note: str) -> None:
         ("Which model is best?", "read"),
         ("Is clip at most 10 points worse than blip at birds?", "ask"),
         ("Can clip tell birds from noise?", "read"),
-        ("Can clip tell cats from one another?", "one kind of cats only"),
+        ("Can clip tell cats from one another?", "only one kind of cats"),
         ("Is llava-judge symmetric, and can it count?", "one after the other"),
         ("Is blip robust to noise?", "not among"),
     ],

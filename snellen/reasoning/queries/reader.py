@@ -285,7 +285,7 @@ class QueryReader:
             meanings = dict.fromkeys(queries, 0.0) if len(queries) == 1 else {}
         if not meanings:
             why = " ".join(unexamined(" ".join(each.written for each in text)))
-            return UnreadQuery((), (), why or "All the words are known, but not this way of putting them.")
+            return UnreadQuery((), (), why or "The words are known, but this way of putting them is not read here.")
         cheapest = min(meanings.values())
         near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
         merged = list(dict.fromkeys(map(unsaid, near)))
