@@ -88,7 +88,7 @@ def contrasting(one: Design, other: Design, condition: Condition | None) -> Desi
     words = "" if condition is None else f" All with {condition_in_words(condition)}."
     made = unclaimed(
         max(one.difficulty, other.difficulty),
-        f"Two tasks, each asked equally often: {one.skill}, and {other.skill}.{words}"[:300],
+        f"Two tasks, asked equally often: {one.skill}, and {other.skill}.{words}"[:300],
         f"{one.skill} and {other.skill}"[:300],
         " / ".join(dict.fromkeys([one.question, other.question]))[:300],
         arms,

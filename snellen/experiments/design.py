@@ -199,9 +199,11 @@ class Claim(ExperimentRecord):
                 one, other = (f"{task.skill} {design.condition}".rstrip() for task in design.tasks)
                 return f"{self.model} is better at {one} than at {other}{margin}"
             case "favor":
-                return f"{self.model} chooses “{self.answer}” {points} more often than that is right in {design.task}"
+                said = f"{self.answer} name" if self.answer in PLACES else f"“{self.answer}”"
+                return f"{self.model} chooses {said} {points} more often than that is right in {design.task}"
             case "worst" | "best":
-                return f"{self.model} is {self.kind} at one of {len(design.compared)} kinds in {design.task}"
+                often = "least often" if self.kind == "worst" else "most often"
+                return f"{self.model} is right {often} about one of {len(design.compared)} kinds in {design.task}"
         task = f"{design.skill} {design.plain_condition}" if self.kind == "plain" else design.task
         return f"{self.model} is right in more than {100 * self.threshold:.0f} % in {task}"
 

@@ -140,7 +140,7 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
         conditions = [Condition(change=Change(type=name)) for name in condition.types]
     if question.asks == "which changes":
         words = listing([condition_in_words(each) for each in conditions])
-        yield None, f"{words} are examined separately: which of them matters most is not tested."
+        yield None, f"{words[0].upper()}{words[1:]} are examined separately: which of them matters most is not tested."
         question = question.model_copy(update={"asks": "whether", "sense": "open"})
     for each in conditions:
         yield without_changed_answers(question.model_copy(update={"condition": each}))

@@ -18,7 +18,7 @@ from snellen.experiments.design import BLANK, PLACES, Arm, Design
 from snellen.experiments.template_parts import FINE, largest_first, select, spread, unclaimed
 from snellen.reasoning.language.inflection import listing, plural, with_article
 from snellen.reasoning.queries.conditions import TYPES, Change, Condition
-from snellen.reasoning.queries.echo import condition_in_words
+from snellen.reasoning.queries.echo import ability_in_words, condition_in_words
 from snellen.reasoning.queries.model_query import (
     Ability,
     CountThings,
@@ -165,7 +165,7 @@ def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noq
         case NoticeSeveral(likeness=likeness, things=things):
             return several_or_one(likeness, things, subjects)
         case _:
-            msg = "This is not examined by choosing answers."
+            msg = f"Multiple choice cannot examine {ability_in_words(ability, gerund=True)}."
             raise BadInput(msg)
 
 
