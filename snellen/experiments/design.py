@@ -137,10 +137,10 @@ class Claim(ExperimentRecord):
             msg = "a claim that a model is better or steadier names another one, and no other claim does"
             raise ValueError(msg)
         if (self.kind in {"mistake", "favor"}) != bool(self.answer):
-            msg = "a claim about mistakes, or favored answers, names what is said, and no other claim does"
+            msg = "a claim about mistakes, or about a favored answer, names the answer, and no other claim does"
             raise ValueError(msg)
         if self.share and self.kind != "drop":
-            msg = "only a drop is a share of what there was"
+            msg = "only a claim about a drop has a share"
             raise ValueError(msg)
         return self
 

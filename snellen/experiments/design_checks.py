@@ -51,19 +51,19 @@ def _check_tasks(design: Design) -> None:
         BadInput: One is.
     """
     if any((claim.kind == "contrast") != bool(design.tasks) for claim in design.claims):
-        msg = "`tasks` are compared by claims of the kind 'contrast', and nothing else is"
+        msg = "claims of the kind 'contrast' compare `tasks`, and no other claims do"
         raise BadInput(msg)
     if any((claim.kind in EXTREMES) != bool(design.compared) for claim in design.claims):
-        msg = "classes are `compared` by claims of the kinds 'worst' and 'best', and nothing else is"
+        msg = "claims of the kinds 'worst' and 'best' are about the classes in `compared`, and no other claims are"
         raise BadInput(msg)
     if design.compared and (len(design.compared) < 2 or not design.of_places):  # noqa: PLR2004 - two to compare
-        msg = "two classes or more are `compared`, in pictures that are drawn from `pools`, with places as answers"
+        msg = "`compared` has two classes or more, with pictures drawn from `pools` and places as answers"
         raise BadInput(msg)
     if not design.tasks:
         return
     one, other = design.parts
     if len(one.classes) != len(other.classes) or design.paired or design.pools or design.known:
-        msg = "two `tasks` have as many answers, and pools of their own; they are not paired"
+        msg = "two `tasks` have the same number of answers, and pools of their own; they are not paired"
         raise BadInput(msg)
 
 
