@@ -64,7 +64,7 @@ async def test_three_classes_are_asked_about_alike(own: Path, home: Path, tmp_pa
     context = examining("embedded", home, str(tmp_path / "three"))
     investigator = context.examiner().investigator
     opening = await investigator.open_report("Can the models recognize things?", ["llava-upright"])
-    assert "verdicts are about these" in opening.notes[0]
+    assert "verdicts are about the pictures in it" in opening.notes[0]
     first = await designed(context, "Can the models recognize things?")
     finding = Finding(claim=first.claims[0], verdict="yes")
     report = Report(query="Can the models recognize things?", models=["llava-upright"], alpha=0.05, seed=0)
