@@ -386,5 +386,6 @@ class ModelQuery(Part):
 
     @property
     def of_everything(self) -> bool:
-        """True where a question is about every transformation there is."""
-        return any(each.condition is not None and each.condition.family == EVERY for each in self.questions)
+        """True where it is asked whether something holds under every transformation there is."""
+        asked = (each.condition for each in self.questions if each.asks == "whether")
+        return any(condition is not None and condition.family == EVERY for condition in asked)
