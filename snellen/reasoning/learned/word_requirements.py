@@ -26,6 +26,12 @@ _OF_SETTINGS: Final = frozenset({"kind QuerySetting", "kind ChooseCount"})
 """What asks which of them it is."""
 _SIZES: Final[Mapping[str, tuple[str, ...]]] = {"large": ("big", "large"), "small": ("small", "little")}
 _OF_SIZES: Final = frozenset({"value size", "kind ChooseCount", "kind CompareCounts", "kind SetsAlike"})
+_LIMITING: Final = frozenset({"hardly", "barely", "scarcely", "rarely", "seldom", "never", "few"})
+"""Words that limit what is said of a picture as no part of a meaning does."""
+_EXCLUDING: Final = frozenset(
+    {"kind IsNot", "kind EditPicture", "kind Negation", "value exactly", "value exactly one", "value at most"}
+)
+"""What "only" and "nobody" ask for one of: that other things are left out."""
 REQUIREMENTS: Final = Path(__file__).parent / "word_requirements.json"
 
 
@@ -40,6 +46,10 @@ def unmet(text: MentionedText, actions: Sequence[Action], pictures: int) -> tupl
     required, written = _requirements()["pictures" if pictures else "models"], set(actions)
     words = text.plain_words
     missed = [word for word in words if word in required and written.isdisjoint(required[word])]
+    if pictures:
+        a_few = {place for place, word in enumerate(words) if word == "few" and words[place - 1 : place] == ("a",)}
+        missed += [word for place, word in enumerate(words) if word in _LIMITING and place not in a_few]
+        missed += [word for word in ("only", "nobody") if word in words and written.isdisjoint(_EXCLUDING)]
     for alternatives, chosen in ((_SETTINGS, _OF_SETTINGS), (_SIZES, _OF_SIZES)):
         named = {one: word for one, synonyms in alternatives.items() for word in synonyms if word in words}
         if len(named) < 2:  # noqa: PLR2004 - one is no choice

@@ -45,6 +45,12 @@ def missed_of_models(text: str, meant: str) -> tuple[str, ...]:
         ("is the background striped or has it got checks", "What is the background?", ()),
         ("is the cat a big one or a small one", "Is the large cat among the small cats?", ("big", "small")),
         ("is the cat a big one or a small one", "What size is the cat?", ()),
+        # What bounds or excludes is no word to pass over.
+        ("is it the dog only that is red", "Is the dog red?", ("only",)),
+        ("blur only the dog", "Blur everything but the dog.", ()),
+        ("is the cat ever or never red", "Is the cat red?", ("never",)),
+        ("are there few cats", "Are there cats?", ("few",)),
+        ("do you see a few cats", "Are there cats?", ()),
     ],
 )
 def test_a_row_an_edit_or_an_end_that_is_left_out_is_named(text: str, meant: str, words: tuple[str, ...]) -> None:
