@@ -5,7 +5,7 @@ All of it is plain, bounded JSON: it travels in checkpoints, and parts of it are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -179,6 +179,11 @@ class Claim(ExperimentRecord):
         """The model, or the two that are compared."""
         return f"{self.model} and {self.other}" if self.other else self.model
 
+    @property
+    def said(self) -> str:
+        """The favored answer in words: “yes”, or the first name."""
+        return f"{self.answer} name" if self.answer in PLACES else f"“{self.answer}”"
+
     def stated(self, design: Design) -> str:  # noqa: PLR0911 - one line each
         """Say what is claimed, of the skill and condition of its experiment."""
         if self.measure:
@@ -199,8 +204,7 @@ class Claim(ExperimentRecord):
                 one, other = (f"{task.skill} {design.condition}".rstrip() for task in design.tasks)
                 return f"{self.model} is better at {one} than at {other}{margin}"
             case "favor":
-                said = f"{self.answer} name" if self.answer in PLACES else f"“{self.answer}”"
-                return f"{self.model} chooses {said} {points} more often than that is right in {design.task}"
+                return f"{self.model} chooses {self.said} {points} more often than that is right in {design.task}"
             case "worst" | "best":
                 often = "least often" if self.kind == "worst" else "most often"
                 return f"{self.model} is right {often} about one of {len(design.compared)} kinds in {design.task}"
@@ -295,6 +299,16 @@ class Design(ExperimentRecord):
             )
             for start, task in zip(starts, self.tasks, strict=True)
         ] or [self]  # fmt: skip
+
+    def lost(self, both: Iterable[tuple[float, float]], *, share: float) -> list[float]:
+        """Return what is lost beyond a share of the accuracy (`Claim.share`).
+
+        Args:
+            both: Whether a model was right before and afterwards.
+            share: The share; of what is right by guessing nothing is lost, so that of it stays.
+        """
+        guessed = share / len(self.told_apart)
+        return [(1 - share) * before - after + guessed for before, after in both]
 
     def of_arm(self, number: int) -> Design:
         """Return the part that an arm belongs to."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer
-from snellen.experiments.design import EXTREMES, PLACES, Claim, Design
+from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
 from snellen.experiments.units import Unit
 from snellen.reasoning.language.inflection import plural
@@ -84,9 +84,8 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         case "mistake":
             return f"{_how_often(finding)}a difference of {points}"
         case "favor":
-            said = f"{finding.claim.answer} name" if finding.claim.answer in PLACES else f"“{finding.claim.answer}”"
             more = f"{100 * abs(mean):.0f} points {'more' if mean >= 0 else 'less'}"
-            return f"it chooses {said} {more} often ({around}) than that answer is right in {design.task}"
+            return f"it chooses {finding.claim.said} {more} often ({around}) than that answer is right in {design.task}"
         case "contrast":
             return f"a difference of {points} between {design.task}"
     what = "" if finding.claim.measure else f" in {design.task}"

@@ -146,9 +146,8 @@ class _SimulatedAnswers:
         return Observations.independent(claim.low + (1 - claim.low) * value for value in right)
 
     def _lost(self, model: str, *, share: float = 0) -> list[float]:
-        before, after = self._right(model, plain=True), self._right(model)
-        guessed = share / len(self.design.told_apart)
-        return [(1 - share) * one - other + guessed for one, other in zip(before, after, strict=True)]
+        both = zip(self._right(model, plain=True), self._right(model), strict=True)
+        return self.design.lost(both, share=share)
 
     def results(self, *, alpha: float) -> list[Result]:  # noqa: ARG002 - no run is reported
         """Return nothing."""

@@ -19,7 +19,8 @@ from snellen.threads import chat, directory
 from snellen.threads.chat import stream_chat
 from tests.servers.chat_server import data_url
 from tests.servers.snellen_server import asked
-from tests.threads.test_deletion import gathered, home, stored
+from tests.threads.event_streams import gathered
+from tests.threads.test_deletion import home, stored
 
 __all__ = ["home"]
 

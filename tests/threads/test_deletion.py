@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, closing
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import PIL.Image
 import pytest
@@ -33,6 +32,7 @@ from snellen.threads.chat import stream_chat
 from snellen.values import Picture
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import RIGHT, Critic, make_context
+from tests.threads.event_streams import gathered
 
 
 @pytest.fixture
@@ -47,11 +47,6 @@ def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(chat, "resources", scripted)
     monkeypatch.setattr(investigate, "examining", examining)
     return home
-
-
-async def gathered(events: AsyncGenerator[Any]) -> list[Any]:
-    async with aclosing(events):
-        return [event async for event in events]
 
 
 async def investigated(thread: str, *, images: int = 60) -> None:

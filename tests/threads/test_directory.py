@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import PIL.Image
 import pytest
 
 from snellen.cli import main
@@ -22,43 +20,25 @@ from snellen.threads import investigate as investigations
 from snellen.threads.chat import stream_chat, stream_messages
 from snellen.threads.events import Finished, Started, Waits
 from tests.experiments.investigating import Oracle, watched
-from tests.graphs.scripted import RIGHT, WRONG, Critic, fault, make_context
+from tests.graphs.scripted import RIGHT, Critic, make_context
+from tests.threads.event_streams import gathered
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    monkeypatch.setenv("SNELLEN_HOME", str(folder))
-
-    def scripted(_: str, home: Path, *__: object, **___: object) -> Context:
-        return make_context(home, reasoner=Critic(program=WRONG, globally=(fault("program"),), corrected=RIGHT))
-
-    monkeypatch.setattr(ask, "make_context", scripted)
+def home(home: Path, scripted: Callable[..., Context], monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(chat, "resources", scripted)
     monkeypatch.setattr(
         investigations,
         "examining",
         lambda profile, place, *_: _examining(scripted(profile, place), place),
     )
-    return folder
+    return home
 
 
 def _examining(context: Context, folder: Path) -> Context:
     from dataclasses import replace
 
     return replace(context, examination=watched(folder, Oracle({"clip": lambda *_: 0.99})))
-
-
-@pytest.fixture
-def picture(tmp_path: Path) -> Path:
-    place = tmp_path / "picture.png"
-    PIL.Image.new("RGB", (8, 8), "red").save(place)
-    return place
-
-
-async def gathered(events: AsyncGenerator[Any]) -> list[Any]:
-    async with aclosing(events):
-        return [event async for event in events]
 
 
 async def investigated(thread: str) -> list[Any]:

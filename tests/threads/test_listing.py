@@ -4,47 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any, NoReturn
 
-import PIL.Image
 import pytest
 
 from snellen.memory.checkpoints import DATABASE as CHECKPOINTS
 from snellen.memory.thread_deletion import delete_threads
 from snellen.memory.thread_locks import running
 from snellen.memory.thread_summaries import DATABASE, ThreadSummaryTable, stamps
-from snellen.runtime.context import Context
 from snellen.threads import ask
 from snellen.threads import thread as threads
 from snellen.threads.listing import keep_summary, list_threads
-from tests.graphs.scripted import RIGHT, WRONG, Critic, fault, make_context
+from tests.threads.event_streams import gathered
 
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    monkeypatch.setenv("SNELLEN_HOME", str(folder))
-
-    def scripted(_: str, home: Path, *__: object, **___: object) -> Context:
-        return make_context(home, reasoner=Critic(program=WRONG, globally=(fault("program"),), corrected=RIGHT))
-
-    monkeypatch.setattr(ask, "make_context", scripted)
-    return folder
-
-
-@pytest.fixture
-def picture(tmp_path: Path) -> Path:
-    place = tmp_path / "picture.png"
-    PIL.Image.new("RGB", (8, 8), "red").save(place)
-    return place
-
-
-async def gathered(events: AsyncGenerator[Any]) -> list[Any]:
-    async with aclosing(events):
-        return [event async for event in events]
+pytestmark = pytest.mark.usefixtures("scripted")
 
 
 async def asked(picture: Path, thread: str, expected: str | None = None) -> None:

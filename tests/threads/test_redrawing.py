@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, closing
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.threads import investigate
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import make_context
+from tests.threads.event_streams import gathered
 
 
 @pytest.fixture
@@ -32,11 +32,6 @@ def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.setattr(investigate, "examining", scripted)
     return home
-
-
-async def gathered(events: AsyncGenerator[Any]) -> list[Any]:
-    async with aclosing(events):
-        return [event async for event in events]
 
 
 @pytest.fixture

@@ -255,13 +255,10 @@ class EvaluatedChoices:
         }
 
     def _lost(self, model: str, *, share: float = 0) -> dict[Sample, float]:
-        """Return whether a model is right before a transform, without a share of it, less whether it is afterwards.
-
-        Of what is right by guessing nothing is lost, so the share of that stays.
-        """
+        """Return whether a model is right before a transform, without a share of it, less whether it is afterwards."""
         before, after = self._right(model, plain=True), self._right(model, plain=False)
-        guessed = share / len(self.design.told_apart)
-        return {sample: (1 - share) * before[sample] - after[sample] + guessed for sample in before if sample in after}
+        both = {sample: (before[sample], after[sample]) for sample in before if sample in after}
+        return dict(zip(both, self.design.lost(both.values(), share=share), strict=True))
 
     def _mistaken(self, model: str, pool: str) -> dict[Sample, float]:
         """Return 1 where a thing is taken for one of a pool, and -1 where for one of neither that nor its own."""

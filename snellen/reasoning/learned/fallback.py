@@ -53,7 +53,7 @@ _LIMIT: Final = re.compile(
     r"|\bhow (?:much|far|strong|dark|bright|many)\b.*\b(?:take|tolerate|stand|handle|withstand|bear|endure)\b",
     re.IGNORECASE,
 )
-"""It asks up to which severity something holds, which only the grammar reads."""
+"""It asks up to which severity something holds."""
 _MOST_CHARACTERS: Final = 400
 
 
