@@ -42,7 +42,7 @@ class CheckpointTraining:
 _UNDER_TEST = CheckpointTraining("a model under test (about an hour on one core)", 5_000, "models_under_test")
 _JUDGE = CheckpointTraining("a judge of pairs, an adapter (about 40 minutes on one core)", 4_000, "judges")
 _PLANTED = CheckpointTraining(
-    "an adapter with a planted weakness (about a minute on one core)", 120, "planted_adapters"
+    "an adapter with a planted weakness (two to three minutes on one core)", 480, "planted_adapters"
 )
 TRAININGS = {
     "owlvit": CheckpointTraining("the detector (about 30 minutes on two cores)", 7_000, continued=2_000),
