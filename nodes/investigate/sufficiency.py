@@ -74,7 +74,7 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}
     report = with_reopened_told(_discussed_anew(report, concluded.discussions)).model_copy(update=said)
     contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())
-    notes = [*report.notes, *ending_told(report, concluded.further), *contrary]
+    notes = [*report.notes, *ending_told(report, concluded.further, seed=state.seed), *contrary]
     report = report.model_copy(update={"notes": notes})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
 

@@ -122,7 +122,7 @@ def in_words(pictures: int | None) -> str:
     """Say how many more pictures decide something."""
     if pictures is None:
         return "it is too close to call with any number of pictures that one would make"
-    return f"about {pictures:,} more would probably decide it"
+    return f"about {pictures:,} more pictures would probably decide it"
 
 
 def further_budget(
@@ -130,23 +130,29 @@ def further_budget(
 ) -> dict[str, int]:
     """Return the fields of a budget with which what is open would probably be decided.
 
+    What takes more pictures than a decision is worth counts only where nothing else is open.
+
     Args:
         report: The report in the end.
         lacking: For each experiment that was wanted and not begun, the one that it repeats in other words; None for one
             of its own.
         undecided: The open claims that matter.
     """
-    budget, images = report.budget, report.images
+    budget, images, alpha = report.budget, report.images, next_error_rate(report)
     fields: dict[str, int] = {}
-    alpha = next_error_rate(report)
-    for one in report.experiments:
-        of_it = [each for each in one.findings if each in undecided and each.n]
-        pictures = pictures_to_decide(one, of_it, alpha)
-        if pictures is None:
-            continue
-        images += pictures
-        if pictures > budget.decision or (pictures and not is_worth_more(report, one)):
-            fields["decision"] = max(fields.get("decision", 0), rounded_up(2 * max(pictures, budget.decision)))
+    needed = [
+        [
+            pictures
+            for each in one.findings
+            if each in undecided and (pictures := pictures_to_decide(one, [each], alpha))
+        ]
+        for one in report.experiments
+    ]
+    affordable = [[pictures for pictures in each if pictures <= budget.decision] for each in needed]
+    is_affordable = any(affordable) or bool(lacking)
+    images += sum(max(each, default=0) for each in (affordable if is_affordable else needed))  # one picture serves all
+    if any(needed) and not is_affordable:
+        fields["decision"] = rounded_up(2 * max(map(max, filter(None, needed))))
     typical = max((one.images for one in report.experiments), default=0) or budget.images
     images += sum(typical if one is None else one.images for one in lacking)
     if len(report.experiments) + len(lacking) > budget.experiments:
@@ -183,12 +189,13 @@ def _shown(experiment: Experiment) -> list[object]:
     return [*findings, *((one.average, one.interval, one.n) for one in experiment.results)]
 
 
-def ending_told(report: Report, further: dict[str, int]) -> list[str]:
+def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None = None) -> list[str]:
     """Return a note that says why a report ended before its query was answered, and with what it would go on.
 
     Args:
         report: The report in the end; nothing is said of one that was not cut short.
         further: The fields of a `Budget`, where they are known.
+        seed: That of its pictures, if somebody chose it.
     """
     if not report.ended:
         return []
@@ -196,4 +203,5 @@ def ending_told(report: Report, further: dict[str, int]) -> list[str]:
     fields = ",".join(f"{name}={number}" for name, number in further.items())
     if not fields:
         return [said]
-    return [f"{said} The same question with `--budget {fields}` goes on from there: what was asked is looked up."]
+    options = f"--budget {fields}" + ("" if seed is None else f" --seed {seed}")
+    return [f"{said} The same question with `{options}` goes on from there: what was asked is looked up."]

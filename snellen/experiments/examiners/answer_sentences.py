@@ -76,9 +76,10 @@ def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
     because = f": {standing.figures}" if standing.figures else ""
     severities = [severity_in_words(one) for one in conditions_examined(question)]
     because += "".join(f"; {one}" for one in severities if one) if because else ""
-    because += f"; {standing.lacks}" if standing.lacks else ""
-    form = f"; {standing.form}" if standing.form else ""
-    return _fitting(f"{claimed(standing, question)}{because}{form}.")
+    form, lacks = (f"; {one}" if one else "" for one in (standing.form, standing.lacks))
+    said = claimed(standing, question)
+    whole = f"{said}{because}{form}{lacks}."
+    return whole if len(whole) <= _LONGEST else _fitting(f"{said}{because}{lacks}{form}.")
 
 
 def _fitting(sentence: str) -> str:
