@@ -204,4 +204,4 @@ def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None 
     if not fields:
         return [said]
     options = f"--budget {fields}" + ("" if seed is None else f" --seed {seed}")
-    return [f"{said} The same question with `{options}` goes on from there: what was asked is looked up."]
+    return [f"{said} The same question with `{options}` goes on; what was asked before is looked up."]
