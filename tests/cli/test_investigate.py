@@ -96,7 +96,12 @@ def test_a_thread_that_was_followed_is_read_once(
 ) -> None:
     opened: list[object] = []
     reading = thread.reading
-    monkeypatch.setattr(thread, "reading", lambda *given: (opened.append(given), reading(*given))[1])
+
+    def counted(graph: thread.GraphName, folder: Path) -> object:
+        opened.append(graph)
+        return reading(graph, folder)
+
+    monkeypatch.setattr(thread, "reading", counted)
     assert main(["investigate", QUERY, "--thread", "t1", *confirm]) == 0
     assert len(opened) == 2, "while it ran, and once at its end"
     assert main(["reports", "--json"]) == 0
