@@ -16,9 +16,10 @@ from langgraph.types import Command, interrupt
 from pydantic import ValidationError
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.decisions import asked_now, next_rounds, replaced, why_stopped
+from snellen.experiments.decisions import asked_now, next_rounds, replaced, why_stopped, with_unspent_told
 from snellen.experiments.design import Design
 from snellen.experiments.design_checks import checked
+from snellen.experiments.endings import too_few_left, used_up
 from snellen.experiments.failure_patterns import PATTERNS_SHARE
 from snellen.experiments.preview import previewed
 from snellen.experiments.protocols.protocol import unmeasured
@@ -109,6 +110,9 @@ async def check_design(state: InvestigateState, runtime: Runtime[Given]) -> Comm
         return Command(goto="conclude", update=_given_up(state, report, state.refusals[-1:]))
     try:
         made = checked(Design.model_validate(state.design), report.models)
+        if report.images + len(made.arms) > report.budget.images:
+            ended = report.model_copy(update={"ended": used_up(report) or too_few_left(report)})
+            return Command(goto="conclude", update=written(state, ended) | {"design": None})
         await asyncio.to_thread(tried, made, report, context.examiner())
     except (BadInput, ValidationError) as error:
         return _refused(state, report, _sentence(error))
@@ -225,8 +229,9 @@ def _refused(state: InvestigateState, report: Report, objection: str) -> Command
 
 def _given_up(state: InvestigateState, report: Report, objections: Sequence[str]) -> Json:
     """Say in the report why there is no further experiment, where there is a reason."""
-    notes = [*report.notes, *(f"No further experiment could be made: {one}"[:400] for one in objections)]
-    return written(state, report.model_copy(update={"notes": notes}))
+    ended = "".join(f"no further experiment could be made: {one}"[:400].removesuffix(".") for one in objections[-1:])
+    pending = {one.claim.about for each in report.experiments for one in each.pending}
+    return written(state, with_unspent_told(report, pending).model_copy(update={"ended": ended}))
 
 
 async def _reviewed(made: Design, report: Report, examination: Examination) -> tuple[Design | None, str]:

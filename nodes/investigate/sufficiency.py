@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 from langgraph.types import Command
 
-from snellen.experiments.decisions import decided, next_rounds, taken_up, with_reopened_told
+from snellen.experiments.decisions import decided, next_rounds, taken_up, with_reopened_told, with_unspent_told
+from snellen.experiments.endings import (
+    designs_used_up,
+    ending_told,
+    not_worth_it,
+    used_up,
+    with_older_readings_marked,
+)
 from snellen.experiments.pattern_sentences import with_patterns_told
 from snellen.experiments.rounds import weighed, with_patterns
 from snellen.runtime.context import Context, usage_with
@@ -29,7 +36,8 @@ async def judge_sufficiency(
 ) -> Command[Literal["design", "build_benchmark", "conclude"]]:
     """Have the Reasoner say whether the report answers the query; go on while it does not and the budget lasts.
 
-    Where no further experiment would help, what is left of the budget goes to those with open claims that still matter.
+    Where no further experiment would help, or there may be none, what is left of the budget goes to those with open
+    claims that still matter.
     """
     context = await context_of(runtime, state)
     investigator = investigator_of(state, context)
@@ -37,18 +45,17 @@ async def judge_sufficiency(
     report = report_of(state)
     judged = await investigator.judge_sufficiency(report)
     usage = usage_with(state.usage, before, investigator.usage)
-    over = _over(report, usage)
-    questions = list(judged.questions)
-    cut = over and not judged.sufficient
-    notes = [*report.notes, *([f"It ended before the query was answered: {over}."] if cut else [])]
-    report = report.model_copy(update={"questions": questions, "notes": notes})
+    over = used_up(report, usage.get("input_tokens", 0) + usage.get("output_tokens", 0))
+    undesigned = "" if judged.sufficient else over or designs_used_up(report)
+    report = report.model_copy(update={"questions": list(judged.questions)})
+    if not judged.sufficient and not undesigned:
+        return Command(goto="design", update=written(state, report) | {"usage": usage, "designs": 0})
     longer = taken_up(report, judged.unsettled)
-    if judged.sufficient and not over and next_rounds(longer):
+    if not over and next_rounds(longer):
         return Command(goto="build_benchmark", update=written(state, longer) | {"usage": usage})
-    done = judged.sufficient or bool(over)
-    return Command(
-        goto="conclude" if done else "design", update=written(state, report) | {"usage": usage, "designs": 0}
-    )
+    ended = undesigned or (over if judged.unsettled else "") or not_worth_it(report, judged.unsettled)
+    report = with_unspent_told(report, judged.unsettled).model_copy(update={"ended": ended})
+    return Command(goto="conclude", update=written(state, report) | {"usage": usage, "designs": 0})
 
 
 async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
@@ -56,7 +63,9 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     context = await context_of(runtime, state)
     investigator = investigator_of(state, context)
     before = investigator.usage
-    report = await asyncio.to_thread(_weighed_together, report_of(state), sample_set_of(state), context)
+    known = report_of(state)
+    report = await asyncio.to_thread(_weighed_together, known, sample_set_of(state), context)
+    report = with_older_readings_marked(report, known)
     if not report.experiments:
         reason = " ".join(report.notes) or "No experiment could be designed."
         return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {reason}"[:2_000]}))
@@ -65,7 +74,8 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}
     report = with_reopened_told(_discussed_anew(report, concluded.discussions)).model_copy(update=said)
     contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())
-    report = report.model_copy(update={"notes": [*report.notes, *contrary]})
+    notes = [*report.notes, *ending_told(report, concluded.further, seed=state.seed), *contrary]
+    report = report.model_copy(update={"notes": notes})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
 
 
@@ -87,20 +97,3 @@ def _weighed_together(report: Report, investigation: str, context: Context) -> R
     for number, each in enumerate(samples):
         report = weighed(report, number, each, examination)
     return with_patterns(decided(report), samples, examination)
-
-
-def _over(report: Report, usage: dict[str, float]) -> str:
-    """Say which part of the budget is used up; empty while none is."""
-    budget = report.budget
-    tokens = usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
-    if len(report.experiments) >= budget.experiments:
-        return f"it had {budget.experiments} experiments"
-    if report.images >= budget.images:
-        return f"its {budget.images:,} pictures are used up"
-    if report.trials >= budget.trials:
-        return f"its {budget.trials:,} trials are used up"
-    if report.seconds >= budget.seconds:
-        return f"its {budget.seconds:.0f} seconds are over"
-    if budget.tokens and tokens >= budget.tokens:
-        return f"its {budget.tokens:,} tokens are used up"
-    return ""

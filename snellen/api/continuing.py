@@ -11,8 +11,9 @@ from snellen.api.following import Confirm, Followed, Tell, deciding, follow, on_
 from snellen.api.investigating import InvestigateResult, correct_models, investigated
 from snellen.api.learning import LearnResult, learned
 from snellen.errors import BadInput
-from snellen.threads import directory
+from snellen.threads import listing
 from snellen.threads.thread import ThreadSummary, graph_of
+from snellen.threads.thread_types import THREAD_TYPES
 
 Result = AskResult | LearnResult | InvestigateResult
 
@@ -90,7 +91,7 @@ async def resume_async(
     if graph not in _RESULTS:
         msg = f"The thread {thread!r} is a conversation: go on with it in `snellen chat`."
         raise BadInput(msg)
-    kind = directory.THREAD_TYPES[graph]
+    kind = THREAD_TYPES[graph]
     chosen = None if profile is None else str(profile)
     events = kind.resume(thread, profile=chosen, decide=deciding(confirm))
     return _RESULTS[graph](await follow(kind, events, progress))
@@ -99,7 +100,7 @@ async def resume_async(
 @on_one_loop
 async def list_threads_async() -> list[ThreadSummary]:
     """Return every thread of this memory, the newest first: its id, status, instruction, answer and outcome."""
-    return await directory.list_threads()
+    return await listing.list_threads()
 
 
 correct = synchronous(correct_async)

@@ -130,7 +130,7 @@ class InvestigateResult(Displayed):
     @property
     def caveats(self) -> list[str]:
         """Caveats to know before relying on it: what could not be examined, what remains open."""
-        return [*self._found.report.notes, *self._found.report.questions]
+        return self._found.report.open_ends
 
     @property
     def trials(self) -> list[dict[str, Any]]:

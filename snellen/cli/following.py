@@ -21,7 +21,7 @@ from snellen.runtime.running import BEGINNING, SignOfLife, resumable, run
 from snellen.summaries.experiment_previews import preview_lines
 from snellen.summaries.learning import Line, phase_in_words
 from snellen.threads.events import Decide, Finished, InvestigationProgress, LearningProgress, Started, State, Waits
-from snellen.threads.listing import keep_summary
+from snellen.threads.listing import read_listed
 from snellen.threads.meaning_choices import choosing, how_to_choose, is_choice
 from snellen.threads.thread_type import ThreadType
 
@@ -237,9 +237,8 @@ def follow(
     with resumable(lambda: follower.thread):
         run(follower.follow(begin(follower.decide)))
     ended = follower.finished
-    state = ended.state if ended else asyncio.run(display.kind.read(follower.thread))
+    state = asyncio.run(read_listed(display.kind, follower.thread))
     written = display.write(follower.thread, state, options)
-    asyncio.run(keep_summary(display.kind, follower.thread))
     if options.json:
         print_json(display.to_json(follower.thread, state, follower.request))
     else:

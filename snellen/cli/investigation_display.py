@@ -92,7 +92,7 @@ def _answers(report: Report) -> Iterator[Line]:
         yield Line("", report.conclusion, "yellow")
     if report.findings:
         yield Line("", guarantee(report), "dim")
-    for note in [*report.notes, *report.questions]:
+    for note in report.open_ends:
         yield Line("  ! ", note, "yellow")
 
 

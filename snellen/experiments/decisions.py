@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,13 +32,18 @@ FIRST: Final = 12
 STEP: Final = 4
 """Further units before anybody looks again, and a tenth of those that there are: looking costs no evidence."""
 SHARE_USED: Final = "its share of the pictures is used up"
+PICTURES_USED: Final = "all pictures of the budget are used up"
 HOPELESS: Final = "stopped early: more pictures are unlikely to settle it"
+TOO_FEW_LEFT: Final = "stopped early: the pictures that were left are unlikely to settle it"
 _DECIDED: Final = "all claims are decided"
 _REOPENED: Final = "all claims were decided at the time; some no longer are, since later ones share the error rate"
 _SETTLED: Final = "what matters is decided"
 _MAY_GO_ON: Final = frozenset(
-    [SHARE_USED, HOPELESS, _DECIDED, _SETTLED, "the rest of its pictures would hardly decide more"]
-)
+    [
+        SHARE_USED, PICTURES_USED, HOPELESS, TOO_FEW_LEFT, _DECIDED, _SETTLED,
+        "the rest of its pictures would hardly decide more",
+    ]
+)  # fmt: skip
 """Reasons why an experiment ended whose claims more pictures may decide; the last is that of older reports.
 
 What was decided may be open again: claims of later experiments share the error rate.
@@ -202,22 +207,31 @@ def gain(experiment: Experiment, rounds: int, alpha: float) -> float:
     observed = [one for one in experiment.pending if one.n]
 
     def decided_by(more: int) -> float:
-        decided = 0.0
-        for one in observed:
-            # Of the pictures whose things a model has to know, no more will count than did so far.
-            units = more * design.units * one.n // max(experiment.units, one.n)
-            if one.claim.kind in EXTREMES:
-                rate = alpha / max(len(one.against) - 1, 1)
-                decided += prospect(one.n, one.gap, one.spread, 0, most=one.n + units, alpha=rate).above
-                continue
-            rate, most = alpha / one.claim.one_of, one.n + units
-            likely = prospect(one.n, one.mean, one.spread, one.claim.threshold, most=most, alpha=rate)
-            only_above = design.of_names and one.claim.kind == "ability"
-            decided += likely.above + (0 if only_above else likely.below)
-        return decided
+        return sum(likely_decided(one, experiment, more, alpha=alpha) for one in observed)
 
     horizons = {min(2**power, rounds) for power in range(max(rounds, 0).bit_length() + 1)} - {0}
     return max((decided_by(more) / (more * len(design.arms)) for more in horizons), default=0.0)
+
+
+def likely_decided(found: Finding, experiment: Experiment, rounds: int, *, alpha: float) -> float:
+    """Return how likely a claim is decided by some further rounds.
+
+    Args:
+        found: What is known of it, from one unit at least.
+        experiment: The experiment of the claim.
+        rounds: How many more it gets.
+        alpha: The error rate at which evidence has to suffice.
+    """
+    design, claim = experiment.design, found.claim
+    # Of the pictures whose things a model has to know, no more will count than did so far.
+    most = found.n + rounds * design.units * found.n // max(experiment.units, found.n)
+    if claim.kind in EXTREMES:
+        rate = alpha / max(len(found.against) - 1, 1)
+        return prospect(found.n, found.gap, found.spread, 0, most=most, alpha=rate).above
+    rate = alpha / claim.one_of
+    likely = prospect(found.n, found.mean, found.spread, claim.threshold, most=most, alpha=rate)
+    only_above = design.of_names and claim.kind == "ability"
+    return likely.above + (0 if only_above else likely.below)
 
 
 def spent(report: Report) -> str:
@@ -226,8 +240,14 @@ def spent(report: Report) -> str:
     if report.seconds >= budget.seconds:
         return f"the {budget.seconds:.0f} seconds for measuring are over"
     if report.trials >= budget.trials:
-        return f"the {budget.trials:,} trials are used up"
+        return f"the {budget.trials:,} questions to models are used up"
     return ""
+
+
+def is_worth_more(report: Report, experiment: Experiment) -> bool:
+    """Tell whether more pictures would be worth a decision on an experiment's claims if the budget had them."""
+    ample = report.budget.decision // len(experiment.design.arms)
+    return gain(experiment, ample, next_error_rate(report)) * report.budget.decision >= 1
 
 
 def why_stopped(report: Report) -> str:
@@ -241,7 +261,36 @@ def why_stopped(report: Report) -> str:
     if not experiment.pending:
         undecided = any(one.verdict == "open" for one in examined)
         return _SETTLED if undecided else _DECIDED
-    return spent(report) or (SHARE_USED if _left(report) < 1 else HOPELESS)
+    return spent(report) or _why_no_more(report, experiment, _left(report))
+
+
+def _why_no_more(report: Report, experiment: Experiment, rounds: int) -> str:
+    """Say why an experiment with open claims gets no more pictures, of which it might have so many rounds."""
+    if rounds < 1:
+        unspent = report.budget.images - report.images
+        return PICTURES_USED if unspent < len(experiment.design.arms) else SHARE_USED
+    return TOO_FEW_LEFT if is_worth_more(report, experiment) else HOPELESS
+
+
+def with_unspent_told(report: Report, unsettled: Collection[str]) -> Report:
+    """Return a report that makes no more pictures, without experiments that seem to wait for the rest of the budget.
+
+    When its share was used up, an experiment waited for what later ones would leave.
+
+    Args:
+        report: Its experiments have all ended.
+        unsettled: Whom claims are about that would still make a difference: `Claim.about`.
+    """
+
+    def told(one: Experiment) -> str:
+        if one.stopped != SHARE_USED or one.design.most or report.budget.each:
+            return one.stopped
+        if not any(each.claim.about in unsettled for each in one.pending):
+            return _SETTLED
+        return _why_no_more(report, one, (report.budget.images - report.images) // len(one.design.arms))
+
+    experiments = [one.model_copy(update={"stopped": told(one)}) for one in report.experiments]
+    return report.model_copy(update={"experiments": experiments})
 
 
 def with_reopened_told(report: Report) -> Report:
@@ -288,8 +337,13 @@ def _left(report: Report) -> int:
     if budget.each:
         images = min(budget.each, budget.images - before)
     else:
-        # Half of what is left for each: later experiments depend on what earlier ones show.
-        last = report.again is not None or len(report.experiments) >= budget.experiments
-        images = (budget.images - before) // (1 if last else 2)
+        # Half of what is left for each: later experiments depend on what earlier ones show. Less than a first look
+        # would show nothing.
+        last, unspent = (
+            report.again is not None or len(report.experiments) >= budget.experiments,
+            budget.images - before,
+        )
+        first = len(experiment.design.arms) * -(-FIRST // experiment.design.units)
+        images = unspent if last else max(unspent // 2, min(first, unspent))
     images = min(images, experiment.design.most or images)
     return max(images - experiment.images, 0) // len(experiment.design.arms)

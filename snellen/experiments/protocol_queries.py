@@ -63,8 +63,14 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
     """
     first, protocol = query.questions[0], query.protocol
     chosen = list(first.models or models)
-    able = [name for name in chosen if not _unable(name, profile, protocol)]
-    notes = [f"{name} is not examined: {_unable(name, profile, protocol)}." for name in chosen if name not in able]
+    unable: dict[str, list[str]] = {}
+    for name in chosen:
+        unable.setdefault(_unable(name, profile, protocol), []).append(name)
+    able = unable.pop("", [])
+    notes = [
+        f"{listing(names)} {'is not examined: it' if len(names) == 1 else 'are not examined: each'} {reason}."
+        for reason, names in unable.items()
+    ]
     if not able or (first.comparison is not None and len(able) <= 1):
         reason = "None of the models can be examined in this way" if not able else f"Only {able[0]} can be compared"
         msg = f"{reason}: {' '.join(notes)}"
@@ -73,7 +79,7 @@ def examined_so(query: ModelQuery, models: Sequence[str], profile: Profile) -> P
     measures = _measures(query)[:1] if compared else _measures(query)
     while len(able) > 1 and len(_claims(first, able, measures)) > MOST_CLAIMS:
         able.pop()
-    shown = len(chosen) - len(notes)
+    shown = len(chosen) - sum(map(len, unable.values()))
     if len(able) < shown:
         notes.append(f"Only the first {len(able)} of {shown} models are compared: name the ones that matter.")
     others = [each for each in query.questions[1:] if _asked_of(each) != _asked_of(first)]
@@ -137,12 +143,12 @@ def said_of(splits: Sequence[str]) -> str:
 
 
 def _unable(name: str, profile: Profile, protocol: Protocol) -> str:
-    """Say why a model cannot be examined so; empty where it can."""
+    """Say, after its name, why a model cannot be examined so; empty where it can."""
     settings = profile.tested.get(name) or profile.tested.get(name.partition("+")[0])
     class_name = getattr(settings, "class_name", "")
     if class_name.endswith("Model"):
         does = "compares vectors, and answers nothing"
-        return f"it {does}" + (" (`snellen pairs run` measures encoders)" if protocol == "pairs" else "")
+        return does + (" (`snellen pairs run` measures encoders)" if protocol == "pairs" else "")
     if protocol == "pairs" and getattr(settings, "pictures", 1) < 2:  # noqa: PLR2004 - a pair
-        return "it reads one picture at once, and cannot compare two"
+        return "reads one picture at once, and cannot compare two"
     return ""

@@ -5,12 +5,15 @@ All of it is plain, bounded JSON: it travels in checkpoints (APEX, sections 3.1 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from snellen.experiments.design import Claim, Design, ExperimentRecord, Name, Sentence
 
+_LONGEST_CONCLUSION: Final = 4_000
+"""Characters: it travels in checkpoints."""
 MAX_EXPERIMENTS: Final = 5
 """Experiments that are designed at most, unless the user says otherwise (APEX, section 3.4)."""
 IntervalKind = Literal["confidence sequence", "bootstrap"]
@@ -257,7 +260,7 @@ class Answer(ExperimentRecord):
     """What was examined: "robust to rotation". Reports of earlier versions do not name it."""
     holds: bool | None = None
     """Whether the property holds; None while the evidence does not say."""
-    sentence: Annotated[str, StringConstraints(max_length=400)]
+    sentence: Annotated[str, StringConstraints(max_length=700)]
 
     @model_validator(mode="before")
     @classmethod
@@ -285,7 +288,17 @@ def answered(about: str, said: str, *, property: str, verdict: Verdict, polarity
     lead = {"yes": "Yes, ", "no": "No, "}.get(answer or "", "")
     sentence = lead + (said[:1].lower() + said[1:] if lead and said.startswith("It ") else said)
     holds = None if verdict == "open" else verdict == "yes"
-    return Answer(about=about[:160], answer=answer, property=property[:300], holds=holds, sentence=sentence[:400])
+    return Answer(about=about[:160], answer=answer, property=property[:300], holds=holds, sentence=sentence[:700])
+
+
+def concluded(sentences: Iterable[str]) -> str:
+    """Return a conclusion of sentences, without the last ones where there are too many."""
+    said = ""
+    for one in filter(None, sentences):
+        if len(said) + len(one) >= _LONGEST_CONCLUSION:
+            break
+        said = f"{said} {one}".strip()
+    return said
 
 
 def verdict_of(answer: Answer) -> Verdict:
@@ -299,9 +312,11 @@ class Conclusion(ExperimentRecord):
     answers: list[Answer] = Field(max_length=40)
     headline: Annotated[str, StringConstraints(max_length=1_000)] = ""
     """The answer to the query over all models; empty where one of the answers is it."""
-    conclusion: Annotated[str, StringConstraints(max_length=2_000)]
+    conclusion: Annotated[str, StringConstraints(max_length=_LONGEST_CONCLUSION)]
     discussions: list[Discussion] = Field(default_factory=list, max_length=20)
     """The experiments read anew with the final figures, in their order; none where what was said of them stays."""
+    further: dict[str, int] = Field(default_factory=dict, max_length=10)
+    """The fields of a `Budget` with which the same query would probably be answered; none where that is not known."""
 
 
 class Report(ExperimentRecord):
@@ -325,6 +340,8 @@ class Report(ExperimentRecord):
     """The experiment that gets what is left of the budget, once no further one would help."""
     questions: list[str] = Field(default_factory=list)
     """What remains open."""
+    ended: str = ""
+    """Why it ended though something was open, in a clause: "all 200 pictures are used up"; older reports do not say."""
     notes: list[str] = Field(default_factory=list)
     """What cannot be examined, and other things to know before believing it."""
     answers: list[Answer] = Field(default_factory=list)
@@ -343,6 +360,13 @@ class Report(ExperimentRecord):
     def verdicts_alpha(self) -> float:
         """The part of `alpha` that is for verdicts."""
         return self.alpha - self.patterns_alpha
+
+    @property
+    def open_ends(self) -> list[str]:
+        """The notes, and what remains open and no answer says."""
+        said = [one.sentence for one in self.answers]
+        left = [one for one in self.questions if not any(each.startswith(one.removesuffix(".")) for each in said)]
+        return [*self.notes, *left]
 
     @property
     def number(self) -> int:

@@ -7,14 +7,14 @@ experiments after that one decide, and where there is none, there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from snellen.experiments.constant_answers import constant_answer, constant_answer_to
 from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
-from snellen.experiments.report import Experiment, Finding, Verdict
+from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
+from snellen.experiments.report import Experiment, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
 from snellen.reasoning.queries.model_query import Contrast, Favour, IdentifyType, ModelQuestion
@@ -31,13 +31,14 @@ class ModelStanding:
         decisive: The verdict of the claims that the answer rests on.
         moot: Why there is no answer, other than too little evidence.
         claimed: Whom its claims are about: `Claim.about`.
-        form: At which questions it failed as such: it said one thing whatever it was shown, or does not know a name.
+        form: What came of each wording, where it was asked in several, or one says nothing of what it sees.
         again: The place of the experiment that it is to be asked in other words; None for the next one.
         level: The place of the experiment that a search for a limit wants next.
         found: Up to which severity it holds, where that is asked and known: "up to blur by a factor of 8"; or the class
             that is recognized worst or best.
         bound: What is decided of a limit that is not found: "at least up to blur by a factor of 8".
         among: The classes that may be it, and how many there are.
+        lacks: Why it is not decided, and what would decide it.
         figures: What was measured: what decides, or how often it was right at each severity that was tried.
     """
 
@@ -53,83 +54,8 @@ class ModelStanding:
     found: str = ""
     bound: str = ""
     among: tuple[tuple[str, ...], int] = ((), 0)
+    lacks: str = ""
     figures: str = ""
-
-
-@dataclass(frozen=True)
-class ModelOutcome:
-    """The outcome of one experiment for one model, or for two that are compared.
-
-    Attributes:
-        design: The experiment, in the words that count.
-        findings: About the model.
-        form: Failures of form, in sentences without their subject; each says nothing about what a model sees.
-        counts: Whether the findings say something about what it sees.
-        is_repeated: Whether it was asked in other words, too.
-    """
-
-    design: Design
-    findings: Sequence[Finding]
-    form: tuple[str, ...] = ()
-    counts: bool = True
-    is_repeated: bool = False
-
-    @classmethod
-    def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
-        """Return the outcome of an experiment with the findings about a model."""
-        outcome = cls(experiment.design, findings)
-        if experiment.design.tasks:
-            said = tuple(_constant_in_tasks(experiment, findings))
-            return replace(outcome, form=said, counts=not said)
-        able = outcome.able
-        if able is not None and experiment.design.known:
-            few = f"{able.n} of {experiment.units} pictures count, as many for each answer, whose things it recognizes"
-            outcome = replace(outcome, form=(few,))
-        if able is None or able.verdict == "yes":
-            return outcome
-        constant = constant_answer_to(able.claim, experiment) if outcome.failed else None
-        if constant is not None:
-            asked = f"asked “{experiment.design.question}” it {constant}"
-            return replace(outcome, form=(*outcome.form, asked), counts=False)
-        return replace(outcome, form=(outcome.asked,), counts=False) if experiment.design.of_names else outcome
-
-    @property
-    def able(self) -> Finding | None:
-        """The finding on how often the model is right, and not on what it loses; None in comparisons."""
-        if any(one.claim.other for one in self.findings):
-            return None
-        return next((one for one in self.findings if one.claim.kind in {"ability", "plain"}), None)
-
-    @property
-    def failed(self) -> bool:
-        """True where the model was not right often enough."""
-        return self.able is not None and self.able.verdict == "no"
-
-    def together(self, again: ModelOutcome) -> ModelOutcome:
-        """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
-        one = again if again.counts or not self.counts else self
-        first = self.form or (() if one.failed else (self.asked,))
-        return replace(one, form=(*first, *again.form), is_repeated=True)
-
-    @property
-    def asked(self) -> str:
-        """The question, and how often it was right."""
-        right = "" if self.able is None else f" it is right in {100 * self.able.mean:.0f} % of {self.able.n} pictures"
-        return f"asked “{self.design.question}”{right}"
-
-    def verdicts(self, *kinds: str) -> list[Verdict]:
-        """Return the verdicts of claims of some kinds; of all where none is named."""
-        return [one.verdict for one in self.findings if not kinds or one.claim.kind in kinds]
-
-
-def _constant_in_tasks(experiment: Experiment, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield in which of two tasks a model says one thing whatever it is shown: no difference of sight follows."""
-    names = {one.claim.model for one in findings}
-    questions = {part.skill: part.question for part in experiment.design.parts}
-    for result in experiment.results:
-        constant = constant_answer(result) if result.model in names else None
-        if constant is not None:
-            yield f"asked “{questions.get(result.task, experiment.design.question)}” it {constant}"
 
 
 _TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
@@ -242,7 +168,7 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         return ModelStanding(name, "open", pending=False, decisive="open", moot=trouble, claimed=claimed)
     if question.asks == "limit":
         return replace(_limit(name, part, experiments), claimed=claimed)
-    form = "; ".join(each for one in outcomes for each in one.form)
+    form = wordings_told(outcomes)
     left = len(outcomes) < len(part.designs)
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
@@ -287,8 +213,7 @@ def _ability(
     if "no" in verdicts:
         named = [one for one in outcomes if one.design.of_names and "yes" in one.verdicts()]
         if named:  # and it manages that: what it sees is not what differs
-            others = [one for one in outcomes if "no" in one.verdicts()]
-            moot = "that depends on the words: " + "; ".join(one.asked for one in (*named, *others))
+            moot = f"that depends on the words: {wordings_told(outcomes)}"
             return ModelStanding(name, "open", pending=False, decisive="no", moot=moot)
         return ModelStanding(name, "no", pending=left and (together or by_name), decisive="no")
     left = left and not by_name

@@ -114,7 +114,7 @@ def _report(name: str, report: Report, profile: str, home: Path) -> Json:
         "guarantee": guarantee(report) if report.findings else "",
         "models": InvestigationResult(name, report, profile=profile).models,
         "experiments": [_experiment(name, place, one, home) for place, one in enumerate(report.experiments)],
-        "notes": [*report.notes, *report.questions],
+        "notes": report.open_ends,
         "used": f"{report.images:,} of at most {report.budget.images:,} pictures, {report.trials:,} questions",
         "share": report.images / report.budget.images,
     }

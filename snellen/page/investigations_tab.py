@@ -15,8 +15,8 @@ from snellen.page.thread_tab import ThreadTab, head_of, note
 from snellen.profiles import load_profile
 from snellen.reports.templating import rendered
 from snellen.runtime.investigation_requests import MAX_QUERY
-from snellen.threads import directory
 from snellen.threads.investigate import InvestigationRequest, correct_investigation, found_in, stream_investigate
+from snellen.threads.listing import list_threads
 
 _QUERIES: Final = (
     "Are the models robust to rotation?",
@@ -91,7 +91,7 @@ class InvestigationsTab(ThreadTab):
     async def listed(self, request: gr.Request) -> Updates:
         """Show the user's investigations to choose from."""
         with using_home(self.context.home(request)), errors_as_notices():
-            summaries = [one for one in await directory.list_threads() if one.graph == "investigate"]
+            summaries = [one for one in await list_threads() if one.graph == "investigate"]
         choices = [
             (f"{when(one.updated)} · {one.instruction[:80]} ({one.status})", one.thread) for one in summaries[:_LISTED]
         ]

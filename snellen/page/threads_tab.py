@@ -25,6 +25,7 @@ from snellen.page.context import (
 from snellen.page.thread_tab import ThreadTab, head_of
 from snellen.summaries.values import in_words
 from snellen.threads import ask, deletion, directory
+from snellen.threads.listing import list_threads
 from snellen.threads.thread import GRAPHS, ThreadSummary
 from snellen.values import from_json
 
@@ -123,7 +124,7 @@ class ThreadsTab(ThreadTab):
     async def listed(self, search: str, kind: str, request: gr.Request) -> Updates:
         """Show the user's threads that match a search."""
         with using_home(self.context.home(request)), errors_as_notices():
-            threads = await directory.list_threads()
+            threads = await list_threads()
         lines = [(_line(one), one.thread) for one in threads if kind in {_ALL, one.graph}]
         words = search.casefold().split()
         matches = [(line, name) for line, name in lines if all(word in f"{line} {name}".casefold() for word in words)]

@@ -35,7 +35,7 @@ def markdown(result: InvestigationResult) -> str:
         lines += ["## Measured again: corrected against original models", "", guarantee(result.after), ""]
         for number, experiment in enumerate(result.after.experiments, 1 + len(report.experiments)):
             lines += list(_experiment(number, experiment, result))
-    open_ends = [*report.notes, *report.questions]
+    open_ends = report.open_ends
     if open_ends:
         lines += ["## Before you rely on this", "", *(f"- {one}" for one in open_ends), ""]
     lines += ["## Reproduce", "", f"    {again(result)}", ""]

@@ -12,7 +12,8 @@ from starlette.routing import Route
 from snellen.memory.checkpoints import thread_ids
 from snellen.memory.thread_locks import BeingRun
 from snellen.serving.limits import error_body
-from snellen.threads import deletion, directory
+from snellen.threads import deletion
+from snellen.threads.listing import list_threads
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -33,7 +34,7 @@ def thread_routes() -> list[Route]:
 async def _threads(request: Request) -> Response:
     limit = request.query_params.get("limit", "100")
     most = min(int(limit), 1_000) if limit.isdecimal() and len(limit) < 10 else 100  # noqa: PLR2004 - digits
-    threads = await directory.list_threads()
+    threads = await list_threads()
     return JSONResponse({"threads": [dataclasses.asdict(one) for one in threads[:most]], "of": len(threads)})
 
 

@@ -1,4 +1,4 @@
-"""The threads of a home, of every kind: listed, taken up by name, looked back into, branched."""
+"""The threads of a home, of every kind: taken up by name, looked back into, branched."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.errors import BadInput
 from snellen.memory.home import home, home_to_read
 from snellen.threads import thread as threads
-from snellen.threads.listing import list_threads as list_threads
 from snellen.threads.thread import GraphName, ThreadSummary
-from snellen.threads.thread_types import THREAD_TYPES as THREAD_TYPES
+from snellen.threads.thread_types import THREAD_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

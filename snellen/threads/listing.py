@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from snellen.memory.checkpoints import thread_graphs
 from snellen.memory.home import MemoryTrouble, home_to_read
@@ -18,7 +18,8 @@ from snellen.memory.postgres.server import chosen_server
 from snellen.memory.thread_locks import is_running
 from snellen.memory.thread_summaries import ThreadSummaryTable, stamps
 from snellen.threads import thread as threads
-from snellen.threads.saved_threads import Headline, SavedThread, damaged_summary, summary_of
+from snellen.threads.events import State
+from snellen.threads.saved_threads import Headline, SavedThread, damaged_summary, saved_thread, summary_of
 from snellen.threads.thread import ThreadSummary
 from snellen.version import installed_version
 
@@ -53,15 +54,16 @@ async def list_threads() -> list[ThreadSummary]:
     )
 
 
-async def keep_summary(kind: ThreadType[Any], thread: str) -> None:
-    """Read what the list shows of a thread now, where its libraries are loaded anyhow."""
+async def read_listed(kind: ThreadType[State], thread: str) -> State:
+    """Return the latest saved state of a thread; what the list shows of it is kept from the same reading."""
     folder = await asyncio.to_thread(home_to_read)
-    with suppress(MemoryTrouble):  # nobody asked for it: the thread itself is saved
-        before = await asyncio.to_thread(_stamps, folder, thread)
-        async with threads.reading(kind.graph, folder) as graph:
-            saved = await kind.saved(graph, thread)
-        if saved is not None:
-            await asyncio.to_thread(_keep, folder, {thread: saved}, before)
+    before = await asyncio.to_thread(_stamps_if_any, folder, thread)
+    async with threads.reading(kind.graph, folder) as graph:
+        snapshot = await graph.aget_state(kind.address(thread), subgraphs=True)
+    state = kind.values(snapshot.values)
+    with suppress(MemoryTrouble):  # nobody asked for the line: the thread itself is saved
+        await asyncio.to_thread(_keep, folder, {thread: saved_thread(snapshot, kind.headline(state))}, before)
+    return state
 
 
 async def _read(folder: Path, unread: Mapping[str, threads.GraphName]) -> dict[str, SavedThread]:
@@ -79,6 +81,14 @@ def _stamps(folder: Path, thread: str | None = None) -> dict[str, str]:
         return {}
     version = installed_version()
     return {name: f"{version} {stamp}" for name, stamp in stamps(folder, thread).items()}
+
+
+def _stamps_if_any(folder: Path, thread: str) -> dict[str, str]:
+    """Return the stamp of a thread; none where it cannot be read, and then nothing is kept of it."""
+    try:
+        return _stamps(folder, thread)
+    except MemoryTrouble:
+        return {}
 
 
 def _kept(folder: Path, before: Mapping[str, str]) -> dict[str, SavedThread]:

@@ -20,8 +20,9 @@ from snellen.learning.example_collection import gather_for
 from snellen.learning.records import Need
 from snellen.memory.checkpoints import UNREADABLE, thread_graphs
 from snellen.memory.home import MemoryTrouble
-from snellen.threads import directory, thread
+from snellen.threads import thread
 from snellen.threads.thread import GraphName
+from snellen.threads.thread_types import THREAD_TYPES
 
 if TYPE_CHECKING:
     from snellen.experiments.resources import Examination
@@ -88,14 +89,14 @@ class Redrawing:
             for name, graph in thread_graphs(self.folder).items():
                 of = thread.known_graph(graph)
                 try:
-                    states += _parts(of, await directory.THREAD_TYPES[of].state_of(graphs[of], name))
+                    states += _parts(of, await THREAD_TYPES[of].state_of(graphs[of], name))
                 except UNREADABLE:
                     continue
         return states
 
     def _context(self, graph: GraphName, state: Any) -> Any:  # noqa: ANN401 - a state, and snellen.runtime.context.Context
         try:
-            return directory.THREAD_TYPES[graph].gather(state, str(state.profile) or "embedded", self.folder)
+            return THREAD_TYPES[graph].gather(state, str(state.profile) or "embedded", self.folder)
         except SnellenError:  # its profile or its folder is gone: what it drew cannot be drawn
             return None
 
@@ -106,7 +107,7 @@ def _parts(graph: GraphName, state: Any) -> Iterator[tuple[GraphName, Any]]:  # 
         return
     of = thread.known_graph(str(state.last.get("graph", "")))
     if of != "chat" and isinstance(state.last.get("state"), dict):
-        yield of, thread.state_from(state.last["state"], directory.THREAD_TYPES[of].state)
+        yield of, thread.state_from(state.last["state"], THREAD_TYPES[of].state)
 
 
 def draw_samples(state: InvestigateState, context: Context, store: ArtifactStore, wanted: AbstractSet[str]) -> None:

@@ -13,7 +13,7 @@ from snellen.errors import BadInput
 from snellen.memory.checkpoints import UNREADABLE
 from snellen.memory.home import home, home_to_read
 from snellen.threads import thread as threads
-from snellen.threads.events import Decide, Event, Finished, Started, State, followed, request_of
+from snellen.threads.events import Decide, Event, Finished, Started, State, followed, requests_in
 from snellen.threads.saved_threads import Headline, SavedThread, damaged_summary, saved_thread, summary_of
 
 if TYPE_CHECKING:
@@ -188,8 +188,9 @@ class ThreadType(Generic[State]):
             async with aclosing(followed(graph, self.address(name), resources, decide)) as events:
                 async for event in events:
                     yield event
-            if await request_of(graph, self.address(name)) is None:
-                yield Finished(thread=name, state=await self.state_of(graph, name))
+            ended = await graph.aget_state(self.address(name), subgraphs=True)
+            if not any(requests_in(ended)):
+                yield Finished(thread=name, state=self.values(ended.values))
 
     async def context(self, state: State, profile: str | None, folder: Path) -> Context:
         """Gather what the nodes of a thread work with."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from snellen.cli.main import main
-from snellen.threads import investigate
+from snellen.threads import investigate, thread
 from tests.experiments.investigating import Oracle, watched
 
 QUERY = "Can clip identify noise?"
@@ -88,6 +88,26 @@ def test_json_says_everything(oracle: Oracle, capsys: pytest.CaptureFixture[str]
     assert main(["reports", "--json"]) == 0
     (listed,) = json.loads(capsys.readouterr().out)
     assert (listed["id"], listed["status"]) == ("t1", "finished")
+
+
+@pytest.mark.parametrize("confirm", [(), ("--confirm",)])
+def test_a_thread_that_was_followed_is_read_once(
+    oracle: Oracle, confirm: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[object] = []
+    reading = thread.reading
+
+    def counted(graph: thread.GraphName, folder: Path) -> object:
+        opened.append(graph)
+        return reading(graph, folder)
+
+    monkeypatch.setattr(thread, "reading", counted)
+    assert main(["investigate", QUERY, "--thread", "t1", *confirm]) == 0
+    assert len(opened) == 2, "while it ran, and once at its end"
+    assert main(["reports", "--json"]) == 0
+    assert len(opened) == 2, "its line in the list was kept"
+    assert '"t1"' in capsys.readouterr().out
+    assert oracle.asked or confirm
 
 
 def test_a_design_waits_for_a_decision(oracle: Oracle, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,8 +21,9 @@ from snellen.memory.prompts import PromptPool
 from snellen.memory.prompts.drafts import Drafts
 from snellen.nodes.learn import prompt_tuning as nodes
 from snellen.summaries.learning import outcome_lines, phase_in_words
-from snellen.threads import directory, learn, thread
+from snellen.threads import learn, thread
 from snellen.threads.events import Finished, LearningProgress, Waits
+from snellen.threads.listing import list_threads
 from snellen.tuning import tune
 from tests.cli.teachable import keep_all, save_profile
 from tests.memory.old_pools import old_pool
@@ -219,7 +220,7 @@ def test_what_another_run_discarded_at_the_same_time_is_told(
 
 def first_thread() -> str:
 
-    return asyncio.run(directory.list_threads())[0].thread
+    return asyncio.run(list_threads())[0].thread
 
 
 def test_an_interrupted_tuning_is_listed_and_resumed_without_tuning_again(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from snellen.experiments.examiners.case_based import CaseExaminer
@@ -125,7 +127,10 @@ def test_what_is_measured_of_judges_and_of_free_answers() -> None:
     asked = examined_so(understood("Which model is the most helpful?", MODELS, PROFILE).query, MODELS, PROFILE)
     assert (asked.measures, asked.compared) == (("help",), True)
     assert any("clip is not examined" in note for note in asked.notes)
-    with pytest.raises(UnexaminableError, match="reads one picture at once"):
+    together = "llava-upright and blip are not examined: each reads one picture at once, and cannot compare two."
+    with pytest.raises(UnexaminableError, match=re.escape(together)):
+        examined_so(understood("Can llava-upright and blip judge similarity?", MODELS, PROFILE).query, MODELS, PROFILE)
+    with pytest.raises(UnexaminableError, match="blip is not examined: it reads one picture at once"):
         examined_so(understood("Can blip judge similarity?", MODELS, PROFILE).query, MODELS, PROFILE)
 
 

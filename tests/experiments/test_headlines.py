@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
@@ -194,3 +195,38 @@ def test_what_is_not_decided_changes_no_answer_that_is_given(name: str, said: di
     possible = {meanings[name](true) for true in product(*options)}
     answer = "Not decided" if len(possible) > 1 else "Yes" if True in possible else "No"
     assert counted(QUANTIFIERS[name], said).startswith(f"{answer}: ")
+
+
+FOUND = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(["", "ship", "car", "m"]), min_size=2)
+
+
+@given(FOUND)
+def test_a_worst_class_is_told_of_all_models_in_one_sentence(found: dict[str, str]) -> None:
+    standings = [
+        replace(standing_of(name, "yes" if kind else "open", "m" if kind == "m" else ""), found=kind)
+        for name, kind in found.items()
+    ]
+    question = ModelQuestion(models=tuple(found), asks="which classes", sense="fails")
+    answers = [Answer(about=one.about, sentence="s") for one in standings]
+    told = headline_of(question, standings, answers).partition("? ")[2].removesuffix(".")
+    assert told
+    said: dict[str, list[str]] = {}
+    for clause in told.split("; "):
+        what, _, whom = clause.rpartition(", for ")
+        everyone = list(found) if whom.endswith(" of them") else re.split(", | and ", whom)
+        said.setdefault(what.lower(), []).extend(everyone)
+    words = {"": "not decided", "ship": "ships", "car": "cars", "m": "cannot be said"}
+    wanted: dict[str, list[str]] = {}
+    for name, kind in found.items():
+        wanted.setdefault(words[kind], []).append(name)
+    assert {what: sorted(names) for what, names in said.items()} == {
+        what: sorted(names) for what, names in wanted.items()
+    }
+
+
+def test_classes_that_are_left_are_told_where_none_is_found() -> None:
+    few, many = ((("car", "ship"), 15), (tuple("abcdefg"), 15))
+    standings = [replace(standing_of("a", "open"), among=few), replace(standing_of("b", "open"), among=many)]
+    question = ModelQuestion(models=("a", "b"), asks="which classes", sense="fails")
+    told = headline_of(question, standings, [Answer(about=one.about, sentence="s") for one in standings])
+    assert told.endswith("? Not decided, but may be cars or ships, for a; not decided, for b.")

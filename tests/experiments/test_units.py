@@ -154,7 +154,8 @@ def test_experiments_are_sized_by_units_not_by_pictures() -> None:
     assert next_rounds(report_of(five)) == 12, "twelve originals, of fifteen pictures each"
     assert next_rounds(report_of(five, rounds=12, mean=0.8)) == 4
     assert next_rounds(report_of(choice_design())) == 6, "two pictures in each round"
-    assert next_rounds(report_of(five, images=20)) == 0, "not even one whole original"
+    assert next_rounds(report_of(five, images=20)) == 1, "less than a first look is not halved"
+    assert next_rounds(report_of(five, images=14)) == 0, "not even one whole original"
     # Of 200 originals many are left; of 20 too few to decide anything.
     assert next_rounds(report_of(five, images=15 * 2 * 13, rounds=12, mean=0.55)) == 0
 

@@ -24,8 +24,9 @@ from snellen.memory.prompts.rows import DATABASE
 from snellen.memory.verification import verify_memory
 from snellen.nodes.learn import prompt_tuning as nodes
 from snellen.profiles import BadInput
-from snellen.threads import ask, directory, learn
+from snellen.threads import ask, learn
 from snellen.threads.events import Finished
+from snellen.threads.listing import list_threads
 from tests.graphs.killed import PROFILE, THREAD, make_context, save_profile
 from tests.memory.cramped import cramped
 from tests.memory.learned import full, made
@@ -135,7 +136,7 @@ def test_nothing_is_half_learned_on_a_full_disk_and_later_it_goes_on(
     with full_disk(home), pytest.raises(MemoryTrouble, match="the disk is full; free some space and try again"):
         followed(learn.stream_learn("dog", tools=("CLASSIFY", "LOC"), profile=profile, thread=THREAD))
 
-    (thread,) = asyncio.run(directory.list_threads())
+    (thread,) = asyncio.run(list_threads())
     assert thread.status == stopped
     assert ("the disk is full" in thread.reason) == stopped.startswith("failed")
     assert learned(home) == there

@@ -15,8 +15,9 @@ import pytest
 
 from snellen.cli import main
 from snellen.memory.prompts import PromptPool
-from snellen.threads import ask, directory, investigate, learn
+from snellen.threads import ask, investigate, learn
 from snellen.threads.events import Finished, NodeFinished, Waits
+from snellen.threads.listing import list_threads
 
 HOMES = sorted((Path(__file__).parent / "fixtures").glob("home-*.zip"))
 STATUSES = {
@@ -59,7 +60,7 @@ def test_there_is_a_home_to_read() -> None:
 
 
 async def test_its_threads_are_listed(placed: Path) -> None:
-    listed = await directory.list_threads()
+    listed = await list_threads()
 
     assert {one.thread: one.status for one in listed} == STATUSES
     assert {one.thread: one.graph for one in listed} == {name: name.partition("-")[0] for name in STATUSES}
@@ -119,7 +120,7 @@ async def test_its_other_threads_go_on_where_they_were(placed: Path, thread: str
     assert any(isinstance(event, Waits) for event in seen) == thread.endswith("waiting")
     nodes = [event.node for event in seen if isinstance(event, NodeFinished)]
     assert (nodes[0], nodes[-1]) == LEFT[thread]
-    summary = (await directory.list_threads())[0]
+    summary = (await list_threads())[0]
     # None of the ten prompts of this small home proves itself, which is no success.
     came = ("failed", "none of the 10 prompts proved itself") if thread == "learn-waiting" else ("finished", "")
     assert summary.status == came[0]

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from snellen.memory.checkpoints import thread_graphs
 from snellen.serving.langchain_tools import snellen_tools
-from snellen.threads import directory
+from snellen.threads.listing import list_threads
 
 ROOT = Path(__file__).parents[2]
 SCENE = ROOT / "examples" / "scene.png"
@@ -86,7 +86,7 @@ async def test_an_agent_asks_about_a_picture_and_corrects_the_answer(home: Path)
     assert "How many dogs are there? → " in recalled.text
     assert "How many dogs are there?" in ended["messages"][-1].text
     assert await asyncio.to_thread(thread_graphs, home) == {asked.artifact["thread"]: "ask"}
-    (line,) = await directory.list_threads()
+    (line,) = await list_threads()
     assert (line.status, line.verdict) == ("finished", "right")
 
 

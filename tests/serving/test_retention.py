@@ -15,8 +15,9 @@ from snellen.memory.home import using_home
 from snellen.memory.thread_locks import running
 from snellen.serving import ServerSettings, Tokens, retention
 from snellen.serving.jobs import Jobs
-from snellen.threads import chat, directory
+from snellen.threads import chat
 from snellen.threads.chat import stream_chat
+from snellen.threads.listing import list_threads
 from tests.servers.chat_server import data_url
 from tests.servers.snellen_server import asked
 from tests.threads.event_streams import gathered
@@ -26,7 +27,7 @@ __all__ = ["home"]
 
 
 async def listed() -> list[str]:
-    return sorted(one.thread for one in await directory.list_threads())
+    return sorted(one.thread for one in await list_threads())
 
 
 async def until_listed(*names: str) -> None:

@@ -19,9 +19,10 @@ from snellen.memory.thread_locks import running
 from snellen.profiles import lasting
 from snellen.reasoning.reasoner import ReasoningFailed
 from snellen.runtime.context import Context
-from snellen.threads import ask, directory
+from snellen.threads import ask
 from snellen.threads.ask import SessionEvent
 from snellen.threads.events import Finished, NodeFinished, Started, StepFinished
+from snellen.threads.listing import list_threads
 from tests.graphs.scripted import ScriptedReasoner, make_context
 
 NODES = ["read", "recall", "plan", "write", "run", "judge", "remember"]
@@ -86,7 +87,7 @@ async def test_a_failed_thread_is_listed_and_resumed(picture: Path, trouble: Tro
     trouble.at = "write"
     with pytest.raises(ReasoningFailed, match="did not answer"):
         await gathered(ask.stream_ask([picture], "What is one and two?", thread="mine"))
-    (stopped,) = await directory.list_threads()
+    (stopped,) = await list_threads()
     assert (stopped.thread, stopped.status, stopped.answer) == ("mine", "failed before write", None)
     assert stopped.reason == "The chat model did not answer; try again later."
     assert stopped.updated.startswith("20")
@@ -98,7 +99,7 @@ async def test_a_failed_thread_is_listed_and_resumed(picture: Path, trouble: Tro
     assert events[0].resumed
     assert events[0].state.plan == ["Add one and two", "Give the sum"]
     assert [event.node for event in events if isinstance(event, NodeFinished)] == NODES[3:]
-    (finished,) = await directory.list_threads()
+    (finished,) = await list_threads()
     assert (finished.status, finished.answer, finished.reason) == ("finished", 3, "")
     assert (await ask.ASK.read("mine")).answer == 3
 
@@ -149,8 +150,8 @@ async def test_a_thread_that_runs_elsewhere_is_listed_as_running(
         await gathered(ask.stream_ask([picture], "What is one and two?", thread="mine"))
 
     async with running("mine", tmp_path / "home"):
-        (held,) = await directory.list_threads()
-    (let_go,) = await directory.list_threads()
+        (held,) = await list_threads()
+    (let_go,) = await list_threads()
 
     assert (held.status, let_go.status) == ("running write", "failed before write")
 
@@ -162,7 +163,7 @@ async def test_many_threads_run_at_once_in_one_home(picture: Path) -> None:
     )
 
     assert [state.answer for state in states] == [3] * 5
-    assert len(await directory.list_threads()) == 5
+    assert len(await list_threads()) == 5
 
 
 @pytest.mark.usefixtures("trouble")
@@ -192,7 +193,7 @@ async def test_bad_input_is_refused_in_one_sentence_and_nothing_is_begun(
         await gathered(ask.stream_ask(**words))
 
     assert "\n" not in str(caught.value)
-    assert await directory.list_threads() == []
+    assert await list_threads() == []
 
 
 @pytest.mark.usefixtures("trouble")
@@ -228,7 +229,7 @@ async def test_a_damaged_database_is_told(tmp_path: Path, picture: Path) -> None
     (tmp_path / "home" / DATABASE).write_bytes(b"no database " * 500)
 
     with pytest.raises(MemoryTrouble, match="damaged"):
-        await directory.list_threads()
+        await list_threads()
     with pytest.raises(MemoryTrouble, match="damaged"):
         await gathered(ask.stream_ask([picture], "What is one and two?"))
 
@@ -268,7 +269,7 @@ async def test_a_thread_that_cannot_be_read_hides_no_other(picture: Path, tmp_pa
     with sqlite3.connect(tmp_path / "home" / DATABASE) as rows:
         rows.execute("UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'damaged'")
 
-    damaged, whole = await directory.list_threads()
+    damaged, whole = await list_threads()
 
     assert (damaged.status, whole.status) == ("damaged", "finished")
     assert "`snellen memory verify`" in damaged.outcome

@@ -29,6 +29,7 @@ from snellen.runtime.investigation_requests import InvestigationRequest
 from snellen.serving.settings import ServerSettings
 from snellen.threads import ask, chat, deletion, directory, investigate
 from snellen.threads.chat import stream_chat
+from snellen.threads.listing import list_threads
 from snellen.values import Picture
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import RIGHT, Critic, make_context
@@ -90,7 +91,7 @@ async def test_pictures_that_another_thread_refers_to_stay(home: Path, tmp_path:
 
     deleted = await deletion.delete(["first"])
 
-    assert [one.thread for one in await directory.list_threads()] == ["second"]
+    assert [one.thread for one in await list_threads()] == ["second"]
     assert first[1].id not in stored(home)
     assert second[0].id in stored(home)
     assert deleted.threads == ("first",)
@@ -171,7 +172,7 @@ async def test_a_thread_under_way_is_not_deleted_and_nothing_else_is(home: Path,
             await deletion.delete(["other", "mine"])
     with pytest.raises(BadInput, match="no thread 'gone'"):
         await deletion.delete(["other", "gone"])
-    assert {one.thread for one in await directory.list_threads()} == {"mine", "other"}
+    assert {one.thread for one in await list_threads()} == {"mine", "other"}
     assert len(stored(home)) > 0
 
 

@@ -19,6 +19,7 @@ from snellen.threads import ask, chat, directory
 from snellen.threads import investigate as investigations
 from snellen.threads.chat import stream_chat, stream_messages
 from snellen.threads.events import Finished, Started, Waits
+from snellen.threads.listing import list_threads
 from tests.experiments.investigating import Oracle, watched
 from tests.graphs.scripted import RIGHT, Critic, make_context
 from tests.threads.event_streams import gathered
@@ -51,7 +52,7 @@ async def test_threads_of_every_kind_are_listed_and_read(home: Path, picture: Pa
     await gathered(stream_chat("Hello there?", thread="talked"))
     await investigated("examined")
 
-    assert {one.thread: (one.graph, one.status) for one in await directory.list_threads()} == {
+    assert {one.thread: (one.graph, one.status) for one in await list_threads()} == {
         "asked": ("ask", "finished"),
         "talked": ("chat", "finished"),
         "examined": ("investigate", "finished"),
@@ -113,7 +114,7 @@ async def test_a_branch_with_what_does_not_fit_is_refused(
         await directory.branch("mine", moment.checkpoint, name="never", values=values)
     with pytest.raises(BadInput, match="no checkpoint 'none'"):
         await directory.branch("mine", "none", name="never")
-    assert [one.thread for one in await directory.list_threads()] == ["mine"]
+    assert [one.thread for one in await list_threads()] == ["mine"]
 
 
 async def test_branches_of_an_investigation_have_pictures_of_their_own(home: Path) -> None:

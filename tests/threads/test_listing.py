@@ -15,7 +15,7 @@ from snellen.memory.thread_locks import running
 from snellen.memory.thread_summaries import DATABASE, ThreadSummaryTable, stamps
 from snellen.threads import ask
 from snellen.threads import thread as threads
-from snellen.threads.listing import keep_summary, list_threads
+from snellen.threads.listing import list_threads, read_listed
 from tests.threads.event_streams import gathered
 
 pytestmark = pytest.mark.usefixtures("scripted")
@@ -50,7 +50,8 @@ async def test_what_was_listed_is_not_read_again(picture: Path, monkeypatch: pyt
 @pytest.mark.usefixtures("home")
 async def test_a_command_leaves_its_thread_read(picture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await asked(picture, "mine")
-    await keep_summary(ask.ASK, "mine")
+    state = await read_listed(ask.ASK, "mine")
+    assert state == await ask.ASK.read("mine")
 
     refuse_to_read(monkeypatch)
     assert [(one.thread, one.answer) for one in await list_threads()] == [("mine", 3)]

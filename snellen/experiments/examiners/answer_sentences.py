@@ -23,7 +23,7 @@ _FEW: Final = 4
 if TYPE_CHECKING:
     from snellen.experiments.standings import ModelStanding
 
-_LONGEST: Final = 390
+_LONGEST: Final = 690
 """Characters of a sentence, which may begin with "Yes, "."""
 
 
@@ -76,8 +76,10 @@ def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
     because = f": {standing.figures}" if standing.figures else ""
     severities = [severity_in_words(one) for one in conditions_examined(question)]
     because += "".join(f"; {one}" for one in severities if one) if because else ""
-    form = f"; {standing.form}" if standing.form else ""
-    return _fitting(f"{claimed(standing, question)}{because}{form}.")
+    form, lacks = (f"; {one}" if one else "" for one in (standing.form, standing.lacks))
+    said = claimed(standing, question)
+    whole = f"{said}{because}{form}{lacks}."
+    return whole if len(whole) <= _LONGEST else _fitting(f"{said}{because}{lacks}{form}.")
 
 
 def _fitting(sentence: str) -> str:
@@ -126,11 +128,27 @@ def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
 
 def _extreme_said(standing: ModelStanding, question: ModelQuestion, held: str) -> str:
     """Say which class is recognized worst or best, or among which it is."""
-    names, number = standing.among
+    number = standing.among[1]
     if standing.says != "open":
         return f"Of {number} kinds of {_things(question)}, {standing.about} is {held}"
-    which = f": it may be {listing([plural(one) for one in names], 'or')}" if 0 < len(names) <= _FEW else ""
-    return f"Which of {number} kinds of {_things(question)} {standing.about} is {held} is not decided{which}"
+    which = _may_be(standing)
+    kinds = f"{number} kinds of {_things(question)}"
+    return f"Which of {kinds} {standing.about} is {held} is not decided{f': it {which}' if which else ''}"
+
+
+def extreme_found(standing: ModelStanding) -> str:
+    """Say which class a model recognizes worst, or best, without the model."""
+    if standing.moot:
+        return "cannot be said"
+    if standing.says != "open":
+        return plural(standing.found)
+    return f"not decided{f', but {which}' if (which := _may_be(standing)) else ''}"
+
+
+def _may_be(standing: ModelStanding) -> str:
+    """Say which few classes are left that may be the worst, or best; empty where many are."""
+    names = standing.among[0]
+    return f"may be {listing([plural(one) for one in names], 'or')}" if 0 < len(names) <= _FEW else ""
 
 
 def _extreme(question: ModelQuestion) -> str:

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import Subjects
+from snellen.experiments.decisions import next_error_rate
 from snellen.experiments.design import Design
+from snellen.experiments.endings import Ending, further_budget
 from snellen.experiments.examination_plan import ExaminationPlan, ExaminedQuestion, planned
 from snellen.experiments.examiners.answer_sentences import claimed, property_of, sentence_of
 from snellen.experiments.examiners.headlines import headline_of
+from snellen.experiments.examiners.lacking_evidence import lacking, open_findings, wanted_by
 from snellen.experiments.examiners.overall_answers import (
     PartStandings,
     answerable,
@@ -25,16 +28,19 @@ from snellen.experiments.examiners.overall_answers import (
     overall_standings,
 )
 from snellen.experiments.findings import discussed, figures
+from snellen.experiments.model_outcomes import wordings_told
 from snellen.experiments.report import (
     Answer,
     Conclusion,
     Discussion,
     Experiment,
+    Finding,
     Opening,
     Polarity,
     Report,
     Sufficiency,
     answered,
+    concluded,
 )
 from snellen.experiments.standings import ModelStanding, experiments_of, next_of, outcomes_of, standings
 from snellen.experiments.understanding import UnexaminableError, notes_of, reread, understood
@@ -106,10 +112,9 @@ class CaseExaminer:
 
     async def judge_sufficiency(self, report: Report) -> Sufficiency:
         """Say whether all answers are there, or no further experiment would help."""
-        more = self.next_design(report) is not None
-        left = [] if more else [(one, asked) for one, asked in self._placed(report) if one.says == "open"]
+        left = [(one, asked) for one, asked in self._placed(report) if one.says == "open"]
         return Sufficiency(
-            sufficient=not more,
+            sufficient=self.next_design(report) is None,
             questions=list(dict.fromkeys(_question(one, asked) for one, asked in left))[:10],
             unsettled=list(dict.fromkeys(name for one, _ in left if not one.moot for name in one.claimed)),
         )
@@ -123,12 +128,14 @@ class CaseExaminer:
         try:
             parts = self._plan_of(report).parts
         except BadInput:
-            shown = " ".join(discussed(one).interpretation for one in report.experiments)
+            shown = list(map(discussed, report.experiments))
             return Conclusion(
-                answers=[], conclusion=shown[:2_000], discussions=list(map(discussed, report.experiments))
+                answers=[], conclusion=concluded([one.interpretation for one in shown]), discussions=shown
             )
         both = zip(parts, experiments_of(parts, report.experiments), strict=True)
-        measured = [(part.asked, PartStandings(part.question, _measured(part, each))) for part, each in both]
+        further = further_budget(report, *self._missing(report)) if report.ended else {}
+        ending = Ending(report.ended, further, next_error_rate(report))
+        measured = [(part.asked, PartStandings(part.question, _measured(part, each, ending))) for part, each in both]
         answers: list[Answer] = []
         headlines: list[str] = []
         for asked, group in groupby(measured, key=lambda pair: pair[0]):
@@ -137,17 +144,29 @@ class CaseExaminer:
         headline = " ".join(filter(None, headlines))[:1_000]
         # One answer says by itself what its headline does.
         sentences = [*([headline] if len(answers) > 1 else []), *(answer.sentence for answer in answers)]
-        conclusion = " ".join(filter(None, sentences))[:2_000]
         return Conclusion(
             answers=answers[:_MOST_ANSWERS],
             headline=headline,
-            conclusion=conclusion,
+            conclusion=concluded(sentences),
             discussions=list(map(discussed, report.experiments)),
+            further=further,
         )
 
     def standings(self, report: Report) -> list[ModelStanding]:
         """Return where every model, or every pair that is compared, stands in each question."""
         return [one for one, _ in self._placed(report)]
+
+    def _missing(self, report: Report) -> tuple[list[Experiment | None], list[Finding]]:
+        """Return which experiments were wanted and not begun, and the claims that are open and matter."""
+        wanted: dict[str, Experiment | None] = {}
+        undecided: list[Finding] = []
+        parts = self._plan_of(report).parts
+        for part, experiments in zip(parts, experiments_of(parts, report.experiments), strict=True):
+            for one in standings(part, experiments):
+                if (one.says == "open" or one.pending) and not one.moot:
+                    wanted |= wanted_by(one, part, experiments)
+                    undecided += open_findings(one, part, experiments)
+        return list(wanted.values()), undecided
 
     def _placed(self, report: Report) -> list[tuple[ModelStanding, ModelQuestion]]:
         """Return where every model, or every pair, stands in each question, with the question."""
@@ -160,9 +179,12 @@ class CaseExaminer:
         return replace(plan, parts=tuple(part.as_begun(report.experiments) for part in plan.parts))
 
 
-def _measured(part: ExaminedQuestion, experiments: Sequence[Experiment]) -> list[ModelStanding]:
-    """Return where every model stands in a question, with the figures that decide."""
-    return [replace(one, figures=_reason(one, part, experiments)) for one in standings(part, experiments)]
+def _measured(part: ExaminedQuestion, experiments: Sequence[Experiment], ending: Ending) -> list[ModelStanding]:
+    """Return where every model stands in a question, with the figures that decide, and why others do not."""
+    return [
+        replace(_with_figures(one, part, experiments), lacks=lacking(one, part, experiments, ending))
+        for one in standings(part, experiments)
+    ]
 
 
 def _answered(asked: ModelQuestion | None, parts: Sequence[PartStandings]) -> tuple[list[Answer], list[str]]:
@@ -201,29 +223,30 @@ def _answers(part: PartStandings) -> list[Answer]:
     ]
 
 
-def _reason(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> str:
-    """Say what decided: the finding that says most, with its figures."""
+def _with_figures(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
+    """Return where a model stands with the figures of the finding that says most, and what came of other wordings."""
     outcomes, question = outcomes_of(standing.about, part, experiments), part.question
     if question.asks == "limit":
-        return standing.figures
+        return standing
     decided = [
-        (finding, outcome.design)
+        (finding, outcome)
         for outcome in [one for one in outcomes if one.counts] or outcomes
         for finding in outcome.findings
         if finding.claim.kind != "plain" and finding.n and not finding.trouble
     ]
     if not decided:
-        return ""
+        return standing
     decisive = [pair for pair in decided if pair[0].verdict == standing.decisive] or decided
     # Of what is not decided, the most pictures say most; a few may say anything.
-    finding, design = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
+    finding, outcome = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
     how = None if question.comparison is None else question.comparison.how
     # "as good as" is claimed of the other model: that it is not better. Said is by how much the first one is.
     turned = how == "as good" or (how in {"better", "best"} and standing.says == "no" and finding.claim.of_gain)
-    return figures(finding, design, turned=turned)
+    form = wordings_told(outcomes, outcome)
+    asked = f", asked “{outcome.design.question}”" if form and outcome.wordings else ""
+    return replace(standing, figures=f"{figures(finding, outcome.design, turned=turned)}{asked}", form=form)
 
 
 def _question(standing: ModelStanding, asked: ModelQuestion) -> str:
-    moot = f": {standing.moot}" if standing.moot else ""
-    question = f"{claimed(standing, asked)}{moot}."
+    question = sentence_of(standing, asked) if standing.moot else f"{claimed(standing, asked)}."
     return question if len(question) <= _LONGEST else f"{question[: _LONGEST - 1]}…"

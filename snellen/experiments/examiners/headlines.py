@@ -5,10 +5,10 @@ The answers for each model, or for each two that are compared, say what a headli
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.examiners.answer_sentences import claimed, property_of, what_is_examined
+from snellen.experiments.examiners.answer_sentences import claimed, extreme_found, property_of, what_is_examined
 from snellen.experiments.examiners.quantified_headlines import quantified_headline
 from snellen.experiments.report import verdict_of
 from snellen.experiments.standings import ModelStanding
@@ -38,8 +38,9 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
         return _ranking(question, standings)[:_LONGEST]
     if len(answers) == 1 and question.quantifier is None:
         return _alone(question, standings[0], answers[0])[:_LONGEST]
-    if question.asks == "limit":
-        return _limits(question, standings)[:_LONGEST]
+    if question.asks in {"limit", "which classes"}:
+        said_of = _limit if question.asks == "limit" else extreme_found
+        return _answered_apart(question, standings, said_of)[:_LONGEST]
     said = {
         one.about.replace(" and ", " against "): "cannot be said"
         if standing.moot
@@ -103,12 +104,15 @@ def _limit(standing: ModelStanding) -> str:
     return f"not decided, but {standing.bound}" if standing.bound else "not decided"
 
 
-def _limits(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str:
-    """Say up to which severity something holds for each model."""
+def _answered_apart(
+    question: ModelQuestion, standings: Sequence[ModelStanding], said_of: Callable[[ModelStanding], str]
+) -> str:
+    """Say what the answer is for each model, where it is no yes or no: models with the same answer together."""
     names: dict[str, list[str]] = {}
     for one in standings:
-        names.setdefault(_limit(one), []).append(one.about)
-    told = "; ".join(f"{limit}, for {listing(whom)}" for limit, whom in names.items())
+        names.setdefault(said_of(one), []).append(one.about)
+    everyone = "both of them" if len(standings) == 2 else "all of them"  # noqa: PLR2004 - a pair
+    told = "; ".join(f"{said}, for {listing(whom) if len(names) > 1 else everyone}" for said, whom in names.items())
     asked = question.model_copy(update={"models": ()})
     return f"{question_in_words(asked)} {told[:1].upper()}{told[1:]}."
 

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
+from snellen.experiments.decisions import next_error_rate
 from snellen.experiments.design import Arm, Design, Measured, Protocol
+from snellen.experiments.endings import further_budget, in_words, pictures_to_decide
 from snellen.experiments.examiners.headlines import headline_of
 from snellen.experiments.findings import discussed, figures
 from snellen.experiments.protocol_queries import ProtocolQuery, examined_so, said_of
@@ -24,6 +26,7 @@ from snellen.experiments.report import (
     Sufficiency,
     Verdict,
     answered,
+    concluded,
     verdict_of,
 )
 from snellen.experiments.standings import ModelStanding
@@ -104,22 +107,23 @@ class ProtocolExaminer:
 
     async def conclude(self, report: Report) -> Conclusion:
         """Answer the query for every model, or for every two that are compared; say what is shown of an older one."""
-        design, findings = report.experiments[0].design, report.findings
+        findings = report.findings
         try:
             query = self._wanted(report)
         except BadInput:
             shown = list(map(discussed, report.experiments))
             return Conclusion(answers=[], conclusion=shown[0].interpretation, discussions=shown)
         about = list(dict.fromkeys(one.claim.about for one in findings))
-        answers = [_answer(name, [one for one in findings if one.claim.about == name], design, query) for name in about]
+        answers = [_answer(name, [one for one in findings if one.claim.about == name], report, query) for name in about]
         headline = self._headline(report, answers, query)
         # One answer says by itself what its headline does.
         sentences = [*([headline] if len(answers) > 1 else []), *(answer.sentence for answer in answers)]
         return Conclusion(
             answers=answers,
             headline=headline,
-            conclusion=" ".join(filter(None, sentences))[:2_000],
+            conclusion=concluded(sentences),
             discussions=list(map(discussed, report.experiments)),
+            further=further_budget(report, [], _undecided(findings)) if report.ended else {},
         )
 
     def _headline(self, report: Report, answers: Sequence[Answer], query: ProtocolQuery) -> str:
@@ -155,12 +159,21 @@ class ProtocolExaminer:
         )  # fmt: skip
 
 
-def _answer(about: str, findings: Sequence[Finding], design: Design, query: ProtocolQuery) -> Answer:
+def _undecided(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the open claims that more pictures may decide."""
+    return [one for one in findings if one.verdict == "open" and one.n and not one.trouble]
+
+
+def _answer(about: str, findings: Sequence[Finding], report: Report, query: ProtocolQuery) -> Answer:
     verdicts = [one.verdict for one in findings]
     says: Verdict = "no" if "no" in verdicts else "open" if "open" in verdicts else "yes"
     if any(one.trouble for one in findings):
         says = "open"
-    sentence, held = _told(about, findings, design, query, says), _property(about, query)
+    (experiment, *_), undecided = report.experiments, _undecided(findings)
+    sentence, held = _told(about, findings, experiment.design, query, says), _property(about, query)
+    if says == "open" and undecided:
+        more = in_words(pictures_to_decide(experiment, undecided, next_error_rate(report)))
+        sentence = f"{sentence.removesuffix('.')}; {more}."
     return answered(about, sentence, property=held, verdict=says, polarity=query.polarity)
 
 

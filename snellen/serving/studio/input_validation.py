@@ -24,8 +24,8 @@ from snellen.serving.limits import Refusal, send_refusal
 from snellen.serving.settings import ServerSettings
 from snellen.serving.studio.thread_ids import THREAD_IDS
 from snellen.serving.uploads import Uploads
-from snellen.threads.directory import THREAD_TYPES
 from snellen.threads.thread import checked_values
+from snellen.threads.thread_types import THREAD_TYPES
 from snellen.values import to_json
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from uuid import UUID
 from snellen.errors import SnellenError
 from snellen.memory.home import using_home
 from snellen.serving.studio.thread_ids import THREAD_IDS, KnownThread
-from snellen.threads.directory import THREAD_TYPES
 from snellen.threads.events import requests_in
 from snellen.threads.thread import has_ended, known_graph, reading_all
+from snellen.threads.thread_types import THREAD_TYPES
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot

@@ -25,7 +25,7 @@ from snellen.serving.studio.launch import ENVIRONMENT, configuration
 from snellen.serving.studio.thread_ids import server_id
 from snellen.serving.users import Tokens
 from snellen.threads import ask as sessions
-from snellen.threads import directory
+from snellen.threads.listing import list_threads
 from tests.graphs.scripted import ScriptedReasoner, make_context
 from tests.servers.studio_server import ROOT, Caller, calling, studio
 
@@ -170,7 +170,7 @@ async def test_a_thread_of_the_server_is_taken_up_on_the_command_line(client: Ca
     thread = await client.thread()
     task = {"instruction": WAVE, "pictures": [await client.upload(BEACH)], "expected": "yes", "approve": True}
     await client.run(thread, "ask", input=task)
-    (listed,) = [one for one in await directory.list_threads() if one.thread == thread]
+    (listed,) = [one for one in await list_threads() if one.thread == thread]
 
     assert (listed.graph, listed.status) == ("ask", "waiting for approval")
     assert await asyncio.to_thread(main.main, ["resume", thread, "--reject", "--json"]) == 0

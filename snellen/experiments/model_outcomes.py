@@ -1,0 +1,128 @@
+"""Outcomes of experiments for one model: what came of each wording, and whether that says something of what it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from snellen.experiments.constant_answers import constant_answer, constant_answer_to
+from snellen.experiments.design import Design
+from snellen.experiments.report import Experiment, Finding, Verdict
+
+
+@dataclass(frozen=True)
+class AskedWording:
+    """A wording in which a model was asked.
+
+    Attributes:
+        design: The experiment that asked so.
+        told: What came of it, in a sentence without its subject.
+        is_constant: Whether the model said one thing whatever it was shown.
+        remark: What else is to be known of it.
+    """
+
+    design: Design
+    told: str
+    is_constant: bool = False
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """The outcome of one experiment for one model, or for two that are compared.
+
+    Attributes:
+        design: The experiment, in the words that count.
+        findings: About the model.
+        wordings: Those in which it was asked, in their order, each once; none where two are compared.
+        counts: Whether the findings say something about what it sees.
+    """
+
+    design: Design
+    findings: Sequence[Finding]
+    wordings: tuple[AskedWording, ...] = ()
+    counts: bool = True
+
+    @classmethod
+    def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
+        """Return the outcome of an experiment with the findings about a model."""
+        design = experiment.design
+        outcome = cls(design, findings)
+        if design.tasks:
+            said = _constant_in_tasks(experiment, findings)
+            wordings = tuple(AskedWording(design, one, is_constant=True) for one in said)
+            return replace(outcome, wordings=wordings, counts=not wordings)
+        able = outcome.able
+        if able is None:
+            return outcome
+        remark = ""
+        if design.known:
+            counted = f"{able.n} of {experiment.units} pictures count"
+            remark = f"{counted}, as many for each answer, whose things it recognizes"
+        constant = constant_answer_to(able.claim, experiment) if outcome.failed else None
+        came = f"it is right in {100 * able.mean:.0f} % of {able.n} pictures" if constant is None else f"it {constant}"
+        asked = AskedWording(design, f"asked “{design.question}” {came}", constant is not None, remark)
+        counts = constant is None and (able.verdict == "yes" or not design.of_names)
+        return replace(outcome, wordings=(asked,), counts=counts)
+
+    @property
+    def able(self) -> Finding | None:
+        """The finding on how often the model is right, and not on what it loses; None in comparisons."""
+        if any(one.claim.other for one in self.findings):
+            return None
+        return next((one for one in self.findings if one.claim.kind in {"ability", "plain"}), None)
+
+    @property
+    def failed(self) -> bool:
+        """True where the model was not right often enough."""
+        return self.able is not None and self.able.verdict == "no"
+
+    @property
+    def is_repeated(self) -> bool:
+        """True where it was asked in other words, too."""
+        return len(self.wordings) > 1 and not self.design.tasks
+
+    def together(self, again: ModelOutcome) -> ModelOutcome:
+        """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
+        one = again if again.counts or not self.counts else self
+        return replace(one, wordings=(*self.wordings, *again.wordings))
+
+    def verdicts(self, *kinds: str) -> list[Verdict]:
+        """Return the verdicts of claims of some kinds; of all where none is named."""
+        return [one.verdict for one in self.findings if not kinds or one.claim.kind in kinds]
+
+
+def wordings_told(outcomes: Sequence[ModelOutcome], decisive: ModelOutcome | None = None) -> str:
+    """Tell what came of the wordings in which a model was asked, each once.
+
+    Those of an experiment that was asked in several are told, and any in which the model said one thing whatever it was
+    shown. An experiment by the name of a group is another wording of those about its members.
+
+    Args:
+        outcomes: Of the experiments about one model.
+        decisive: The outcome whose figures are told beside: of other experiments wordings are of no interest then.
+    """
+    by_name = any(one.design.of_names for one in outcomes)
+    told: list[AskedWording] = []
+    remarks: list[str] = []
+    for outcome in outcomes:
+        is_of_interest = by_name or (outcome.is_repeated and (decisive is None or decisive is outcome))
+        for one in outcome.wordings:
+            is_shown = decisive is not None and one.design is decisive.design
+            told += [one] if one.is_constant or (is_of_interest and not is_shown) else []
+            remarks += [one.remark] if one.remark and (one in told or is_shown) else []
+    questions = [one.design.question for one in told]
+    clauses = [
+        f"{one.told} in {one.design.skill}" if questions.count(one.design.question) > 1 else one.told for one in told
+    ]
+    return "; ".join([*clauses, *remarks])
+
+
+def _constant_in_tasks(experiment: Experiment, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield in which of two tasks a model says one thing whatever it is shown: no difference of sight follows."""
+    names = {one.claim.model for one in findings}
+    questions = {part.skill: part.question for part in experiment.design.parts}
+    for result in experiment.results:
+        constant = constant_answer(result) if result.model in names else None
+        if constant is not None:
+            yield f"asked “{questions.get(result.task, experiment.design.question)}” it {constant}"
