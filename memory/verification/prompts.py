@@ -18,7 +18,7 @@ from snellen.memory.home import storing
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import OldBlocks
 from snellen.memory.prompts.drafts import FOLDER as DRAFTS
-from snellen.memory.prompts.index import damage
+from snellen.memory.prompts.index_file import damage
 from snellen.memory.prompts.pool import INDEXES, PromptPool
 from snellen.memory.prompts.rows import DATABASE, PromptSelection, StoredPrompt
 from snellen.memory.verification.findings import Verification, is_whole, move_aside
@@ -213,8 +213,11 @@ def _check_indexes(pool: PromptPool, found: Verification) -> None:
         found.indexes += 1
         if path not in owners:
             found.note("orphan", path, "the search index belongs to no pool")
-        elif (trouble := damage(path.read_bytes())) is not None:
+        elif (trouble := damage(path)) is not None:
             found.note("rebuilt", path, f"the search index is damaged: {trouble}")
+        elif found.repaired:  # a run that was stopped may have forgotten in the database alone
+            pool.forget_in_indexes([owners[path]])
+            continue
         else:
             continue
         if found.repaired:
