@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.memory.artifacts import FOLDER as ARTIFACTS
 from snellen.memory.database_library import Database
+from snellen.memory.demonstration_faiss import EARLIER_INDEX
 from snellen.memory.demonstrations import INDEX as DEMONSTRATION_INDEX
 from snellen.memory.home import storing
 from snellen.memory.prompts import rows as table
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
     from snellen.memory.prompts.records import LearnedPrompt
 
-_HALF_WRITTEN: Final = (f"{INDEXES}/.*", f"{ARTIFACTS}/*/.*", f"{DRAFTS}/.*", f".{DEMONSTRATION_INDEX}.*")
+_HALF_WRITTEN: Final = (
+    *(f"{folder}/.*" for folder in (INDEXES, f"{ARTIFACTS}/*", DRAFTS)),
+    *(f".{index}.*" for index in (DEMONSTRATION_INDEX, EARLIER_INDEX)),
+)
 """Where files are written that other processes may be writing at this moment."""
 _ABANDONED_SECONDS: Final = 3600.0
 _AT_ONCE: Final = 1000
