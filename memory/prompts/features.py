@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint8]
     """Codes of n rows, (n, ``code_bytes``): of each its step as a float32, and then eight bits a dimension."""
 
-OVERSAMPLED: Final = 40
+OVERSAMPLED: Final = 80
 """Candidates for each row asked for, from codes of one bit a dimension (docs/results/speed)."""
 NEIGHBORS: Final = 20
 """The rows that are asked for where the number of lists to look into is chosen."""
