@@ -90,9 +90,7 @@ class VectorFile:
             end = file.seek(0, os.SEEK_END)
             file.seek(end - (end - self._start) % records.dtype.itemsize)
             file.truncate()
-            file.write(records.tobytes())
-            file.flush()
-            os.fsync(file.fileno())
+            file.write(records.tobytes())  # nobody waits for the disk: what a crash loses is embedded again
 
     def write(self, keys: Sequence[bytes], vectors: Vector) -> None:
         """Write the file anew, with these records alone.

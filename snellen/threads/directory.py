@@ -12,6 +12,7 @@ from snellen.errors import BadInput
 from snellen.memory.home import home, home_to_read
 from snellen.threads import thread as threads
 from snellen.threads.listing import list_threads as list_threads
+from snellen.threads.listing import thread_page as thread_page
 from snellen.threads.thread import GraphName, ThreadSummary
 from snellen.threads.thread_types import THREAD_TYPES as THREAD_TYPES
 
