@@ -173,8 +173,23 @@ def thread_graphs(folder: Path | None = None) -> dict[str, str]:
     return {thread: graph for thread, (graph, _) in thread_heads(folder).items()}
 
 
-def thread_heads(folder: Path | None = None) -> dict[str, tuple[str, str]]:
+def thread_graph(thread: str, folder: Path | None = None) -> str | None:
+    """Return the name of a thread's graph as ``thread_graphs`` does, without reading of others; None: no such thread.
+
+    Raises:
+        BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
+        MemoryTrouble: the database is damaged or out of reach.
+    """
+    head = thread_heads(folder, thread).get(thread)
+    return None if head is None else head[0]
+
+
+def thread_heads(folder: Path | None = None, thread: str | None = None) -> dict[str, tuple[str, str]]:
     """Return what ``thread_graphs`` does, with the id of the latest checkpoint of each thread beside its graph.
+
+    Args:
+        folder: The memory's home.
+        thread: Only of this thread, if there is such a one.
 
     Raises:
         BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
@@ -182,8 +197,43 @@ def thread_heads(folder: Path | None = None) -> dict[str, tuple[str, str]]:
     """
     place, server = folder or home_to_read(), chosen_server()
     if server is not None:
-        return postgres_threads(server, place)
-    return sqlite_threads(place / DATABASE)
+        return postgres_threads(server, place, thread)
+    return sqlite_threads(place / DATABASE, thread)
+
+
+def newest_graphs(folder: Path, *, limit: int, skipped: int = 0) -> tuple[dict[str, str], int]:
+    """Return what ``thread_graphs`` does of a few threads, and how many threads there are.
+
+    Args:
+        folder: The memory's home.
+        limit: At most so many.
+        skipped: So many come before these.
+
+    Raises:
+        BadInput: ``SNELLEN_CHECKPOINTS`` names no database that can be used.
+        MemoryTrouble: the database is damaged or out of reach.
+    """
+    database = folder / DATABASE
+    if chosen_server() is not None:
+        graphs = thread_graphs(folder)
+        return dict(list(graphs.items())[skipped : skipped + limit]), len(graphs)
+    if not database.exists():
+        return {}, 0
+    with storing(database), closing(connect(database)) as connection:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checkpoints'").fetchone() is None:
+            return {}, 0
+        # The names and ids of all are in an index; metadata is read of these few alone.
+        heads = (
+            "SELECT thread_id, MAX(checkpoint_id) AS checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' "
+            "GROUP BY thread_id"
+        )
+        rows = connection.execute(
+            f"SELECT thread_id, metadata FROM ({heads} ORDER BY 2 DESC LIMIT ? OFFSET ?) "  # noqa: S608 - our own words
+            "JOIN checkpoints USING (thread_id, checkpoint_id) WHERE checkpoint_ns = '' ORDER BY checkpoint_id DESC",
+            [limit, skipped],
+        ).fetchall()
+        (count,) = connection.execute(f"SELECT COUNT(*) FROM ({heads})").fetchone()  # noqa: S608 - as above
+    return {thread: _graph(metadata) for thread, metadata in rows}, count
 
 
 def saved_at(checkpoint: str) -> datetime | None:
@@ -199,7 +249,7 @@ def saved_at(checkpoint: str) -> datetime | None:
     return _GREGORIAN + timedelta(microseconds=ticks // 10)
 
 
-def sqlite_threads(database: Path) -> dict[str, tuple[str, str]]:
+def sqlite_threads(database: Path, thread: str | None = None) -> dict[str, tuple[str, str]]:
     """Return what ``thread_heads`` does, of one SQLite file; nothing where it is missing."""
     if not database.exists():
         return {}
@@ -208,10 +258,12 @@ def sqlite_threads(database: Path) -> dict[str, tuple[str, str]]:
             return {}
         # Beside MAX, SQLite gives the other columns of the very row that has it.
         rows = connection.execute(
-            "SELECT thread_id, metadata, MAX(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = '' "
-            "GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
+            "SELECT thread_id, metadata, MAX(checkpoint_id) FROM checkpoints "  # noqa: S608 - our own words
+            f"WHERE checkpoint_ns = '' {'' if thread is None else 'AND thread_id = ?'} "
+            "GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC",
+            [] if thread is None else [thread],
         ).fetchall()
-    return {thread: (_graph(metadata), checkpoint) for thread, metadata, checkpoint in rows}
+    return {name: (_graph(metadata), checkpoint) for name, metadata, checkpoint in rows}
 
 
 def _graph(metadata: bytes | str | None) -> str:

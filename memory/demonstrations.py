@@ -1,8 +1,7 @@
 """The pool of demonstrations: plans and programs that were right, and ones that were wrong (CLOVA, section 3.2).
 
 Rows live in SQLite and are never changed; their ids come from their content, so adding one twice adds it once. The
-search index is a cache beside them: it is checked before each search, extended when other processes added rows, and
-built afresh when it is missing, damaged or made by another embedding.
+search index is a cache beside them: it is checked before each search and extended when other processes added rows.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.database_library import Database, Migrations
 from snellen.memory.demonstration_choice import Candidate, relevances, varied
+from snellen.memory.demonstration_faiss import EARLIER_INDEX
 from snellen.memory.demonstration_index import DemonstrationIndex
 from snellen.memory.tables import DatabaseTable
 
@@ -32,14 +32,13 @@ contradict each other, or the answer is another one. Empty for what is right, an
 """
 
 DATABASE: Final = "demonstrations.sqlite"
-INDEX: Final = "demonstrations.faiss"
+INDEX: Final = "demonstrations.vectors"
 SEED: Final = "seed"
 """The source of the demonstrations that Snellen comes with; all others were learned."""
 
 _OF_ENTRIES: Final = frozenset({"instructions", "scene", "answer", "failure"})
 """Fields of a seed's entry that a demonstration has not, or that are set later."""
-_CANDIDATES: Final = 64
-"""The nearest demonstrations of a part, among which a varied choice is made."""
+_CANDIDATES: Final = 64  # the nearest of a part, among which a varied choice is made
 
 migrations = Migrations("demonstrations")
 
@@ -74,6 +73,18 @@ def _loaded_seeds(db: Database) -> None:
 @migrations(name="3_failures")
 def _failures(db: Database) -> None:
     db.execute("ALTER TABLE demonstrations ADD COLUMN failure TEXT NOT NULL DEFAULT ''")
+
+
+@migrations(name="4_search")
+def _search(db: Database) -> None:
+    # A plan's programs are found by its instruction; an index of vectors is told when rows were deleted, by whomever.
+    db.execute("CREATE INDEX demonstrations_by_instruction ON demonstrations (instruction)")
+    db.execute("CREATE TABLE demonstration_state (identity TEXT NOT NULL, deletions INTEGER NOT NULL)")
+    db.execute("INSERT INTO demonstration_state VALUES (lower(hex(randomblob(8))), 0)")
+    db.execute(
+        "CREATE TRIGGER demonstrations_deleted AFTER DELETE ON demonstrations "
+        "BEGIN UPDATE demonstration_state SET deletions = deletions + 1; END"
+    )
 
 
 @dataclass(frozen=True)
@@ -168,8 +179,8 @@ class DemonstrationPool(DatabaseTable):
             MemoryTrouble: the database is damaged, locked or read-only, or the disk is full.
             SnellenError: the seeds are not a list of demonstrations.
         """
-        super().__init__(folder, DATABASE, migrations, lock=f"{INDEX}.lock")
-        self._index = DemonstrationIndex(folder / INDEX, embed, embedding)
+        super().__init__(folder, DATABASE, migrations, lock=f"{EARLIER_INDEX}.lock")
+        self._index = DemonstrationIndex(folder / INDEX, embed, embedding, self.writing)
         self._constructs = constructs
         if seeds is not None and not self.is_read_only:
             self._load_seeds(seeds)
@@ -199,8 +210,7 @@ class DemonstrationPool(DatabaseTable):
     ) -> list[Demonstration]:
         """Return demonstrations whose instructions mean nearly the same, and which show different constructs.
 
-        The nearest is always among them. Wrong ones come first where they concern the constructs of the right ones that
-        they are shown beside, or failed in the same way (`demonstration_choice`).
+        The nearest is always among them; `demonstration_choice` tells the rest.
 
         Args:
             instruction: What the user wants.
@@ -212,23 +222,24 @@ class DemonstrationPool(DatabaseTable):
             failure: How the program in question failed, where one is being revised.
 
         Returns:
-            Zero to ``k`` demonstrations by falling relevance: of right ones the cosine similarity.
+            Zero to ``k`` demonstrations by falling relevance: of right ones the cosine.
 
         Raises:
             SnellenError: the pool was opened without an embedding.
         """
-        with self._thread_lock:
-            numbers = self._numbers(kind, correct=correct, sources=sources)
+        with self._thread_lock, self._rows() as rows:
             matches = self._index.search(
-                instruction, numbers, max(_CANDIDATES, 4 * k), rows=self._numbers(), texts_of=self._texts
+                rows, instruction, kind, correct=correct, sources=sources, most=max(_CANDIDATES, 4 * k)
             )
-        rows = self._by_number([number for number, _ in matches])
-        near = [(rows[number], cosine) for number, cosine in matches if number in rows]
+            there = _numbered(rows, f"number IN ({_marks(matches)})", [number for number, _ in matches])
+            near = [(there[number], cosine) for number, cosine in matches if number in there]
+            shown = self._subjects(rows, [one for one, _ in near])
+            others = self._subjects(rows, beside)
         candidates = [
             Candidate(cosine, subjects, not one.correct, one.failure)
-            for (one, cosine), subjects in zip(near, self._subjects([one for one, _ in near]), strict=True)
+            for (one, cosine), subjects in zip(near, shown, strict=True)
         ]
-        relevance = relevances(candidates, self._subjects(beside), failure)
+        relevance = relevances(candidates, others, failure)
         return [near[place][0] for place in varied(candidates, relevance, k)]
 
     def get(self, ids: Sequence[str]) -> list[Demonstration]:
@@ -275,7 +286,11 @@ class DemonstrationPool(DatabaseTable):
             raise BadInput(msg)
         with self._rows() as rows, rows.atomic():
             query = f"DELETE FROM demonstrations WHERE {' AND '.join(chosen)}"  # noqa: S608 - our own conditions
-            return int(rows.conn.execute(query, list(chosen.values())).rowcount)
+            count = int(rows.conn.execute(query, list(chosen.values())).rowcount)
+        if count:
+            with self._rows() as rows:
+                self._index.forget([row[0] for row in rows.execute("SELECT DISTINCT instruction FROM demonstrations")])
+        return count
 
     def damaged_ids(self) -> list[str]:
         """Return the ids of demonstrations that are not what was stored: an id follows from the content."""
@@ -291,8 +306,8 @@ class DemonstrationPool(DatabaseTable):
         Raises:
             SnellenError: the pool was opened without an embedding.
         """
-        with self._thread_lock:
-            self._index.refresh(self._numbers(), self._texts)
+        with self._thread_lock, self._rows() as rows:
+            self._index.refresh(rows)
 
     def count(self) -> int:
         """Return how many demonstrations there are."""
@@ -301,44 +316,20 @@ class DemonstrationPool(DatabaseTable):
 
     def _where(self, condition: str, values: list[Any]) -> list[Demonstration]:
         with self._rows() as rows:
-            found = list(rows.table("demonstrations").rows_where(condition, values, order_by="number"))
-        return [_from_row(row) for row in found]
+            return _where(rows, condition, values)
 
-    def _by_number(self, numbers: Sequence[int]) -> dict[int, Demonstration]:
-        """Return demonstrations by their numbers, in this order; unknown ones are left out."""
-        with self._rows() as rows:
-            condition = f"number IN ({_marks(numbers)})"
-            there = {row["number"]: row for row in rows.table("demonstrations").rows_where(condition, list(numbers))}
-        return {number: _from_row(there[number]) for number in numbers if number in there}
-
-    def _texts(self, numbers: Sequence[int]) -> list[str]:
-        """Return the instructions of rows."""
-        return [one.instruction for one in self._by_number(numbers).values()]
-
-    def _subjects(self, shown: Sequence[Demonstration]) -> list[frozenset[str]]:
+    def _subjects(self, rows: Database, shown: Sequence[Demonstration]) -> list[frozenset[str]]:
         """Return the constructs that demonstrations are about; those of a plan are those of its program."""
         if self._constructs is None or not shown:
             return [frozenset()] * len(shown)
         plans = list({one.instruction for one in shown if one.kind == "plan"})
-        written = self._where(f"kind = 'program' AND instruction IN ({_marks(plans)})", plans) if plans else []
+        written = _where(rows, f"kind = 'program' AND instruction IN ({_marks(plans)})", plans) if plans else []
         programs = {(one.instruction, one.correct, *one.plan): one.program for one in written}
         completed = [
             one if one.program else replace(one, program=programs.get((one.instruction, one.correct, *one.plan), ""))
             for one in shown
         ]
         return [self._constructs(one) for one in completed]
-
-    def _numbers(
-        self, kind: Kind | None = None, *, correct: bool = True, sources: Collection[str] | None = None
-    ) -> list[int]:
-        condition, values = "1", list[Any]()
-        if kind is not None:
-            condition, values = "kind = ? AND correct = ?", [kind, int(correct)]
-        if sources is not None:
-            condition, values = f"{condition} AND source IN ({_marks(sources)})", [*values, *sources]
-        with self._rows() as rows:
-            numbered = rows.table("demonstrations").rows_where(condition, values, select="number", order_by="number")
-            return [row["number"] for row in numbered]
 
     def _load_seeds(self, path: Path) -> None:
         content = path.read_bytes()
@@ -363,6 +354,16 @@ def _insert(rows: Database, demonstrations: Sequence[Demonstration]) -> int:
             list(fields.values()),
         )
     return rows.conn.total_changes - before
+
+
+def _where(rows: Database, condition: str, values: Sequence[Any]) -> list[Demonstration]:
+    return list(_numbered(rows, condition, values).values())
+
+
+def _numbered(rows: Database, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
+    """Return demonstrations by their numbers, the oldest first."""
+    found = rows.table("demonstrations").rows_where(condition, list(values), order_by="number")
+    return {row["number"]: _from_row(row) for row in found}
 
 
 def _from_row(row: dict[str, Any]) -> Demonstration:

@@ -20,7 +20,7 @@ from snellen.errors import SnellenError
 from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 HOME_VARIABLE = "SNELLEN_HOME"
 
@@ -221,8 +221,12 @@ def _opened(address: str, *, any_thread: bool) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS, check_same_thread=not any_thread)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write ``content`` to ``path`` so that a reader or a crash sees the old file or the new one, never a part.
+
+    Args:
+        path: The file; its folder is made if missing.
+        content: Its bytes, or pieces of them that follow each other.
 
     Raises:
         OSError: the disk is full or not writable; ``path`` is then as it was (call inside ``storing``).
@@ -232,7 +236,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines((content,) if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -43,8 +43,9 @@ class ThreadSummaryTable(DatabaseTable):
 
     def kept(self, stamps: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         """Return the summaries, as plain JSON, of those threads whose stamp is still the same."""
+        query = "SELECT thread, stamp, summary FROM summaries WHERE thread IN (SELECT value FROM json_each(?))"
         with self._rows() as rows:
-            found = rows.conn.execute("SELECT thread, stamp, summary FROM summaries").fetchall()
+            found = rows.conn.execute(query, [json.dumps(list(stamps))]).fetchall()
         return {thread: json.loads(summary) for thread, stamp, summary in found if stamps.get(thread) == stamp}
 
     def threads(self) -> set[str]:
@@ -87,12 +88,12 @@ class ThreadSummaryTable(DatabaseTable):
                 yield rows.conn
 
 
-def stamps(folder: Path, thread: str | None = None) -> dict[str, str]:
+def stamps(folder: Path, threads: Collection[str] | None = None) -> dict[str, str]:
     """Return a stamp of the checkpoints of each thread of a home, which changes with whatever is saved to it.
 
     Args:
         folder: The memory's home.
-        thread: Only of this thread.
+        threads: Only of these.
 
     Returns:
         By thread; nothing where there are no checkpoints in the home.
@@ -103,7 +104,9 @@ def stamps(folder: Path, thread: str | None = None) -> dict[str, str]:
     database = folder / CHECKPOINTS
     if not database.exists():
         return {}
-    chosen, values = ("WHERE thread_id = ?", [thread]) if thread is not None else ("", [])
+    chosen, values = "", list[str]()
+    if threads is not None:
+        chosen, values = "WHERE thread_id IN (SELECT value FROM json_each(?))", [json.dumps(list(threads))]
     with storing(database), closing(connect(database)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables >= {"checkpoints", "writes"}:

@@ -200,8 +200,13 @@ def connected(server: Server, folder: Path) -> Iterator[Connection[DictRow]]:
         yield connection
 
 
-def thread_heads(server: Server, folder: Path) -> dict[str, tuple[str, str]]:
+def thread_heads(server: Server, folder: Path, thread: str | None = None) -> dict[str, tuple[str, str]]:
     """Return all threads of a home, the one written to last first: the graph of each, and its latest checkpoint's id.
+
+    Args:
+        server: The server.
+        folder: The memory's home.
+        thread: Only this thread.
 
     Raises:
         MemoryTrouble: the server cannot be reached, or refuses.
@@ -210,8 +215,10 @@ def thread_heads(server: Server, folder: Path) -> dict[str, tuple[str, str]]:
         rows = connection.execute(
             "SELECT thread_id, graph, checkpoint_id FROM ("
             "SELECT DISTINCT ON (thread_id) thread_id, checkpoint_id, coalesce(metadata ->> 'graph', '') AS graph "
-            "FROM checkpoints WHERE checkpoint_ns = '' ORDER BY thread_id, checkpoint_id DESC"
-            ") AS newest ORDER BY checkpoint_id DESC"
+            "FROM checkpoints WHERE checkpoint_ns = '' AND thread_id = coalesce(%s, thread_id) "
+            "ORDER BY thread_id, checkpoint_id DESC"
+            ") AS newest ORDER BY checkpoint_id DESC",
+            [thread],
         ).fetchall()
     return {row["thread_id"]: (row["graph"], row["checkpoint_id"]) for row in rows}
 

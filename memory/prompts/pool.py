@@ -11,7 +11,7 @@ import numpy as np
 
 from snellen.errors import BadInput
 from snellen.memory.database_library import Database
-from snellen.memory.home import trouble_with
+from snellen.memory.home import MemoryTrouble, trouble_with
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import kind_of
 from snellen.memory.prompts.database import PromptDatabase, shrink
@@ -194,10 +194,8 @@ class PromptPool(PromptDatabase):
             with rows.atomic():
                 gone = table.rows(rows, selection)
                 table.delete(rows, list(gone))
-            for owner in {(one.pool, one.fingerprint) for one in gone.values()}:
-                if not table.state_of(rows, *owner).last:
-                    self.index_path(*owner).unlink(missing_ok=True)
             shrink(rows)
+        self.forget_in_indexes({(one.pool, one.fingerprint) for one in gone.values()})
         return len(gone)
 
     def stats(self) -> list[PoolStats]:
@@ -226,6 +224,17 @@ class PromptPool(PromptDatabase):
         with self._reading() as rows:
             self._index(rows, pool, fingerprint)
 
+    def forget_in_indexes(self, owners: Iterable[tuple[str, str]]) -> None:
+        """Let what was forgotten leave the files of search indexes, too; one that cannot be mended is deleted."""
+        for owner in owners:
+            path = self.index_path(*owner)
+            if not path.exists():
+                continue
+            try:
+                self.refresh_index(*owner)
+            except (PromptDamaged, MemoryTrouble):
+                path.unlink(missing_ok=True)
+
     def _nearest(self, rows: Database, selection: PromptSelection, asked: Vector, limit: int | None) -> list[int]:
         """Return the numbers of at least the nearest ``limit`` rows, nearest first."""
         among = table.numbers_of(rows, selection) if selection.concept or limit is None else None
@@ -241,12 +250,10 @@ class PromptPool(PromptDatabase):
         return [int(among[at]) for at in order]
 
     def _index(self, rows: Database, pool: str, fingerprint: str) -> FeatureIndex:
-        index = self._indexes.setdefault((pool, fingerprint), FeatureIndex(self.index_path(pool, fingerprint)))
-        index.refresh(
-            table.state_of(rows, pool, fingerprint),
-            lambda number: table.numbers_after(rows, pool, fingerprint, number),
-            lambda numbers: table.features(rows, numbers)[1],
-        )
+        index = self._indexes.get((pool, fingerprint))
+        if index is None:
+            index = self._indexes[pool, fingerprint] = FeatureIndex(self.index_path(pool, fingerprint))
+        index.refresh(table.OwnedRows(rows, pool, fingerprint))
         return index
 
 

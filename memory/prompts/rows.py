@@ -190,6 +190,41 @@ def state_of(db: Database, pool: str, fingerprint: str) -> State:
     return State(name, forgettings, number, dimension)
 
 
+@dataclass(frozen=True)
+class OwnedRows:
+    """The rows of one pool and fingerprint, as its search index reads them."""
+
+    db: Database
+    pool: str
+    fingerprint: str
+
+    def state(self) -> State:
+        """Return what changes whenever rows are added or forgotten."""
+        return state_of(self.db, self.pool, self.fingerprint)
+
+    def numbers_after(self, number: int) -> Numbers:
+        """Return the rows beyond a number, the oldest first."""
+        query = "SELECT number FROM prompts WHERE pool = ? AND fingerprint = ? AND number > ? ORDER BY number"
+        return _numbers(self.db, query, [self.pool, self.fingerprint, number])
+
+    def features(self, numbers: Numbers) -> Vector:
+        """Return the features of rows, float32 (n, d); the numbers rise.
+
+        Raises:
+            PromptDamaged: a feature cannot be read.
+        """
+        return features(self.db, numbers)[1]
+
+    def sample(self, last: int, share: float) -> Numbers:
+        """Return about a share of the rows up to a number: those whose ids, which are hashes, come first."""
+        # The signs keep SQLite from reading all rows of the pool: the index of ids has the share in one place.
+        query = (
+            "SELECT number FROM prompts WHERE id < ? AND +pool = ? AND +fingerprint = ? AND +number <= ? ORDER BY id"
+        )
+        before = f"{min(int(share * 2**64), 2**64 - 1):016x}"
+        return _numbers(self.db, query, [before, self.pool, self.fingerprint, last])
+
+
 def insert(db: Database, prompts: Sequence[LearnedPrompt]) -> None:
     """Add prompts; none of them may be there yet."""
     names = (*_ROW_FIELDS, "dimension")
@@ -252,12 +287,6 @@ def numbers_of(db: Database, selection: PromptSelection, limit: int | None = Non
     condition, values = selection.condition()
     query = f"SELECT number FROM prompts WHERE {condition} ORDER BY number LIMIT ?"  # noqa: S608 - our own names
     return _numbers(db, query, [*values, -1 if limit is None else limit])
-
-
-def numbers_after(db: Database, pool: str, fingerprint: str, number: int) -> Numbers:
-    """Return the numbers of a pool's rows beyond a number, the oldest first."""
-    query = "SELECT number FROM prompts WHERE pool = ? AND fingerprint = ? AND number > ? ORDER BY number"
-    return _numbers(db, query, [pool, fingerprint, number])
 
 
 def features(db: Database, numbers: Numbers) -> tuple[list[str], Vector]:

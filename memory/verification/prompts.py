@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.memory.artifacts import FOLDER as ARTIFACTS
 from snellen.memory.database_library import Database
+from snellen.memory.demonstration_faiss import EARLIER_INDEX
 from snellen.memory.demonstrations import INDEX as DEMONSTRATION_INDEX
 from snellen.memory.home import storing
 from snellen.memory.prompts import rows as table
 from snellen.memory.prompts.blocks import OldBlocks
 from snellen.memory.prompts.drafts import FOLDER as DRAFTS
-from snellen.memory.prompts.index import damage
+from snellen.memory.prompts.index_file import damage
 from snellen.memory.prompts.pool import INDEXES, PromptPool
 from snellen.memory.prompts.rows import DATABASE, PromptSelection, StoredPrompt
 from snellen.memory.verification.findings import Verification, is_whole, move_aside
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
     from snellen.memory.prompts.records import LearnedPrompt
 
-_HALF_WRITTEN: Final = (f"{INDEXES}/.*", f"{ARTIFACTS}/*/.*", f"{DRAFTS}/.*", f".{DEMONSTRATION_INDEX}.*")
+_HALF_WRITTEN: Final = (
+    *(f"{folder}/.*" for folder in (INDEXES, f"{ARTIFACTS}/*", DRAFTS)),
+    *(f".{index}.*" for index in (DEMONSTRATION_INDEX, EARLIER_INDEX)),
+)
 """Where files are written that other processes may be writing at this moment."""
 _ABANDONED_SECONDS: Final = 3600.0
 _AT_ONCE: Final = 1000
@@ -213,8 +217,11 @@ def _check_indexes(pool: PromptPool, found: Verification) -> None:
         found.indexes += 1
         if path not in owners:
             found.note("orphan", path, "the search index belongs to no pool")
-        elif (trouble := damage(path.read_bytes())) is not None:
+        elif (trouble := damage(path)) is not None:
             found.note("rebuilt", path, f"the search index is damaged: {trouble}")
+        elif found.repaired:  # a run that was stopped may have forgotten in the database alone
+            pool.forget_in_indexes([owners[path]])
+            continue
         else:
             continue
         if found.repaired:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from snellen.summaries.learning import Line
 
 if TYPE_CHECKING:
+    import argparse
+
     from rich.console import Console
 
 
@@ -64,6 +66,14 @@ def print_notes(sentences: Sequence[str], most: int = 10) -> None:
         console().print(one, style="yellow", soft_wrap=True)
     if len(sentences) > most:
         console().print(f"… and {len(sentences) - most} more.", style="yellow")
+
+
+def print_left(shown: int, options: argparse.Namespace, of: int) -> None:
+    """Say which part of a list was shown, where it was not all."""
+    if options.lines is not None and shown < of:
+        first = (options.page - 1) * options.lines
+        rows = f"{first + 1:,} to {first + shown:,}" if shown else "none"
+        print_hint(f"{rows} of {of:,}; --page N shows others.")
 
 
 def print_hint(sentence: str) -> None:

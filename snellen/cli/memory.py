@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from snellen.cli.display import console, minute, one_line, print_hint, print_json, print_table
-from snellen.cli.options import JSON, PROFILE, Group, command, local_path, option
+from snellen.cli.display import console, minute, one_line, print_hint, print_json, print_left, print_table
+from snellen.cli.options import JSON, PAGES, PROFILE, Group, command, local_path, option, page_of
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.adapters import AdapterStore
 from snellen.memory.home import home, home_to_read
@@ -65,12 +65,13 @@ def stats(options: argparse.Namespace) -> int:
     return 0
 
 
-@command("memory list", _POOL, _CONCEPT, JSON, examples="snellen memory list --pool LOC --concept flamingo")
+@command("memory list", _POOL, _CONCEPT, *PAGES, JSON, examples="snellen memory list --pool LOC --concept flamingo")
 def list_(options: argparse.Namespace) -> int:
     """List what was learned."""
     from snellen.cli.memory_contents import adapter_json, selected
 
-    selection = selected(options.pool, options.concept)
+    everything = selected(options.pool, options.concept)
+    selection = everything.part(page_of(options))
     if options.json:
         print_json(
             {
@@ -95,9 +96,10 @@ def list_(options: argparse.Namespace) -> int:
         ("id", "pool", "concept", "source", "learned (UTC)", "question or instruction"),
         [(*row, minute(created), one_line(text, _LINE)) for *row, created, text in rows],
     )
-    if not rows:
+    print_left(len(rows), options, len(everything))
+    if not len(everything):
         print_hint("Nothing of that kind has been learned yet. Teach tools a concept: snellen learn CONCEPT")
-    left = len(selection.prompts) + len(selection.demonstrations) + len(selection.adapters) - len(rows)
+    left = len(selection) - len(rows)
     if left:
         console().print(f"… and {left} more: narrow them down with --pool or --concept, or use --json.", style="dim")
     return 0

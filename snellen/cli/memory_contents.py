@@ -28,6 +28,16 @@ class Contents:
     demonstrations: list[Demonstration]
     adapters: list[Adapter]
 
+    def __len__(self) -> int:
+        return len(self.prompts) + len(self.demonstrations) + len(self.adapters)
+
+    def part(self, places: slice) -> Contents:
+        """Return what stands at these places when prompts, demonstrations and adapters are listed one after another."""
+        listed = [*self.prompts, *self.demonstrations, *self.adapters][places]
+        demonstrations = [one for one in listed if isinstance(one, Demonstration)]
+        adapters = [one for one in listed if isinstance(one, Adapter)]
+        return Contents(listed[: len(listed) - len(demonstrations) - len(adapters)], demonstrations, adapters)
+
 
 def counted_demonstrations() -> list[dict[str, Any]]:
     """Count the demonstrations of each kind and part, shipped and learned."""

@@ -29,6 +29,25 @@ def local_path(text: str) -> str:
     return text
 
 
+def counting(text: str) -> int:
+    """Return a number from 1 on.
+
+    Raises:
+        argparse.ArgumentTypeError: It is none.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):  # noqa: PLR2004 - digits
+        msg = f"{text[:40]!r} is no number from 1 on"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def page_of(options: argparse.Namespace) -> slice:
+    """Return the places of a list that ``PAGES`` asks for."""
+    if options.lines is None:
+        return slice(None)
+    return slice((options.page - 1) * options.lines, options.page * options.lines)
+
+
 def refuse_undecoded(name: str, text: str) -> None:
     """Refuse text that the terminal did not decode.
 
@@ -178,6 +197,10 @@ def examples_of(lines: str) -> str:
 
 
 JSON: Final = option("--json", action="store_true", help="print JSON instead of text")
+PAGES: Final = (
+    option("--lines", type=counting, metavar="N", help="list at most so many, a page"),
+    option("--page", type=counting, default=1, metavar="N", help="which page of --lines, from 1 on"),
+)
 HTML: Final = option("--html", metavar="FILE", help="write one self-contained page")
 OUT: Final = option("--out", metavar="DIR", help="write the results into this folder")
 OUTPUTS: Final = (OUT, HTML, JSON)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from snellen.cli.display import console, minute, one_line, print_json, print_table
-from snellen.cli.options import HTML, JSON, OUT, command, option
+from snellen.cli.display import console, minute, one_line, print_json, print_left, print_table
+from snellen.cli.options import HTML, JSON, OUT, PAGES, command, option
 from snellen.cli.outputs import print_written
 from snellen.errors import BadInput
 from snellen.threads.thread import state_from
 
 
-@command("reports", JSON, examples="snellen reports --json")
+@command("reports", *PAGES, JSON, examples="snellen reports --lines 20")
 def reports(options: argparse.Namespace) -> int:
     """List the investigations so far."""
-    from snellen.threads.listing import list_threads
+    from snellen.threads.listing import thread_page
 
-    investigations = [one for one in asyncio.run(list_threads()) if one.graph == "investigate"]
+    listed = asyncio.run(thread_page(limit=options.lines, page=options.page, graph="investigate"))
+    investigations = listed.threads
     if options.json:
         keys = ("id", "query", "status", "updated", "conclusion")
         rows = [(one.thread, one.instruction, one.status, one.updated, one.outcome) for one in investigations]
@@ -30,6 +31,7 @@ def reports(options: argparse.Namespace) -> int:
             for one in investigations
         ],
     )
+    print_left(len(investigations), options, listed.of)
     return 0
 
 

@@ -8,8 +8,8 @@ import dataclasses
 import sys
 from typing import Final
 
-from snellen.cli.display import agrees, console, minute, one_line, print_hint, print_json, print_table
-from snellen.cli.options import JSON, Group, command, option
+from snellen.cli.display import agrees, console, minute, one_line, print_hint, print_json, print_left, print_table
+from snellen.cli.options import JSON, PAGES, Group, command, option
 from snellen.errors import BadInput
 from snellen.reasoning.language.inflection import counted
 from snellen.summaries.values import in_words
@@ -17,12 +17,13 @@ from snellen.threads import deletion
 from snellen.values import from_json
 
 
-@command("threads list", JSON, examples="snellen threads --json")
+@command("threads list", *PAGES, JSON, examples="snellen threads --lines 50 --page 2")
 def list_(options: argparse.Namespace) -> int:
     """List the runs so far, newest first."""
-    from snellen.threads.listing import list_threads
+    from snellen.threads.listing import thread_page
 
-    summaries = asyncio.run(list_threads())
+    listed = asyncio.run(thread_page(limit=options.lines, page=options.page))
+    summaries = listed.threads
     if options.json:
         print_json([dataclasses.asdict(one) for one in summaries])
         return 0
@@ -38,7 +39,8 @@ def list_(options: argparse.Namespace) -> int:
         for one in summaries
     ]
     print_table(("thread", "updated (UTC)", "status", "judged", "instruction", "answer or outcome"), rows)
-    if not rows:
+    print_left(len(rows), options, listed.of)
+    if not listed.of:
         print_hint('No runs yet. Begin one: snellen ask PICTURE "INSTRUCTION"')
     return 0
 

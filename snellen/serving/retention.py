@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.checkpoints import thread_heads
+from snellen.memory.checkpoints import thread_graph, thread_heads
 from snellen.memory.conversations import DATABASE, ConversationTable
 from snellen.memory.home import home, home_folder, using_home
 from snellen.memory.thread_locks import BeingRun, is_running
@@ -34,7 +34,7 @@ _LOG: Final = logging.getLogger(__name__)
 async def is_kept(thread: str) -> bool:
     """Tell whether a thread of the home at hand exists and is not transient."""
     folder = await asyncio.to_thread(home)
-    there = thread in await asyncio.to_thread(thread_heads, folder)
+    there = await asyncio.to_thread(thread_graph, thread, folder) is not None
     return there and not await asyncio.to_thread(lambda: ConversationTable(folder).is_transient(thread))
 
 

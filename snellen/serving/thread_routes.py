@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from snellen.memory.checkpoints import thread_ids
+from snellen.memory.checkpoints import thread_graph
 from snellen.memory.thread_locks import BeingRun
 from snellen.serving.limits import error_body
 from snellen.threads import deletion
-from snellen.threads.listing import list_threads
+from snellen.threads.listing import thread_page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def thread_routes() -> list[Route]:
     """Return the routes.
 
-    - ``GET /threads``: the user's threads as JSON, the latest first (``?limit=``, 100).
+    - ``GET /threads``: the user's threads as JSON, the latest first (``?limit=``, 100; ``?page=``, 1), and ``of``, how
+      many there are.
     - ``DELETE /threads/{id}``: deletes one with all that belongs to it alone, and returns the counts; 404 where there
       is none, 409 while it runs.
 
@@ -32,15 +33,19 @@ def thread_routes() -> list[Route]:
 
 
 async def _threads(request: Request) -> Response:
-    limit = request.query_params.get("limit", "100")
-    most = min(int(limit), 1_000) if limit.isdecimal() and len(limit) < 10 else 100  # noqa: PLR2004 - digits
-    threads = await list_threads()
-    return JSONResponse({"threads": [dataclasses.asdict(one) for one in threads[:most]], "of": len(threads)})
+    most, page = (_number(request, name, usual) for name, usual in (("limit", 100), ("page", 1)))
+    listed = await thread_page(limit=min(most, 1_000), page=max(page, 1))
+    return JSONResponse(dataclasses.asdict(listed))
+
+
+def _number(request: Request, name: str, usual: int) -> int:
+    text = request.query_params.get(name, "")
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else usual  # noqa: PLR2004 - digits
 
 
 async def _delete(request: Request) -> Response:
     name = request.path_params["thread"]
-    if name not in await asyncio.to_thread(thread_ids):
+    if await asyncio.to_thread(thread_graph, name) is None:
         return _refused(404, f"There is no thread {name[:80]!r}.")
     try:
         deleted = await deletion.delete([name])

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from snellen.errors import BadInput
-from snellen.memory.checkpoints import thread_ids
+from snellen.memory.checkpoints import thread_graph
 from snellen.memory.home import home
 from snellen.profiles import lasting
 from snellen.reasoning.meanings.talk import Agreement, Correction, Decline, Doubt, ForgetOrder, Naming, Why
@@ -104,7 +104,7 @@ async def stream_messages(
         SnellenError: As there.
     """
     name = threads.checked_name(thread) if thread is not None else threads.new_name()
-    known = name in await asyncio.to_thread(thread_ids, await asyncio.to_thread(home))
+    known = await asyncio.to_thread(thread_graph, name, await asyncio.to_thread(home)) is not None
     earlier = None if known else _spoken_of(messages)
     if earlier is not None:
         async with aclosing(_stream(earlier, name, profile, None, None)) as events:

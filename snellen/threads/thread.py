@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from snellen.errors import BadInput
-from snellen.memory.checkpoints import checkpoints, thread_graphs, thread_ids
+from snellen.memory.checkpoints import checkpoints, thread_graph
 from snellen.memory.home import home_to_read
 from snellen.threads.events import State, request_of
 
@@ -90,7 +90,7 @@ async def known_thread(thread: str, folder: Path) -> str:
     Raises:
         BadInput: the home has no such thread.
     """
-    if thread not in await asyncio.to_thread(thread_ids, folder):
+    if await asyncio.to_thread(thread_graph, thread, folder) is None:
         # Where the memory lies is nobody's business who asks over a network.
         msg = f"There is no thread {thread[:80]!r} in this memory; `snellen threads` lists them."
         raise BadInput(msg)
@@ -105,8 +105,7 @@ async def graph_of(thread: str) -> GraphName:
         MemoryTrouble: the home cannot be used.
     """
     folder = await asyncio.to_thread(home_to_read)
-    name = await known_thread(thread, folder)
-    graph = (await asyncio.to_thread(thread_graphs, folder)).get(name)
+    graph = await asyncio.to_thread(thread_graph, await known_thread(thread, folder), folder)
     return known_graph(graph or "")
 
 

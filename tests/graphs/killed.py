@@ -360,7 +360,7 @@ async def follow_in_memory(job: Job, witness: Witness) -> None:
         raise Crash
 
     snellen.memory.checkpoints.checkpoints = opened
-    snellen.memory.checkpoints.thread_heads = lambda folder=None: {THREAD: (job.graph, "")}
+    snellen.memory.checkpoints.thread_heads = lambda folder=None, thread=None: {THREAD: (job.graph, "")}
     witness.end = crash
     run = asyncio.create_task(follow(job, witness))
     with contextlib.suppress(Crash, asyncio.CancelledError):

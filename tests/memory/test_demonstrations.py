@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import snellen.memory.demonstration_index
+import snellen.memory.demonstration_vectors
 import snellen.memory.home
 import snellen.memory.tables
 from snellen.errors import SnellenError
@@ -183,7 +183,7 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(snellen.memory.demonstration_index, "write_atomically", full)
+    monkeypatch.setattr(snellen.memory.demonstration_vectors, "write_atomically", full)
 
     assert instructions(pool.nearest("abc", "plan", correct=True, k=1)) == ["abc"]
     assert not (tmp_path / INDEX).exists()

@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import snellen.memory.home
+import snellen.memory.prompts.features
 import snellen.memory.prompts.index
+import snellen.memory.prompts.index_file
 import snellen.memory.prompts.pool
 import snellen.memory.tables
 from snellen.errors import BadInput, SnellenError
@@ -139,7 +141,7 @@ def test_the_nearest_are_those_of_a_brute_force_search(
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         if indexed:
             patch.setattr(snellen.memory.prompts.pool, "_COMPARED_ROWS", 0)
-            patch.setattr(snellen.memory.prompts.index, "_SPARE", 0)
+            patch.setattr(snellen.memory.prompts.features, "_SPARE", 0)
         pool = PromptPool(Path(folder))
         made_ = built(described)
         pool.add(*made_)
@@ -211,9 +213,9 @@ def clustered(count: int, width: int = 64) -> list[LearnedPrompt]:
 
 @pytest.fixture
 def coded(pool: PromptPool, monkeypatch: pytest.MonkeyPatch) -> PromptPool:
-    """A pool large enough for codes of one bit a dimension, with limits that a test can reach."""
+    """A pool large enough for codes in lists, with limits that a test can reach."""
     monkeypatch.setattr(snellen.memory.prompts.index, "FLAT_ROWS", 300)
-    monkeypatch.setattr(snellen.memory.prompts.index, "TRAINED_ROWS", 100)
+    monkeypatch.setattr(snellen.memory.prompts.index, "FIRST_LISTS", 4)
     monkeypatch.setattr(snellen.memory.prompts.index, "_READ_ROWS", 100)
     monkeypatch.setattr(snellen.memory.prompts.pool, "_COMPARED_ROWS", 10)
     return pool
@@ -235,6 +237,70 @@ def test_a_large_pool_is_searched_by_codes_and_compared_by_features(coded: Promp
     assert recall(coded, prompts) > 0.9
     again = PromptPool(coded.folder)
     assert recall(again, prompts) == recall(coded, prompts)
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_lists_are_looked_into_as_the_pool_needs_while_it_grows(coded: PromptPool, *, spread: bool) -> None:
+    numbers = np.random.default_rng(1)
+    prompts = [made(0, "", feature=one) for one in numbers.normal(size=(1400, 64)) + 1] if spread else clustered(1400)
+    for start in range(0, 1400, 100):  # the lists are made anew at 301 and at 1,201
+        coded.add(*prompts[start : start + 100])
+        assert recall(coded, prompts[: start + 100]) > 0.98
+
+
+def test_what_shares_a_feature_is_found_however_much_there_is_of_it(coded: PromptPool) -> None:
+    alike = [made(0, "", feature=np.ones(64), prompt=np.full(SHAPE, number)) for number in range(400)]
+    coded.add(*clustered(400), *alike)
+    assert ids(coded.candidates("LOC", "", CHECKPOINT, alike[0].feature, 5)) == sorted(one.row.id for one in alike)[:5]
+
+
+def test_a_concept_is_found_in_lists_far_from_what_is_asked(coded: PromptPool) -> None:
+    there = [made(number, "flamingo", feature=one.feature) for number, one in enumerate(clustered(1000)[-40:])]
+    coded.add(*clustered(900), *there)
+    asked = -there[0].feature
+    found = ids(coded.candidates("LOC", "flamingo", CHECKPOINT, asked, 20))
+    assert len(set(found) & set(brute_force(there, asked.astype(np.float64), "flamingo", 20))) >= 18
+
+
+def test_what_is_forgotten_leaves_the_index_file(coded: PromptPool) -> None:
+    prompts = clustered(500)
+    coded.add(*prompts)
+    coded.candidates("LOC", "", CHECKPOINT, prompts[0].feature, 10)
+    path = coded.index_path("LOC", CHECKPOINT)
+    code = snellen.memory.prompts.features.coded(prompts[7].feature[None]).tobytes()
+    assert code in path.read_bytes()
+
+    PromptPool(coded.folder).forget([prompts[7].row.id])
+
+    assert code not in path.read_bytes()
+    assert verify_prompts(coded.folder).clean
+
+
+def test_an_index_that_missed_a_forgetting_is_mended_by_verify(
+    coded: PromptPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = clustered(500)
+    coded.add(*prompts)
+    coded.candidates("LOC", "", CHECKPOINT, prompts[0].feature, 10)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(PromptPool, "forget_in_indexes", lambda *_: None)
+        coded.forget([prompts[7].row.id])
+    assert verify_prompts(coded.folder).clean
+
+    code = snellen.memory.prompts.features.coded(prompts[7].feature[None]).tobytes()
+    assert code not in coded.index_path("LOC", CHECKPOINT).read_bytes()
+
+
+def test_damaged_codes_are_found_by_verify_and_made_anew(coded: PromptPool) -> None:
+    prompts = clustered(500)
+    coded.add(*prompts)
+    coded.candidates("LOC", "", CHECKPOINT, prompts[0].feature, 10)
+    path = coded.index_path("LOC", CHECKPOINT)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100] + bytes(60) + whole[-40:])
+
+    assert not verify_prompts(coded.folder).clean
+    assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("gone", [slice(400, 420), slice(0, 20), slice(0, 250)])
@@ -367,7 +433,7 @@ def test_an_index_that_cannot_be_saved_does_not_stop_the_search(
     pool: PromptPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool.add(made(1))
-    monkeypatch.setattr(snellen.memory.prompts.index, "write_atomically", full)
+    monkeypatch.setattr(snellen.memory.prompts.index_file, "write_atomically", full)
     assert len(pool.candidates("LOC", "", CHECKPOINT, made(1).feature, 1)) == 1
 
 

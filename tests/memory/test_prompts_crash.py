@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import snellen.memory.prompts.index, snellen.memory.prompts.pool, snellen.memory.prompts.rows
+import snellen.memory.prompts.index_file, snellen.memory.prompts.pool, snellen.memory.prompts.rows
 from snellen.memory.archives import import_memory
 from snellen.memory.prompts import PromptPool
 from tests.memory.learned import CHECKPOINT, made
@@ -53,7 +53,7 @@ def dying(place, name, *, after=0, done=False):
         if work == "forget"
         else dying(PromptPool, "deliver_demonstrations")
     ),
-    "index": lambda: dying(snellen.memory.prompts.index, "write_atomically"),
+    "index": lambda: dying(snellen.memory.prompts.index_file, "write_atomically"),
 }[point]()
 if work == "add":
     pool.add(*[made(number) for number in range(10, 20)], made(20, pool="SEG"))

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
+import snellen.threads.listing
 from snellen.memory.checkpoints import DATABASE as CHECKPOINTS
 from snellen.memory.thread_deletion import delete_threads
 from snellen.memory.thread_locks import running
 from snellen.memory.thread_summaries import DATABASE, ThreadSummaryTable, stamps
 from snellen.threads import ask
 from snellen.threads import thread as threads
-from snellen.threads.listing import list_threads, read_listed
+from snellen.threads.listing import _read, list_threads, read_listed, thread_page
+from snellen.threads.saved_threads import SavedThread
+from snellen.threads.thread import GraphName
 from tests.threads.event_streams import gathered
 
 pytestmark = pytest.mark.usefixtures("scripted")
@@ -87,7 +91,7 @@ async def test_whatever_is_saved_changes_the_stamp(home: Path, picture: Path) ->
 
     assert len({one["mine"] for one in seen}) == len(seen)
     assert len({one["other"] for one in seen}) == 1
-    assert stamps(home, "mine") == {"mine": seen[-1]["mine"]}
+    assert stamps(home, ["mine"]) == {"mine": seen[-1]["mine"]}
 
 
 async def test_a_thread_that_ran_elsewhere_shows_it_though_it_is_kept(home: Path, picture: Path) -> None:
@@ -151,3 +155,25 @@ async def _branched(thread: str, checkpoint: str) -> None:
     from snellen.threads import directory
 
     await directory.branch(thread, checkpoint, name="branch")
+
+
+async def test_pages_hold_all_threads_once_and_read_no_others(
+    home: Path, picture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        await asked(picture, name)
+    monkeypatch.setattr(snellen.threads.listing, "_keep", lambda *_: None)  # each page reads what it shows
+    (home / DATABASE).unlink(missing_ok=True)
+    read: list[str] = []
+
+    async def reading(folder: Path, unread: Mapping[str, GraphName]) -> dict[str, SavedThread]:
+        read.extend(unread)
+        return await _read(folder, unread)
+
+    monkeypatch.setattr(snellen.threads.listing, "_read", reading)
+    pages = [await thread_page(limit=2, page=page) for page in (1, 2, 3)]
+
+    assert [[one.thread for one in page.threads] for page in pages] == [["c", "b"], ["a"], []]
+    assert [page.of for page in pages] == [3, 3, 3]
+    assert read == ["c", "b", "a"]
+    assert (await thread_page(limit=1, graph="investigate")).of == 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import BadInput
 from snellen.graphs.messages import MAX_MESSAGES, MAX_TEXT, PICTURE_TYPES, encoded_picture, reference
-from snellen.memory.checkpoints import thread_ids
+from snellen.memory.checkpoints import thread_graph
 from snellen.memory.conversations import ConversationTable, Turn
 from snellen.memory.home import home
 from snellen.serving.openai_api.requests import ApiError, Message
@@ -62,7 +62,7 @@ async def place_of(named: str | None, messages: Sequence[Message]) -> Conversati
         return ConversationPlace(threads.checked_name(named), kept=True)
     history = fingerprint(_before(messages))
     turn = await asyncio.to_thread(lambda: ConversationTable(home()).find(history)) if history else None
-    if turn is None or turn.thread not in await asyncio.to_thread(thread_ids):
+    if turn is None or await asyncio.to_thread(thread_graph, turn.thread) is None:
         return ConversationPlace(threads.new_name(), kept=False)
     if await directory.standing(turn.thread) == turn.checkpoint:
         return ConversationPlace(turn.thread, kept=False)
