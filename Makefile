@@ -37,6 +37,8 @@ endif
 export HF_HUB_OFFLINE := 1
 export HF_HUB_DISABLE_TELEMETRY := 1
 export LANGSMITH_TRACING := false
+# Nothing that is run here leaves a process behind.
+export SNELLEN_RESIDENT := off
 
 .PHONY: help install demo studio test slow lint format types imports check graphs lock clean
 

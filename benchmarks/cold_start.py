@@ -4,10 +4,12 @@
     python -m benchmarks.cold_start --runs 9 --json
     python -m benchmarks.cold_start --against ../before     # in turn with the code of another checkout
 
-Commands run in a new home in which a question was asked before, so that files are cached by the system and lists have a
-line. Wall and CPU seconds (user and system, of all threads) are those of the whole process, from its start to its end;
-the least of several runs is the one that other programs of the machine disturbed least. With ``--against`` both
-checkouts take turns, with the same Python and the same libraries, and the ratio is the median over the turns.
+``ask`` runs in a process of its own, ``ask (resident)`` in the resident process of its home, which a command before it
+has started; CPU seconds are then those of the command line and of the child that answers. Commands run in a new home in
+which a question was asked before, so that files are cached by the system and lists have a line. Wall and CPU seconds
+(user and system, of all threads) are those of the whole process, from its start to its end; the least of several runs
+is the one that other programs of the machine disturbed least. With ``--against`` both checkouts take turns, with the
+same Python and the same libraries, and the ratio is the median over the turns.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from snellen.cli.resident.client import asked, end
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 SCENE: Final = ROOT / "examples" / "scene.png"
 QUESTION: Final = ("ask", str(SCENE), "How many dogs are there?")
@@ -34,11 +38,16 @@ COMMANDS: Final[Mapping[str, Sequence[str]]] = {
     "memory list": ("memory", "list"),
     "reports": ("reports",),
     "ask": QUESTION,
+    "ask (resident)": QUESTION,
 }
+_RESIDENT: Final = frozenset({"ask (resident)"})
+_PATIENCE: Final = 300.0
+"""Seconds until a resident process is ready."""
 _COUNTING: Final = """\
-import sys
+import os, sys
+sys.orig_argv, sys.path[0] = [sys.executable, "-m", "snellen"], os.getcwd()  # as that begins
 from snellen.cli.main import main
-status = main(sys.argv[1:])
+status = main()
 sys.stderr.write(f"\\n{len(sys.modules)}")
 sys.exit(status)
 """
@@ -98,13 +107,16 @@ def measured(roots: Sequence[Path], commands: Sequence[str], *, runs: int) -> di
     with tempfile.TemporaryDirectory() as place:
         homes = {root: Path(place) / str(number) for number, root in enumerate(roots)}
         for root in roots:
-            timed(root, homes[root], QUESTION)
+            timed(root, homes[root], "ask")
         for name in commands:
             for root in roots:
-                modules[root, name] = counted(root, homes[root], COMMANDS[name])
+                modules[root, name] = counted(root, homes[root], name)
+                await_resident(homes[root])
             for _ in range(runs):
                 for root in roots:
-                    turns[root, name].append(timed(root, homes[root], COMMANDS[name]))
+                    turns[root, name].append(timed(root, homes[root], name))
+        for root in roots:
+            end(homes[root])
     starts = [[asdict(start(name, turns[root, name], modules[root, name])) for name in commands] for root in roots]
     report: dict[str, Any] = {"python": sys.version.split()[0], "processors": os.cpu_count(), "runs": runs}
     report["commands"] = starts[0]
@@ -114,33 +126,52 @@ def measured(roots: Sequence[Path], commands: Sequence[str], *, runs: int) -> di
     return report
 
 
-def timed(root: Path, home: Path, words: Sequence[str]) -> Turn:
+def timed(root: Path, home: Path, name: str) -> Turn:
     """Run a command, and return how long it took.
 
     Raises:
         CalledProcessError: It failed.
     """
+    before = await_resident(home)
     began = time.perf_counter()
-    process = _begun(root, home, ["-m", "snellen", *words])
+    process = _begun(root, home, name, ["-m", "snellen"])
     _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, process.args)
-    return Turn(wall, used.ru_utime + used.ru_stime)
+    return Turn(wall, used.ru_utime + used.ru_stime + await_resident(home) - before)
 
 
-def counted(root: Path, home: Path, words: Sequence[str]) -> int:
+def await_resident(home: Path) -> float:
+    """Wait until a home's resident process, if any, has nothing to do; return the CPU seconds of its commands."""
+    until = time.monotonic() + _PATIENCE
+    while (said := asked(home, "status", seconds=_PATIENCE)) is not None:
+        if said["left"] == said["running"] == 0 or time.monotonic() > until:
+            return float(said["seconds"])
+        time.sleep(0.1)
+    return 0.0
+
+
+def counted(root: Path, home: Path, name: str) -> int:
     """Run a command, and return how many modules it had imported at its end."""
-    process = _begun(root, home, ["-c", _COUNTING, *words], stderr=subprocess.PIPE)
+    process = _begun(root, home, name, ["-c", _COUNTING], stderr=subprocess.PIPE)
     _, said = process.communicate()
     return int(said.splitlines()[-1])
 
 
-def _begun(root: Path, home: Path, words: Sequence[str], *, stderr: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
-    environment = os.environ | {"SNELLEN_HOME": str(home), "PYTHONPATH": str(root), "HF_HUB_OFFLINE": "1"}
+def _begun(
+    root: Path, home: Path, name: str, python: Sequence[str], *, stderr: int = subprocess.DEVNULL
+) -> subprocess.Popen[str]:
+    environment = os.environ | {
+        "SNELLEN_HOME": str(home),
+        "SNELLEN_RESIDENT": "60" if name in _RESIDENT else "off",
+        "PYTHONPATH": str(root),
+        "HF_HUB_OFFLINE": "1",
+    }
+    words = [sys.executable, *python, *COMMANDS[name]]
     return subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, *words], cwd=root, env=environment, stdout=subprocess.DEVNULL, stderr=stderr, text=True
+        words, cwd=root, env=environment, stdout=subprocess.DEVNULL, stderr=stderr, text=True
     )
 
 

@@ -24,6 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep each test away from the user's memory, and from what other tests remember."""
     folder = tmp_path / "home"
     monkeypatch.setenv("SNELLEN_HOME", str(folder))
+    monkeypatch.setenv("SNELLEN_RESIDENT", "off")
     monkeypatch.delenv("SNELLEN_CHECKPOINTS", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setattr("snellen.memory.thread_locks._myself", Holder(interface="snellen"))

@@ -12,6 +12,7 @@ from snellen.cli.options import (
     CONFIRM,
     INSIST,
     MEANING,
+    NO_RESIDENT,
     OUTPUTS,
     PROFILE,
     THREAD_NAME,
@@ -34,6 +35,7 @@ MAX_INSTRUCTION_BYTES: Final = 4096
     option("--no-learn", action="store_true", help="only judge the answer against --answer; learn nothing"),
     THREAD_NAME,
     PROFILE,
+    NO_RESIDENT,
     *OUTPUTS,
     examples="""
         snellen ask photo.jpg "What is left of the tree?" --profile hub

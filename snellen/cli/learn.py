@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from snellen.cli.display import print_json
-from snellen.cli.options import CONFIRM, OUTPUTS, PICTURES, PROFILE, SEED, THREAD_NAME, command, option
+from snellen.cli.options import CONFIRM, NO_RESIDENT, OUTPUTS, PICTURES, PROFILE, SEED, THREAD_NAME, command, option
 from snellen.errors import BadInput, SnellenError
 from snellen.runtime.running import BEGINNING, SignOfLife, run
 from snellen.threads.events import LearningProgress
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     CONFIRM,
     THREAD_NAME,
     PROFILE,
+    NO_RESIDENT,
     *OUTPUTS,
     examples="""
         snellen learn penguin                                       # LOC finds it, CLASSIFY names it

@@ -41,6 +41,7 @@ from snellen.cli import (
 from snellen.cli.completion import completion_of
 from snellen.cli.options import Command, Group, refuse_undecoded
 from snellen.cli.outputs import check_outputs
+from snellen.cli.resident.command import RESIDENT, run_in_resident
 from snellen.errors import BadInput, SnellenError, out_of_memory
 from snellen.runtime.termination import INTERRUPTED, TERMINATED, sigterm_as_interrupt
 from snellen.version import installed_version
@@ -66,6 +67,7 @@ COMMANDS: Final[dict[str, Command | Group]] = {
         models.models,
         demonstrations.demonstrations,
         memory.MEMORY,
+        RESIDENT,
         chat.chat,
         serve.serve,
         tokens.TOKENS,
@@ -101,7 +103,8 @@ commands
 
 Snellen keeps its memory in SNELLEN_HOME (default: your data directory), and its threads in
 Postgres if SNELLEN_CHECKPOINTS=postgresql://… is set. `snellen resume THREAD` continues a
-run that was stopped. Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
+run that was stopped. After the first question a process stays for some minutes, so that the
+next are answered sooner (`snellen resident`). Errors are one sentence; SNELLEN_DEBUG=1 adds the traceback.
 """
 
 
@@ -116,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     with sigterm_as_interrupt() as termination:
-        status = termination.status(_status_of(words))
+        status = termination.status(_status_of(words, begun_by_shell=arguments is None))
     if status in {INTERRUPTED, TERMINATED} and arguments is None:
         # A worker thread may be loading a model, which nobody waits for any more.
         sys.stdout.flush()
@@ -171,10 +174,10 @@ def _unknown(problem: str, word: str, known: Iterable[str], program: str) -> str
     return f"{problem}: {hint}"
 
 
-def _status_of(words: list[str]) -> int:
+def _status_of(words: list[str], *, begun_by_shell: bool) -> int:
     """Run one command, tell its errors, and return its status."""
     try:
-        status = _run(words)
+        status = _run(words, begun_by_shell=begun_by_shell)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _tell(f"Interrupted; {_way_on(words)}.", status=INTERRUPTED)
@@ -193,7 +196,7 @@ def _way_on(words: list[str]) -> str:
     return "`snellen threads` lists what can be resumed"
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], *, begun_by_shell: bool) -> int:
     if not words or words[0] in {"-h", "--help", "help"}:
         commands = "\n".join(f"  {name:15} {one.summary}" for name, one in COMMANDS.items())
         sys.stdout.write(_ABOUT.format(commands=commands))
@@ -209,14 +212,18 @@ def _run(words: list[str]) -> int:
         value = getattr(options, name, None)
         refuse_undecoded(name, " ".join(value) if isinstance(value, list) else str(value or ""))
     check_outputs(options)
-    _quieten_libraries()
+    if begun_by_shell and getattr(options, "resident", False):
+        status = run_in_resident(words, options.profile)
+        if status is not None:
+            return status
+    quieten_libraries()
     from snellen.memory.thread_locks import introduce
 
     introduce(f"snellen {words[0]}")
     return command.run(options)
 
 
-def _quieten_libraries() -> None:
+def quieten_libraries() -> None:
     """Keep the libraries' own bars, advice and phone calls out of the terminal; what the user sets wins."""
     for name, value in {
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",

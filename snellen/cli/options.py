@@ -254,3 +254,9 @@ PORT: Final = option(
 NO_WARM_UP: Final = option(
     "--no-warm-up", dest="warm_up", action="store_false", help="load models at the first question, not at the start"
 )
+NO_RESIDENT: Final = option(
+    "--no-resident",
+    dest="resident",
+    action="store_false",
+    help="run in this process, and start none that stays (see `snellen resident --help`)",
+)

@@ -7,6 +7,7 @@ extend either: see ``docs/profiles.md`` for every key.
 from __future__ import annotations
 
 from snellen.errors import BadInput, SnellenError
+from snellen.profile_files import lasting, profile_names
 from snellen.profiles.model_settings import (
     CaptionModel,
     CheckpointSource,
@@ -25,7 +26,7 @@ from snellen.profiles.model_settings import (
     TextToImageModel,
     VqaModel,
 )
-from snellen.profiles.profile import Profile, lasting, load_profile, profile_names
+from snellen.profiles.profile import Profile, load_profile
 from snellen.profiles.run_settings import (
     CollectionSettings,
     CorrectionSettings,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, Field, ValidationError
 
 from snellen.errors import BadInput, SnellenError
+from snellen.profile_files import PACKAGE_FOLDER, located, read_profile_file
 from snellen.profiles.model_settings import (
     TESTED,
     CaptionModel,
@@ -42,6 +42,7 @@ from snellen.profiles.run_settings import (
     FreeformSettings,
     LimitSettings,
     ReasonerSettings,
+    ResidentSettings,
     SampleSettings,
     WorldSettings,
 )
@@ -53,12 +54,8 @@ if TYPE_CHECKING:
 
     from snellen.profiles.world import TaskWorld
 
-PACKAGE_FOLDER = Path(__file__).resolve().parent
 INSTALLED_ROOT = PACKAGE_FOLDER.parent
 """The folder of the package: ``microworld/checkpoints/owlvit`` is looked up here."""
-
-
-_SOURCE_KEYS = ("folder", "id", "revision", "variant", "package")
 
 
 def _imported(module: str) -> ModuleType:
@@ -104,6 +101,7 @@ class Profile(SettingsTable):
     world_settings: WorldSettings | None = Field(default=None, alias="world")
     familiarity: FamiliaritySettings | None = None
     confidence: ConfidenceSettings = ConfidenceSettings()
+    resident: ResidentSettings = ResidentSettings()
 
     def world(self) -> TaskWorld:
         """Import the world that the profile names: the only door to it.
@@ -250,16 +248,6 @@ def table(key: str) -> str:
     return key if key.startswith(TESTED) else f"models.{key}"
 
 
-def profile_names() -> list[str]:
-    """The profiles that come with Snellen."""
-    return sorted(file.stem for file in PACKAGE_FOLDER.glob("*.toml"))
-
-
-def lasting(name_or_path: str) -> str:
-    """Name a profile so that a later process finds it from any folder."""
-    return str(user_path(name_or_path, "profile").absolute()) if name_or_path.endswith(".toml") else name_or_path
-
-
 def load_profile(name_or_path: str | Path = "embedded") -> Profile:
     """Read a profile by its name, or a file of your own by its path.
 
@@ -268,8 +256,8 @@ def load_profile(name_or_path: str | Path = "embedded") -> Profile:
     Raises:
         BadInput: There is no such profile, or the file is not a valid one.
     """
-    path = _locate(name_or_path)
-    data = _read(path, seen=())
+    path = located(name_or_path)
+    data = read_profile_file(path)
     data.setdefault("name", path.stem)
     try:
         return Profile.model_validate({**data, "path": path})
@@ -279,45 +267,3 @@ def load_profile(name_or_path: str | Path = "embedded") -> Profile:
         where = f"its key {key!r}" if key else "it"
         msg = f"The profile {path} cannot be used: {where} is wrong ({problem['msg']}); see docs/profiles.md."
         raise BadInput(msg) from error
-
-
-def _locate(name_or_path: str | Path) -> Path:
-    text = str(name_or_path)
-    if text in profile_names():
-        return PACKAGE_FOLDER / f"{text}.toml"
-    path = user_path(text, "profile")
-    if path.suffix == ".toml" and path.is_file():
-        return path.resolve()
-    known = ", ".join(profile_names())
-    msg = f"There is no profile {text!r}: choose one of {known}, or give the path of a .toml file."
-    raise BadInput(msg)
-
-
-def _read(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
-    if path in seen:
-        msg = f"The profile {path} extends itself: remove one `extends` of the circle."
-        raise BadInput(msg)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"The profile {path} cannot be read ({error}): correct the file."
-        raise BadInput(msg) from error
-    base = data.pop("extends", None)
-    if base is None:
-        return data
-    beside = path.parent / str(base)
-    base_path = _locate(beside if beside.is_file() else str(base))
-    inherited = _read(base_path, seen=(*seen, path))
-    inherited.pop("name", None)  # a file of one's own is called after itself
-    return _merged(inherited, data)
-
-
-def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    if any(key in changes for key in ("folder", "id", "package")):
-        # A new source replaces the old one whole: an id and a folder together would be ambiguous.
-        merged = {key: value for key, value in merged.items() if key not in _SOURCE_KEYS}
-    for key, value in changes.items():
-        old = merged.get(key)
-        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged

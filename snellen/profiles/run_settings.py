@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from snellen.profile_files import RESIDENT_MINUTES
 from snellen.profiles.model_settings import SettingsTable
 
 
@@ -138,6 +139,13 @@ class FreeformSettings(SettingsTable):
     entails: str | None = None
     """The model, a name of ``[tested]``, that says whether a picture shows what an answer says; without it, answers are
     compared with scene graphs alone."""
+
+
+class ResidentSettings(SettingsTable):
+    """``[resident]``: the process that stays and answers the next command (``snellen.cli.resident``)."""
+
+    minutes: float = Field(default=RESIDENT_MINUTES, ge=0)
+    """Minutes without a command after which it ends; 0 has every command run in a process of its own."""
 
 
 class CorrectionSettings(SettingsTable):

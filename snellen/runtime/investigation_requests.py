@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from snellen.errors import BadInput
 from snellen.memory.adapters import AdapterStore
 from snellen.memory.home import home_folder
+from snellen.profile_files import lasting
 from snellen.runtime.settings import Given, InvestigationSettings, RunSettings
 from snellen.user_paths import user_path
 
@@ -65,7 +66,6 @@ def initial_fields(name: str, request: InvestigationRequest) -> Json:
         BadInput: Something of it cannot be used.
     """
     from snellen.profiles import load_profile
-    from snellen.profiles.profile import lasting
 
     query = _checked_query(request.query)
     protocol = _checked_protocol(request)
