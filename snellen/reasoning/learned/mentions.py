@@ -111,6 +111,12 @@ class MentionedText:
         return any(word.isalpha() for place, word in enumerate(self.words) if place not in named)
 
     @property
+    def words_now(self) -> tuple[str, ...]:
+        """The words that are said now, in lower case."""
+        said_before = self.words.index(BREAK) if BREAK in self.words else -1
+        return tuple(word.casefold() for word in self.words[said_before + 1 :])
+
+    @property
     def plain_words(self) -> tuple[str, ...]:
         """The words that are said now and name nothing, in lower case, each once."""
         named = {place for each in self.mentions for start, end in each.spans for place in range(start, end)}

@@ -105,6 +105,12 @@ def test_readers_that_differ_are_a_question_back() -> None:
     assert compared(Understood(CATS, asides=("lol",)), [guess(DOGS, LIKELY)]) == Ambiguous((CATS, DOGS))
 
 
+def test_a_guess_that_loses_a_denial_casts_no_doubt_on_what_the_grammar_reads() -> None:
+    assert compared(Understood(CATS), [guess(DOGS, 1.0, unmet=("no",))]) == Understood(CATS)
+    denied = read_instruction("Does no picture here show a dog?", 1, FACTS)
+    assert (denied.status, denied.understood) == ("understood", "Are there no dogs?")
+
+
 def test_readers_that_agree_or_do_not_know_leave_the_grammar_its_reading() -> None:
     for guesses in ([], [guess(CATS, 1.0)], [guess(DOGS, CERTAIN - 0.01)], [guess(DOGS, 1.0, "house")]):
         assert compared(Understood(CATS), guesses) == Understood(CATS)
