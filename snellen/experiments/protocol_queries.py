@@ -94,7 +94,8 @@ def _polarity(question: ModelQuestion) -> Polarity:
     comparison, bound = question.comparison, question.threshold
     if question.asks != "whether" or (comparison is not None and comparison.how != "better"):
         return "unknown"
-    return "opposite" if bound is not None and not bound.above else _MEANS[question.sense]
+    is_opposite = (bound is not None and not bound.above) or (question.sense == "fails" and not question.deficit)
+    return "opposite" if is_opposite else "unknown" if question.sense == "open" else "same"
 
 
 def _measures(query: ModelQuery) -> tuple[Measured, ...]:
@@ -110,7 +111,8 @@ def _measures(query: ModelQuery) -> tuple[Measured, ...]:
 def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[Measured]) -> list[Claim]:
     comparison = question.comparison
     if comparison is None:
-        stated = None if question.threshold is None else question.threshold.share
+        bound = question.threshold
+        stated = None if bound is None or bound.guessing else bound.share
         return [
             Claim(
                 kind="ability",
@@ -125,6 +127,8 @@ def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[M
     pairs = list(combinations(models, 2))
     if comparison.how in {"better", "as good"}:
         pairs = [(models[0], other) for other in models[1:]]
+    if question.deficit:
+        pairs = [(other, one) for one, other in pairs]
     return [
         Claim(kind="better", measure=measures[0], model=one, other=other, threshold=comparison.margin)
         for one, other in pairs

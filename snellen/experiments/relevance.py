@@ -95,6 +95,8 @@ def _kinds(question: ModelQuestion) -> frozenset[ClaimKind]:
         return frozenset({"mistake"})
     if question.asks == "which classes":
         return EXTREMES | _ABLE
+    if question.classes is not None:
+        return frozenset({"classes"})
     if question.than is not None and question.than.ability is not None and not question.robust:
         return _ABLE | {"contrast"}
     return frozenset({"drop"}) if question.robust or question.than is not None else _ABLE

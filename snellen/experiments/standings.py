@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer, constant_answer_to
-from snellen.experiments.design import EXTREMES, Claim, Design
+from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
@@ -78,7 +78,7 @@ class ModelOutcome:
     def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
         """Return the outcome of an experiment with the findings about a model."""
         outcome = cls(experiment.design, findings)
-        if experiment.design.tasks:
+        if experiment.design.tasks or outcome.verdicts("classes"):
             said = tuple(_constant_in_tasks(experiment, findings))
             return replace(outcome, form=said, counts=not said)
         able = outcome.able
@@ -123,7 +123,7 @@ class ModelOutcome:
 
 
 def _constant_in_tasks(experiment: Experiment, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield in which of two tasks a model says one thing whatever it is shown: no difference of sight follows."""
+    """Yield in which tasks a model says one thing whatever it is shown: nothing follows of what it sees."""
     names = {one.claim.model for one in findings}
     questions = {part.skill: part.question for part in experiment.design.parts}
     for result in experiment.results:
@@ -246,8 +246,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
     left = len(outcomes) < len(part.designs)
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
-    elif question.asks == "which classes":
-        standing = _extreme(name, outcomes, left=left)
+    elif question.asks == "which classes" or question.classes is not None:
+        standing = _of_classes(name, question, outcomes, left=left)
     elif isinstance(question.ability, Favour):
         standing = _favour(name, question.ability, outcomes, left=left)
     elif question.than is not None:
@@ -336,20 +336,24 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
 
 def _favour(name: str, ability: Favour, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
     """Return whether a model gives an answer too often to one of the questions, or always: to each of them."""
-    verdicts = [verdict for one in outcomes for verdict in one.verdicts()]
+    verdicts = [next((one for one in ("yes", "open") if one in of.verdicts()), "no") for of in outcomes]
     once: Verdict = "no" if ability.always else "yes"
-    if once in verdicts:
-        return ModelStanding(name, once, pending=False, decisive=once)
-    says: Verdict = "open" if left or "open" in verdicts or not verdicts else _TURNED[once]
-    return ModelStanding(name, says, pending=left, decisive=says)
+    found = next((one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes"), "")
+    unknown = left or "open" in verdicts or not verdicts
+    says: Verdict = once if once in verdicts else "open" if unknown else _TURNED[once]
+    return ModelStanding(name, says, pending=left and says == "open", decisive=says, found=found)
 
 
-def _extreme(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return which class a model recognizes worst, or best, or those among which it is."""
-    findings = [one for each in outcomes for one in each.findings if one.claim.kind in EXTREMES]
+def _of_classes(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model recognizes so many classes; or which one worst, or best, or those among which it is."""
+    findings = [one for each in outcomes for one in each.findings if one.claim.kind in BY_CLASS]
     if not findings:
         return ModelStanding(name, "open", pending=left, decisive="open")
     last = findings[-1]
+    if question.classes is not None:
+        moot = "" if outcomes[-1].counts else "; ".join(outcomes[-1].form)
+        says: Verdict = "open" if moot else _TURNED[last.verdict] if question.classes.is_upper else last.verdict
+        return ModelStanding(name, says, pending=left, decisive=last.verdict, moot=moot)
     found, among = (last.likeliest if last.verdict == "yes" else ""), (tuple(last.among), len(last.against))
     return ModelStanding(name, last.verdict, pending=left, decisive=last.verdict, found=found, among=among)
 

@@ -14,6 +14,7 @@ from snellen.reasoning.queries.echo import (
     loss_in_words,
     percent,
     severity_in_words,
+    share_in_words,
 )
 from snellen.reasoning.queries.model_query import Contrast, Favour, Mistake, ModelQuestion, Recognise, kinds_of
 
@@ -21,6 +22,7 @@ _FEW: Final = 4
 """Classes among which the worst or best is that are told."""
 
 if TYPE_CHECKING:
+    from snellen.experiments.report import Verdict
     from snellen.experiments.standings import ModelStanding
 
 _LONGEST: Final = 390
@@ -45,6 +47,8 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
         return _contrasting(question, question.than)
     if question.asks == "which classes":
         return f"{_extreme(question)} {plural(found)}" if found else _extreme(question)
+    if isinstance(question.ability, Favour) and not question.ability.answer and not question.ability.always:
+        return f"favors {found or 'any answer'}{f' under {_condition(question)}' if question.condition else ''}"
     if isinstance(question.ability, Favour):
         verb, _, said = ability_in_words(question.ability).partition(" ")
         under = f" under {_condition(question)}" if question.condition is not None else ""
@@ -56,7 +60,7 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
     if bound is not None and question.robust:
         return f"loses {loss_in_words(bound)} under {_condition(question)}{_while(question)}"
     if bound is not None:
-        return f"right in {bound.how} {percent(bound.share)} at {what_is_examined(question)}"
+        return f"{share_in_words(bound)} at {what_is_examined(question)}"
     return (
         f"robust to {_condition(question)}{_while(question)}"
         if question.robust
@@ -98,16 +102,11 @@ def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
     if says == "no" and _is_of_every(question) and (comparison is None or comparison.how != "best"):
         return f"It does not hold that {subject}{verb}{held}"  # "not to every one" may be understood as to none
     if comparison is not None and comparison.how in {"better", "best"} and not comparison.margin:
-        adjective, what = _adjective(question)
-        return {
-            "yes": f"{one} is {adjective} than {other} {what}",
-            "no": f"{other} is {adjective} than {one} {what}",
-            "open": f"Which of {one} and {other} is {adjective} {what} is not decided",
-        }[says]
+        return _compared(one, other, says, question)
     if comparison is not None:
         return {"yes": held, "no": f"It does not hold that {held}", "open": f"Whether {held} is not decided"}[says]
-    if question.than is not None and says == "no":
-        return f"{about} is {_contrasting(question, question.than, turned=True)}"
+    if question.than is not None:
+        return _contrast_said(about, says, question, question.than)
     if isinstance(question.ability, Mistake | Favour) and says == "no":
         for verb in ("take", "favor", "choose"):
             held = held.replace(f"{verb}s", verb, 1)
@@ -116,12 +115,36 @@ def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
         return _extreme_said(standing, question, held)
     if question.asks == "limit" and says == "open":
         return _bounded(standing, question, held.partition(" up to ")[0])
-    denied = f"{about} is not {held}" if verb else f"It does not hold that {about} {held}"
+    no_better = held.removeprefix("no ") if held.startswith("no better") else f"not {held}"
+    denied = f"{about} is {no_better}" if verb else f"It does not hold that {about} {held}"
     return {
         "yes": f"{about} {verb}{held}",
         "no": denied,
         "open": f"Whether {about} {verb}{held} is not decided",
     }[says]
+
+
+def _compared(one: str, other: str, says: Verdict, question: ModelQuestion) -> str:
+    """Say which of two models is better, or worse where that was asked."""
+    adjective, what = _adjective(question)
+    if says == "open":
+        return f"Which of {one} and {other} is {adjective} {what} is not decided"
+    is_worse = question.sense == "fails"
+    if is_worse and says == "yes" and question.comparison is not None and question.comparison.how == "better":
+        return f"{one} is not {adjective} than {other} {what}, but {'more robust' if question.robust else 'better'}"
+    first, second = (one, other) if (says == "yes") != is_worse else (other, one)
+    return f"{first} is {adjective} than {second} {what}"
+
+
+def _contrast_said(about: str, says: Verdict, question: ModelQuestion, than: Contrast) -> str:
+    """Say at which of two abilities a model is better, or worse where that was asked; or under which condition."""
+    is_worse = question.sense == "fails"
+    if says == "open":
+        return f"Whether {about} is {_contrasting(question, than, turned=is_worse)} is not decided"
+    if is_worse and says == "yes":
+        better = "more robust" if question.robust and than.condition is not None else "better"
+        return f"{about} is not {_contrasting(question, than, turned=True)}, but {better}"
+    return f"{about} is {_contrasting(question, than, turned=says == 'no')}"
 
 
 def _extreme_said(standing: ModelStanding, question: ModelQuestion, held: str) -> str:
@@ -163,7 +186,7 @@ def _bounded(standing: ModelStanding, question: ModelQuestion, held: str) -> str
 def _comparing(about: str, question: ModelQuestion) -> str:
     """Name what is examined of two models."""
     one, _, other = about.partition(" and ")
-    comparison, (adjective, what) = question.comparison, _adjective(question)
+    comparison, (adjective, what) = question.comparison, _adjective(question, of_property=True)
     points = f"{100 * ((comparison and comparison.margin) or MARGIN):.10g} points"
     good = "robust" if question.robust else "good"
     if comparison is not None and comparison.how == "alike":
@@ -174,11 +197,17 @@ def _comparing(about: str, question: ModelQuestion) -> str:
     return f"{one} is {adjective} than {other} {what}{by}"
 
 
-def _adjective(question: ModelQuestion) -> tuple[str, str]:
-    """Return what one of two models is, and at what."""
+def _adjective(question: ModelQuestion, *, of_property: bool = False) -> tuple[str, str]:
+    """Return what one of two models is, and at what.
+
+    Args:
+        question: The question.
+        of_property: Name what is examined: to be better, unless the question asks by how much a model is worse.
+    """
+    is_worse = bool(question.deficit) if of_property else question.sense == "fails"
     if question.robust:
-        return "more robust", f"to {_condition(question)}{_while(question)}"
-    return "better", f"at {what_is_examined(question)}"
+        return "less robust" if is_worse else "more robust", f"to {_condition(question)}{_while(question)}"
+    return "worse" if is_worse else "better", f"at {what_is_examined(question)}"
 
 
 def _contrasting(question: ModelQuestion, than: Contrast, *, turned: bool = False) -> str:
@@ -203,7 +232,7 @@ def _while(question: ModelQuestion) -> str:
 
 
 def _ability(question: ModelQuestion) -> str:
-    return ability_in_words(question.ability, gerund=True)
+    return ability_in_words(question.ability, gerund=True, classes=question.classes)
 
 
 def conditions_examined(question: ModelQuestion) -> list[Condition]:

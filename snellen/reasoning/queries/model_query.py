@@ -11,12 +11,15 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field, StringConstraints, model_validator
 
 from snellen.reasoning.meanings.things import Name, Part
-from snellen.reasoning.queries.conditions import EVERY, SCALES, Change, Condition
+from snellen.reasoning.queries.conditions import EVERY, Condition
 from snellen.reasoning.queries.quantifiers import Quantifier
+from snellen.reasoning.queries.question_checks import problem_of
 
 MAX_QUESTIONS: Final = 12
+HALF: Final = 0.5
 ModelName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Colour: TypeAlias = Literal["red", "blue", "green", "yellow", "purple"]
+Size: TypeAlias = Literal["small", "large"]
 Split: TypeAlias = Literal["CJ", "R", "GB", "PS", "ET", "SP"]
 """What changes between the pictures of a pair (PairBench): colours, rotation, blur, perspective, warping, places."""
 Sense: TypeAlias = Literal["holds", "fails", "open"]
@@ -38,9 +41,17 @@ class Kind(Part):
 
 
 class Recognise(Part):
-    """Name what a picture shows: "recognize birds"."""
+    """Name what a picture shows: "recognize birds", "recognize small birds"."""
 
     kind: Literal["recognise"] = "recognise"
+    size: Size | Literal[""] = ""
+    things: Kind = Kind()
+
+
+class TellSizes(Part):
+    """Tell how large things are shown: "tell small from large birds"."""
+
+    kind: Literal["tell sizes"] = "tell sizes"
     things: Kind = Kind()
 
 
@@ -85,12 +96,12 @@ class Favour(Part):
     """Give one answer more often than it is right: "prefer the first option", "always say yes"; which is no virtue.
 
     Attributes:
-        answer: The answer, or the place at which it stands among the choices.
+        answer: The answer, or the place at which it stands among the choices; empty for any of these.
         always: Whether it is given to nearly every picture.
     """
 
     kind: Literal["favour"] = "favour"
-    answer: Literal["yes", "no", "first", "last"]
+    answer: Literal["", "yes", "no", "first", "last"]
     always: bool = False
 
 
@@ -111,18 +122,33 @@ class TellPlaces(Part):
 
 
 class CountThings(Part):
-    """Count things."""
+    """Count things; up to a number, where one is stated."""
 
     kind: Literal["count things"] = "count things"
+    up_to: int = Field(0, ge=0, le=100)
     things: Kind = Kind()
 
 
 class NameColours(Part):
-    """Name the colors of things; of some colors, tell them from others: "recognize red things"."""
+    """Name the colors of things; of some colors, tell them from others: "recognize red things".
+
+    Attributes:
+        colours: The colors.
+        apart: Whether they are told from one another only: "tell red from blue".
+        things: What has them.
+    """
 
     kind: Literal["name colours"] = "name colours"
     colours: tuple[Colour, ...] = Field((), max_length=5)
+    apart: bool = False
     things: Kind = Kind()
+
+    @model_validator(mode="after")
+    def _several(self) -> NameColours:
+        if self.apart and len(set(self.colours)) < 2:  # noqa: PLR2004 - one is told from another
+            msg = "one color is told from another"
+            raise ValueError(msg)
+        return self
 
 
 class NoticeSeveral(Part):
@@ -158,6 +184,7 @@ Ability: TypeAlias = Annotated[
     | TellPlaces
     | CountThings
     | NameColours
+    | TellSizes
     | NoticeSeveral
     | AnswerFreely
     | JudgePairs,
@@ -203,11 +230,20 @@ class Threshold(Part):
         how: Which bound.
         share: The share; of a loss, in points, or of what there was.
         relative: Whether a loss is a share of the accuracy that there was: "half of its accuracy".
+        guessing: Whether the share is that of guessing, whatever it is: "no better than chance".
     """
 
     how: Literal["at least", "more than", "at most", "less than"]
     share: float = Field(gt=0, lt=1)
     relative: bool = False
+    guessing: bool = False
+
+    @model_validator(mode="after")
+    def _beyond_guessing(self) -> Threshold:
+        if self.guessing and (self.relative or self.share != HALF or self.how not in {"more than", "at most"}):
+            msg = "one is better than guessing, or is not"
+            raise ValueError(msg)
+        return self
 
     @property
     def above(self) -> bool:
@@ -235,8 +271,9 @@ class ModelQuestion(Part):
         than: What the same model does is compared with.
         sense: What a yes means.
         quantifier: For how many of the models it has to hold; None where each is answered for itself.
+        classes: For how many of the classes of things it has to hold; None for all their pictures alike.
         asks: Whether something is so, to what degree, for which changes of the condition it is most so, up to which
-            severity of the condition, or of which classes it is most so.
+            severity of the condition, of which classes it is most so, or of which answer it is.
     """
 
     models: tuple[ModelName, ...] = Field((), max_length=12)
@@ -248,103 +285,29 @@ class ModelQuestion(Part):
     than: Contrast | None = None
     sense: Sense = "holds"
     quantifier: Quantifier | None = None
-    asks: Literal["whether", "how much", "which changes", "limit", "which classes"] = "whether"
+    classes: Quantifier | None = None
+    asks: Literal["whether", "how much", "which changes", "limit", "which classes", "which answer"] = "whether"
 
     @model_validator(mode="after")
     def _possible(self) -> ModelQuestion:
-        problem = _problem(self)
+        problem = problem_of(self)
         if problem:
             raise ValueError(problem)
         return self
 
     @property
+    def deficit(self) -> float:
+        """The margin by which the first model is to be worse; 0 where none is stated.
+
+        To be worse by a margin is a claim of its own: who is not better by it may be as good.
+        """
+        of_first = self.sense == "fails" and self.comparison is not None and self.comparison.how == "better"
+        return self.comparison.margin if of_first and self.comparison is not None else 0.0
+
+    @property
     def pairs(self) -> bool:
         """True where it is about judges of pairs."""
         return isinstance(self.ability, JudgePairs)
-
-
-def _problem(question: ModelQuestion) -> str:
-    """Say why a question is none; empty where it is one."""
-    problems = (
-        _problem_of_condition,
-        _problem_of_comparison,
-        _problem_of_limit,
-        _problem_of_classes,
-        _problem_of_quantifier,
-    )
-    return next(filter(None, (each(question) for each in problems)), "")
-
-
-def _problem_of_condition(question: ModelQuestion) -> str:
-    ability, condition = question.ability, question.condition
-    if condition is None and (question.robust or question.asks == "which changes"):
-        return "what is lost is lost under a condition"
-    if isinstance(ability, IdentifyType | AnswerFreely | JudgePairs) and condition is not None:
-        return "this is not examined under a further condition"
-    family = condition is not None and bool(condition.family) and question.robust
-    if question.asks == "which changes" and (not family or question.sense == "open"):
-        return "which changes do most is asked of a family of changes"
-    return ""
-
-
-def _problem_of_comparison(question: ModelQuestion) -> str:
-    stated = question.threshold is not None and question.asks != "limit"
-    if question.asks != "whether" and (question.comparison or stated or question.than):
-        return "a question for a degree compares nothing"
-    alone = question.comparison or question.threshold or question.robust
-    if isinstance(question.ability, Mistake | Favour) and alone:
-        return "what is mistaken for what, or said too often, is asked of each model"
-    if isinstance(question.ability, Favour) and (
-        question.than or (question.ability.always and question.sense == "fails")
-    ):
-        return "who does not always say something may say it often"
-    positive = question.threshold or (question.comparison and question.comparison.of_equals)
-    if question.sense == "fails" and positive:
-        return "the opposite of a bound is another bound, of being as good to be worse"
-    if sum(each is not None for each in (question.comparison, question.threshold, question.than)) > 1:
-        return "a question has a comparison, a threshold or a contrast"
-    comparison = question.comparison
-    fewest = {"better": 2, "as good": 2}.get(comparison.how, 0) if comparison is not None else 0
-    if comparison is not None and (len(question.models) < fewest or len(question.models) == 1):
-        return "one model is compared with another"
-    return _problem_of_contrast(question, question.than) if question.than is not None else ""
-
-
-def _problem_of_contrast(question: ModelQuestion, than: Contrast) -> str:
-    if (than.ability is None) == (than.condition is None):
-        return "a contrast is with an ability or with a condition"
-    same = than.ability == question.ability if than.ability is not None else than.condition == question.condition
-    return "nothing is contrasted with itself" if same else ""
-
-
-def _problem_of_limit(question: ModelQuestion) -> str:
-    if question.asks != "limit":
-        return ""
-    change, bound = question.condition.change if question.condition is not None else None, question.threshold
-    if change is None or change != Change(type=change.type) or change.type not in SCALES:
-        return "a limit is that of a change with a severity"
-    if question.robust or question.sense != "holds" or (bound is not None and bound.how != "at least"):
-        return "up to a limit something holds"
-    return "" if isinstance(question.ability, Recognise | TellApart | TellMembers) else "this has no limit"
-
-
-def _problem_of_classes(question: ModelQuestion) -> str:
-    if question.asks != "which classes":
-        return ""
-    if question.robust or question.sense == "open" or not isinstance(question.ability, Recognise):
-        return "which classes are recognized best or worst is asked"
-    return ""
-
-
-def _problem_of_quantifier(question: ModelQuestion) -> str:
-    if question.threshold is not None and question.threshold.relative and not question.robust:
-        return "what is lost is lost under a condition"
-    if question.quantifier is None:
-        return ""
-    if question.asks != "whether" or question.comparison is not None or question.sense == "open":
-        return "for how many models something holds is asked where it is clear whether it does for each"
-    named = len(question.models)
-    return "one model is not several" if named == 1 or 0 < named < question.quantifier.count else ""
 
 
 class ModelQuery(Part):
