@@ -18,6 +18,7 @@ from snellen.reasoning.queries.echo import (
 )
 from snellen.reasoning.queries.model_query import Contrast, Favour, Mistake, ModelQuestion, Recognise, kinds_of
 
+_TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
 _FEW: Final = 4
 """Classes among which the worst or best is that are told."""
 
@@ -47,12 +48,8 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
         return _contrasting(question, question.than)
     if question.asks == "which classes":
         return f"{_extreme(question)} {plural(found)}" if found else _extreme(question)
-    if isinstance(question.ability, Favour) and not question.ability.answer and not question.ability.always:
-        return f"favors {found or 'any answer'}{f' under {_condition(question)}' if question.condition else ''}"
     if isinstance(question.ability, Favour):
-        verb, _, said = ability_in_words(question.ability).partition(" ")
-        under = f" under {_condition(question)}" if question.condition is not None else ""
-        return f"favors {said}{under}" if verb == "favor" else f"always chooses {said.removeprefix('choose ')}{under}"
+        return _favoring(question, question.ability, found)
     if isinstance(question.ability, Mistake):
         under = f" under {_condition(question)}" if question.condition is not None else ""
         things, other = kind_in_words(question.ability.things), kind_in_words(question.ability.other)
@@ -61,11 +58,21 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
         return f"loses {loss_in_words(bound)} under {_condition(question)}{_while(question)}"
     if bound is not None:
         return f"{share_in_words(bound)} at {what_is_examined(question)}"
+    if question.classes is not None:
+        return f"recognizes {what_is_examined(question).removeprefix('recognizing ')}"
     return (
         f"robust to {_condition(question)}{_while(question)}"
         if question.robust
         else f"good at {what_is_examined(question)}"
     )
+
+
+def _favoring(question: ModelQuestion, ability: Favour, found: str) -> str:
+    under = f" under {_condition(question)}" if question.condition is not None else ""
+    if not ability.answer and not ability.always:
+        return f"favors {found or 'any answer'}{under}"
+    verb, _, said = ability_in_words(ability).partition(" ")
+    return f"favors {said}{under}" if verb == "favor" else f"always chooses {said.removeprefix('choose ')}{under}"
 
 
 def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
@@ -107,8 +114,11 @@ def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
         return {"yes": held, "no": f"It does not hold that {held}", "open": f"Whether {held} is not decided"}[says]
     if question.than is not None:
         return _contrast_said(about, says, question, question.than)
-    if isinstance(question.ability, Mistake | Favour) and says == "no":
-        for verb in ("take", "favor", "choose"):
+    if question.classes is not None and question.classes.how == "not all" and question.threshold is None:
+        # Not to recognize fewer than all is to recognize all.
+        held, says = held.replace("fewer than all", "all"), _TURNED[says]
+    if says == "no" and _has_a_verb(question) and not question.threshold:
+        for verb in ("take", "favor", "choose", "recognize"):
             held = held.replace(f"{verb}s", verb, 1)
         return f"{about} does not {held}"
     if question.asks == "which classes":
@@ -167,7 +177,8 @@ def _things(question: ModelQuestion) -> str:
 
 def _has_a_verb(question: ModelQuestion) -> bool:
     """Tell whether what is examined is named with its verb: "loses more than 5 points"."""
-    return isinstance(question.ability, Mistake | Favour) or (question.robust and question.threshold is not None)
+    counted = question.classes is not None and question.threshold is None
+    return counted or isinstance(question.ability, Mistake | Favour) or bool(question.robust and question.threshold)
 
 
 def _is_of_every(question: ModelQuestion) -> bool:

@@ -236,7 +236,7 @@ def _while(question: ModelQuestion) -> str:
     return "" if question.ability == Recognise() else f" in {_doing(question)}"
 
 
-def _sentence(question: ModelQuestion) -> str:
+def _sentence(question: ModelQuestion) -> str:  # noqa: PLR0911 - a form each
     if question.asks == "which changes" and question.condition is not None:
         hurt = {"holds": "least", "fails": "most", "open": ""}[question.sense]
         condition = condition_in_words(question.condition).removeprefix("every ")
@@ -255,12 +255,30 @@ def _sentence(question: ModelQuestion) -> str:
         held = f"good at {_doing(good)}" if question.threshold is None else _predicate(good)[1].strip()
         be = "is" if len(question.models) == 1 else "are"
         return f"up to what {condition_in_words(question.condition)} {be} {subject} {held}"
+    if _is_of_failures(question) and isinstance(question.ability, Recognise):
+        things = kind_in_words(question.ability.things)
+        return f"are there kinds of {things} that {subject} cannot recognize{_under(question)}"
     auxiliary, rest = _predicate(question)
     if question.sense == "open" and question.asks != "how much":
-        return f"whether {subject} {auxiliary}{rest}"
+        return f"whether {subject}{_finite(auxiliary, rest)}"
     if question.quantifier is not None and question.quantifier.how == "how many":
-        return f"{subject} {auxiliary}{rest}"
+        return f"{subject}{_finite(auxiliary, rest)}"
     return f"{auxiliary} {subject}{rest}"
+
+
+def _is_of_failures(question: ModelQuestion) -> bool:
+    """Tell whether it asks for classes that a model does not recognize."""
+    alone = question.threshold is None and question.quantifier is None and question.sense == "holds"
+    return alone and question.classes is not None and question.classes.how == "not all"
+
+
+def _finite(auxiliary: str, rest: str) -> str:
+    """Write what stands after the subject of a clause: "favors the answer yes", where "does" asks for it."""
+    if auxiliary not in {"do", "does"}:
+        return f" {auxiliary}{rest}"
+    always = " always" * rest.startswith(" always ")
+    verb, _, others = rest.removeprefix(always).strip().partition(" ")
+    return f"{always} {verb}{'s' * (auxiliary == 'does')} {others}"
 
 
 def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - one way of asking each

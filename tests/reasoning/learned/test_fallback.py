@@ -178,6 +178,10 @@ def test_models_and_abilities_that_there_are_not_are_never_taken_for_others(text
         "Can clip recognize more than 3 kinds of birds?",
         "Does blip always recognize animals?",
         "Is clip completely robust to rotation?",
+        "Does clip know a third of the birds?",
+        "Does blip count every bird?",
+        "Is clip robust to blur for most of the birds?",
+        "Does blip recognize birds that it has never seen?",
     ],
 )
 def test_a_word_that_bounds_or_denies_is_never_dropped_in_silence(text: str) -> None:
@@ -187,4 +191,7 @@ def test_a_word_that_bounds_or_denies_is_never_dropped_in_silence(text: str) -> 
 
 
 def _without_bounds(text: str) -> str:
-    return re.sub(r"\b(no|more than 3 kinds of|always|completely) ", "", text)
+    bounds = (
+        r"\b(?:no|more than 3 kinds of|always|completely|a third of the|every|most of the) | that it has never seen"
+    )
+    return re.sub(bounds, "", text)

@@ -12,11 +12,13 @@ from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import (
     Ability,
     Comparison,
+    Contrast,
     CountThings,
     Favour,
     Kind,
     ModelQuery,
     ModelQuestion,
+    NameColours,
     Recognise,
     TellApart,
     TellMembers,
@@ -47,6 +49,31 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
 @pytest.mark.parametrize(
     ("text", "questions"),
     [
+        (
+            "Is every kind of bird recognised by clip?",
+            [ModelQuestion(
+                models=("clip",), ability=Recognise(things=Kind(names=("bird",))), classes=Quantifier(how="all"),
+            )],
+        ),
+        (
+            "Does clip distinguish green and yellow things?",
+            [ModelQuestion(models=("clip",), ability=NameColours(colours=("green", "yellow"), apart=True))],
+        ),
+        (
+            "Are tiny birds harder for blip than big ones?",
+            [ModelQuestion(
+                models=("blip",), ability=Recognise(size="small", things=Kind(names=("bird",))), sense="fails",
+                than=Contrast(ability=Recognise(size="large", things=Kind(names=("bird",)))),
+            )],
+        ),
+        (
+            "What does blip say most often?",
+            [ModelQuestion(models=("blip",), ability=Favour(answer=""), asks="which answer")],
+        ),
+        (
+            "Does clip just guess?",
+            [ModelQuestion(models=("clip",), threshold=Threshold(how="at most", share=0.5, guessing=True))],
+        ),
         (
             "Is clip robust to everything except blur?",
             [ModelQuestion(
