@@ -16,7 +16,7 @@ from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Arm, Design, OtherWords
 from snellen.experiments.template_parts import select, unclaimed
 from snellen.reasoning.language.inflection import listing, plural
-from snellen.reasoning.queries.model_query import Kind
+from snellen.reasoning.queries.abilities import Kind
 
 _COLORS: Final = ("red", "blue", "green", "yellow", "purple")
 _THING: Final = "thing"

@@ -9,9 +9,10 @@ from snellen.experiments.design import MARGIN
 from snellen.experiments.report import MAX_EXPERIMENTS
 from snellen.experiments.templates import MOST_TYPES
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.abilities import IdentifyType, kinds_of
 from snellen.reasoning.queries.conditions import SCALES, Condition
 from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
-from snellen.reasoning.queries.model_query import IdentifyType, ModelQuery, ModelQuestion, kinds_of
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import Subjects

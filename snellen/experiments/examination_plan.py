@@ -17,20 +17,10 @@ from snellen.experiments.extreme_templates import experiment_comparing
 from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
 from snellen.experiments.templates import changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.abilities import AnswerFreely, Favour, JudgePairs, Mistake, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condition, conditions_of
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words, question_in_words
-from snellen.reasoning.queries.model_query import (
-    AnswerFreely,
-    Comparison,
-    Contrast,
-    Favour,
-    JudgePairs,
-    Mistake,
-    ModelQuery,
-    ModelQuestion,
-    Threshold,
-    kinds_of,
-)
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 
 MOST_CLAIMS: Final = 24
 """Claims of an experiment."""

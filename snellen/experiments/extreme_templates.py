@@ -13,7 +13,7 @@ from snellen.reasoning.language.inflection import listing, plural
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import ClassGroup, Subjects
     from snellen.experiments.design import Design
-    from snellen.reasoning.queries.model_query import Kind
+    from snellen.reasoning.queries.abilities import Kind
 
 _EACH: Final = 6
 """Pictures of each class, on average, before anybody looks."""

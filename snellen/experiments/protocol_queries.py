@@ -11,8 +11,9 @@ from snellen.experiments.design import Claim, Measured, Protocol
 from snellen.experiments.report import Polarity
 from snellen.experiments.understanding import UnexaminableError
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.abilities import AnswerFreely, JudgePairs
 from snellen.reasoning.queries.echo import SPLIT_WORDS
-from snellen.reasoning.queries.model_query import AnswerFreely, JudgePairs, ModelQuery, ModelQuestion
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile

@@ -17,7 +17,8 @@ from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
-from snellen.reasoning.queries.model_query import Contrast, Favour, IdentifyType, ModelQuestion
+from snellen.reasoning.queries.abilities import Favour, IdentifyType
+from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
 
 
 @dataclass(frozen=True)
@@ -336,11 +337,10 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
 
 def _favour(name: str, ability: Favour, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
     """Return whether a model gives an answer too often to one of the questions, or always: to each of them."""
-    verdicts = [next((one for one in ("yes", "open") if one in of.verdicts()), "no") for of in outcomes]
+    verdicts = [next((one for one in ("yes", "open") if one in of.verdicts()), "no") for of in outcomes if of.findings]
     once: Verdict = "no" if ability.always else "yes"
     found = next((one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes"), "")
-    unknown = left or "open" in verdicts or not verdicts
-    says: Verdict = once if once in verdicts else "open" if unknown else _TURNED[once]
+    says: Verdict = once if once in verdicts else "open" if left or {"open"} & {*verdicts} else _TURNED[once]
     return ModelStanding(name, says, pending=left and says == "open", decisive=says, found=found)
 
 

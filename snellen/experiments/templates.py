@@ -17,9 +17,7 @@ from snellen.experiments.class_groups import ClassGroup, Subjects, members_of
 from snellen.experiments.design import BLANK, PLACES, Arm, Design
 from snellen.experiments.template_parts import FINE, largest_first, retrieved, select, spread, unclaimed
 from snellen.reasoning.language.inflection import listing, plural, with_article
-from snellen.reasoning.queries.conditions import TYPES, Change, Condition
-from snellen.reasoning.queries.echo import ability_in_words, condition_in_words
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
     CountThings,
     Favour,
@@ -34,6 +32,8 @@ from snellen.reasoning.queries.model_query import (
     TellPlaces,
     TellSizes,
 )
+from snellen.reasoning.queries.conditions import TYPES, Change, Condition
+from snellen.reasoning.queries.echo import ability_in_words, condition_in_words
 from snellen.tools.calls import ToolCall
 from snellen.tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
 

@@ -19,8 +19,8 @@ from snellen.experiments.understanding import AmbiguousQueryError, UnexaminableE
 from snellen.microworld.arrangements import arranged, read
 from snellen.profiles import load_profile
 from snellen.reasoning.queries import reader
+from snellen.reasoning.queries.abilities import Recognise
 from snellen.reasoning.queries.conditions import Condition
-from snellen.reasoning.queries.model_query import Recognise
 from snellen.tools.samples import SampleSelection, WorldSource, select
 from snellen.tools.transforms import apply
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
 from snellen.reasoning.language.inflection import listing, plural
+from snellen.reasoning.queries.abilities import Favour, Mistake, Recognise, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, Condition
 from snellen.reasoning.queries.echo import (
     ability_in_words,
@@ -16,7 +17,7 @@ from snellen.reasoning.queries.echo import (
     severity_in_words,
     share_in_words,
 )
-from snellen.reasoning.queries.model_query import Contrast, Favour, Mistake, ModelQuestion, Recognise, kinds_of
+from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
 
 _TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
 _FEW: Final = 4

@@ -15,7 +15,7 @@ from typing import Any, Final
 from snellen.reasoning.learned.copyables import Copyable, FactWord, ModelWord, NounWord, Quantity, QuotedWord
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.things import HasColour, HasFact, IsA
-from snellen.reasoning.queries.model_query import Kind
+from snellen.reasoning.queries.abilities import Kind
 from snellen.reasoning.queries.vocabulary import numerals
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
 from snellen.reasoning.reading.words import PhraseTable, WordToken

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, cast
 
-from snellen.reasoning.queries.conditions import EVERY, Condition
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
     AnswerFreely,
     Colour,
@@ -16,7 +15,6 @@ from snellen.reasoning.queries.model_query import (
     JudgePairs,
     Kind,
     Mistake,
-    ModelQuestion,
     NameColours,
     NoticeSeveral,
     Recognise,
@@ -26,6 +24,8 @@ from snellen.reasoning.queries.model_query import (
     TellPlaces,
     TellSizes,
 )
+from snellen.reasoning.queries.conditions import EVERY, Condition
+from snellen.reasoning.queries.model_query import ModelQuestion
 from snellen.reasoning.queries.nominal_actions import changed
 from snellen.reasoning.queries.quantifiers import Quantifier
 

@@ -13,7 +13,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from snellen.reasoning.meanings.things import sets_within
-from snellen.reasoning.queries.model_query import CountThings, ModelQuery, ModelQuestion
+from snellen.reasoning.queries.abilities import CountThings
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.reading.words import WordToken
 
 Named = Sequence[Sequence[tuple[int, str, Any]]]

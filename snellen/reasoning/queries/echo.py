@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from snellen.reasoning.language.inflection import listing, plural
-from snellen.reasoning.queries.conditions import Change, Condition
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
     AnswerFreely,
-    Contrast,
     CountThings,
     Favour,
     IdentifyType,
     JudgePairs,
     Kind,
     Mistake,
-    ModelQuery,
-    ModelQuestion,
     NameColours,
     NoticeSeveral,
     Recognise,
@@ -25,8 +21,9 @@ from snellen.reasoning.queries.model_query import (
     TellMembers,
     TellPlaces,
     TellSizes,
-    Threshold,
 )
+from snellen.reasoning.queries.conditions import Change, Condition
+from snellen.reasoning.queries.model_query import Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
 
 SPLIT_WORDS: Final = {

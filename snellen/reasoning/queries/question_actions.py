@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
+from snellen.reasoning.queries.abilities import (
+    CountThings,
+    JudgePairs,
+    Kind,
+    NameColours,
+    NoticeSeveral,
+    Recognise,
+    TellPlaces,
+)
 from snellen.reasoning.queries.ability_actions import (
     Aims,
     opened,
@@ -18,20 +27,7 @@ from snellen.reasoning.queries.ability_actions import (
     under_some,
 )
 from snellen.reasoning.queries.conditions import EVERY, Condition
-from snellen.reasoning.queries.model_query import (
-    Comparison,
-    Contrast,
-    CountThings,
-    JudgePairs,
-    Kind,
-    ModelQuery,
-    ModelQuestion,
-    NameColours,
-    NoticeSeveral,
-    Recognise,
-    TellPlaces,
-    Threshold,
-)
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed, excepting
 from snellen.reasoning.queries.number_actions import LOST, bound
 from snellen.reasoning.queries.quantifiers import Quantifier

@@ -13,12 +13,13 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from snellen.reasoning.queries.abilities import Recognise
 from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
 from snellen.reasoning.queries.bounds import Named, left_out, unexamined
 from snellen.reasoning.queries.circumstances import CHANGES, changes_told, names, refers_back
 from snellen.reasoning.queries.echo import echo
-from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Recognise
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
 from snellen.reasoning.queries.part_reading import questions_by_parts
 from snellen.reasoning.queries.question_actions import leaves_open, unsaid, whole

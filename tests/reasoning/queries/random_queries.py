@@ -7,19 +7,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from snellen.reasoning.queries.conditions import FAMILIES, SCALES, TYPES, Change, Condition
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     AnswerFreely,
-    Comparison,
-    Contrast,
     CountThings,
     Favour,
     IdentifyType,
     JudgePairs,
     Kind,
     Mistake,
-    ModelQuery,
-    ModelQuestion,
     NameColours,
     NoticeSeveral,
     Recognise,
@@ -27,8 +22,9 @@ from snellen.reasoning.queries.model_query import (
     TellMembers,
     TellPlaces,
     TellSizes,
-    Threshold,
 )
+from snellen.reasoning.queries.conditions import FAMILIES, SCALES, TYPES, Change, Condition
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
 
 _NAMES = ("bird", "vehicle", "cat", "piece of clothing", "sea animal", "fire engine", "fruit", "fish")

@@ -7,23 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.profiles import load_profile
-from snellen.reasoning.queries.conditions import Change, Condition
-from snellen.reasoning.queries.echo import echo
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
-    Comparison,
-    Contrast,
     CountThings,
     Favour,
     Kind,
-    ModelQuery,
-    ModelQuestion,
     NameColours,
     Recognise,
     TellApart,
     TellMembers,
-    Threshold,
 )
+from snellen.reasoning.queries.conditions import Change, Condition
+from snellen.reasoning.queries.echo import echo
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
 from snellen.reasoning.queries.reader import UnderstoodQuery, UnreadQuery, read_query
 from tests.reasoning.queries.random_queries import queries
