@@ -42,17 +42,9 @@ from snellen.experiments.report import Budget, Experiment, Finding, Report, Resu
 from snellen.experiments.standings import ModelStanding, next_of, standings
 from snellen.experiments.template_parts import select
 from snellen.experiments.templates import changed, compared
+from snellen.reasoning.queries.abilities import CountThings, Favour, Kind, Mistake
 from snellen.reasoning.queries.conditions import conditions_of
-from snellen.reasoning.queries.model_query import (
-    Comparison,
-    Contrast,
-    CountThings,
-    Favour,
-    Kind,
-    Mistake,
-    ModelQuestion,
-    Threshold,
-)
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
 from snellen.scoring import Observations, wilson_interval
 

@@ -1,4 +1,4 @@
-"""Pictures by description: so many things, of a color, beside one another ("two dogs", "a red car left of a tree")."""
+"""Pictures by description: so many things, of a size or a color, beside one another ("two dogs", "a small red car")."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from snellen.microworld.concepts import Share, plural, vocabulary
 from snellen.microworld.scenes import (
     MAX_OBJECTS,
     NUMBERS,
+    SIZES,
     TINTS,
     Dice,
     Relation,
@@ -34,6 +35,7 @@ _RELATIONS: Final[dict[str, Relation]] = {
 _BESIDE: Final = re.compile(rf" (?:is )?({'|'.join(sorted(_RELATIONS, key=len, reverse=True))}|and) ")
 _COUNTED: Final = re.compile(rf"^({'|'.join([*NUMBERS[1:], *map(str, range(1, MAX_OBJECTS + 1))])}) (.+)$")
 _TINTED: Final = re.compile(rf"^({'|'.join(TINTS)}) (.+)$")
+_SIZED: Final = re.compile(rf"^({'|'.join(SIZES)}) (.+)$")
 _TRIES: Final = 400
 """Scenes that are looked at for one in which the things stand as they shall."""
 
@@ -48,6 +50,7 @@ class ArrangementPart:
         count: How many there are.
         tint: A key of `TINTS`, or "" for any color.
         alike: Whether all of them are of one concept.
+        size: A key of `SIZES`, or "" for any size.
     """
 
     asked: str
@@ -55,6 +58,7 @@ class ArrangementPart:
     count: int = 1
     tint: str = ""
     alike: bool = True
+    size: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,7 @@ def arranged(wanted: Arrangement, seed: str, *, style: str = "flat") -> tuple[st
         )
     required = [name for names in chosen for name in names]
     tints = [part.tint for part in wanted.parts for _ in range(part.count)]
+    sizes = [part.size for part in wanted.parts for _ in range(part.count)]
     how = recipe(required, required=tuple(required), counts=(1, 1), styles=(style,), weathers=("clear",))
     for attempt in range(_TRIES):
         scene = sample_scene(f"arrangement/{seed}/{attempt}", how)
@@ -124,7 +129,8 @@ def arranged(wanted: Arrangement, seed: str, *, style: str = "flat") -> tuple[st
             replace(thing, tint=tint or thing.tint) for thing, tint in zip(scene.objects, tints, strict=False)
         )
         placed = len(things) == len(required)
-        if placed and (wanted.relation is None or relation_holds(things[0], wanted.relation, things[1])):
+        sized = all(size in {"", thing.size} for thing, size in zip(things, sizes, strict=False))
+        if placed and sized and (wanted.relation is None or relation_holds(things[0], wanted.relation, things[1])):
             return _said(wanted, chosen), replace(scene, objects=things)
     msg = f"The microworld finds no place for {_said(wanted, chosen)}."
     raise BadInput(msg)
@@ -165,9 +171,9 @@ def _is_thing(text: str) -> bool:
 
 
 def _part(text: str, share: Share) -> ArrangementPart:
-    count, alike, tint, rest = _taken_apart(text)
-    part = _of(rest, share)
-    part = replace(part, count=count, tint=tint, alike=alike or part.alike)
+    form, rest = _taken_apart(text)
+    part, tint = _of(rest, share), form.tint
+    part = replace(form, asked=part.asked, names=part.names, alike=form.alike or part.alike)
     if not tint:
         return part
     names = tuple(name for name in part.names if tintable(name))
@@ -177,15 +183,17 @@ def _part(text: str, share: Share) -> ArrangementPart:
     return replace(part, names=names)
 
 
-def _taken_apart(text: str) -> tuple[int, bool, str, str]:
-    """Return how many there are, whether they are alike, their color, and the class; names may begin with a color."""
-    count, tint, rest = 1, "", _plain(text)
+def _taken_apart(text: str) -> tuple[ArrangementPart, str]:
+    """Return how many there are, whether they are alike, their size and color; and the class, which may begin so."""
+    count, size, tint, rest = 1, "", "", _plain(text)
     if not _is_class(rest) and (match := _COUNTED.match(rest)):
         count, rest = NUMBERS.index(match[1]) if match[1] in NUMBERS else int(match[1]), match[2]
     alike, rest = rest.startswith("identical "), rest.removeprefix("identical ")
+    if not _is_class(rest) and (match := _SIZED.match(rest)):
+        size, rest = match[1], match[2]
     if not _is_class(rest) and (match := _TINTED.match(rest)):
         tint, rest = match[1], match[2]
-    return count, alike, tint, rest
+    return ArrangementPart("", (), count, tint, alike, size), rest
 
 
 def _of(text: str, share: Share) -> ArrangementPart:
@@ -197,7 +205,7 @@ def _said(arrangement: Arrangement, chosen: list[list[str]]) -> str:
     texts = []
     for part, names in zip(arrangement.parts, chosen, strict=True):
         name = names[0] if len(set(names)) == 1 else part.asked
-        tinted = f"{part.tint} {name if part.count == 1 else plural(name)}".strip()
+        tinted = " ".join(filter(None, (part.size, part.tint, name if part.count == 1 else plural(name))))
         texts.append(article(tinted) if part.count == 1 else f"{NUMBERS[part.count]} {tinted}")
     if len(texts) == 1:
         return chosen[0][0] if texts[0] == article(chosen[0][0]) else texts[0]

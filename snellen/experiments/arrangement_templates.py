@@ -16,12 +16,14 @@ from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Arm, Design, OtherWords
 from snellen.experiments.template_parts import select, unclaimed
 from snellen.reasoning.language.inflection import listing, plural
-from snellen.reasoning.queries.model_query import Kind
+from snellen.reasoning.queries.abilities import Kind
 
 _COLORS: Final = ("red", "blue", "green", "yellow", "purple")
 _THING: Final = "thing"
 _OTHER: Final = "other thing"
 _COLOR: Final = "color"
+_MOST_COUNTED: Final = 4
+"""Equal things that are counted: more have hardly room beside one another."""
 
 
 @dataclass(frozen=True)
@@ -120,14 +122,21 @@ def placed(axis: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
         yield _drawn(each.difficulty, purpose, skill, arms, things.pairs)
 
 
-def counted(kind: Kind, subjects: Subjects) -> Iterator[Design]:
-    """Yield experiments about numbers of equal things."""
+def counted(kind: Kind, subjects: Subjects, up_to: int = 0) -> Iterator[Design]:
+    """Yield experiments about numbers of equal things: up to one that is stated, or to four.
+
+    Raises:
+        BadInput: Pictures do not show so many.
+    """
+    if up_to > _MOST_COUNTED:
+        msg = f"Pictures show at most {_MOST_COUNTED} of a thing: ask about counting up to {_MOST_COUNTED}."
+        raise BadInput(msg)
     things = countable_things(kind, subjects)
     question = f"How many [{_THING}s] are in the image?"
-    for difficulty, numbers, skill in (
-        (1, (1, 3), f"telling one from three {things.words}"),
-        (3, (1, 2, 3, 4), f"counting up to four {things.words}"),
-    ):
+    all_of_them = tuple(range(1, (up_to or _MOST_COUNTED) + 1))
+    easy = (1, (1, 3), f"telling one from three {things.words}")
+    whole = (3, all_of_them, f"counting up to {('two', 'three', 'four')[len(all_of_them) - 2]} {things.words}")
+    for difficulty, numbers, skill in (whole,) if up_to else (easy, whole):
         arms = [
             Arm(
                 answer=str(number),
@@ -142,9 +151,12 @@ def counted(kind: Kind, subjects: Subjects) -> Iterator[Design]:
         yield _drawn(difficulty, purpose, skill, arms, things.alone)
 
 
-def colored(named: Sequence[str], kind: Kind, subjects: Subjects) -> Iterator[Design]:
-    """Yield experiments about the colors of a thing: those that are named first."""
+def colored(named: Sequence[str], kind: Kind, subjects: Subjects, *, apart: bool = False) -> Iterator[Design]:
+    """Yield experiments about the colors of a thing: those that are named first; alone, to be told apart."""
     things = countable_things(kind, subjects)
+    if apart:
+        yield _colored(2, named, things)
+        return
     yield _two_colored(named, things) if len(named) < 2 else _colored(1, named, things)  # noqa: PLR2004 - a pair
     if len(named) < len(_COLORS):
         yield _colored(2, [*named, *(color for color in _COLORS if color not in named)], things)
@@ -174,6 +186,41 @@ def _color_arm(color: str, question: str) -> Arm:
         question=question,
         otherwise=OtherWords(answer=color, question="What color is the object in the image?"),
     )
+
+
+def sizes_told(kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Yield the experiment about how large a thing is shown."""
+    things = countable_things(kind, subjects)
+    question = f"Is the [{_THING}] small or large?"
+    other = "Is the object in the image small or large?"
+    arms = [
+        Arm(
+            answer=size,
+            select=select(f"a {size} [{_THING}]"),
+            question=question,
+            otherwise=OtherWords(answer=size, question=other),
+        )
+        for size in ("small", "large")
+    ]
+    purpose = "One thing, drawn for each picture, which is shown small or large."
+    yield _drawn(2, purpose, f"telling small from large {things.words}", arms, things.alone)
+
+
+def sized(size: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
+    """Yield the experiment about recognizing things that are shown small, or large, by their own names."""
+    things = countable_things(kind, subjects)
+    names = (f"[a {_THING}]", f"[an{_OTHER}]")
+    arms = [
+        Arm(
+            answer=name,
+            select=select(f"a {size} [{slot}]"),
+            question=f"Is the object in the image {listing(names, 'or')}?",
+            otherwise=OtherWords(answer=name, question="What is in the image?"),
+        )
+        for name, slot in zip(names, (_THING, _OTHER), strict=True)
+    ]
+    purpose = f"Each picture shows a thing that is {size} in it, drawn at random, beside the name of another one."
+    yield _drawn(2, purpose, f"recognizing {size} {things.words}", arms, things.pairs)
 
 
 def several_or_one(likeness: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:

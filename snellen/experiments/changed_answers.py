@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from snellen.reasoning.language.inflection import listing
-from snellen.reasoning.queries.conditions import TYPES
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
     CountThings,
-    ModelQuestion,
     NameColours,
     NoticeSeveral,
     Recognise,
@@ -17,6 +15,8 @@ from snellen.reasoning.queries.model_query import (
     TellMembers,
     TellPlaces,
 )
+from snellen.reasoning.queries.conditions import TYPES
+from snellen.reasoning.queries.model_query import ModelQuestion
 
 _COLOURLESS: Final = frozenset(
     {

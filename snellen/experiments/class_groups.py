@@ -14,7 +14,7 @@ from snellen.tools.samples import folder_classes, groups_of
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
-    from snellen.reasoning.queries.model_query import Kind
+    from snellen.reasoning.queries.abilities import Kind
 
 LEAST: Final = 4
 """Classes of a group from which experiments choose it by themselves; where a question names it, two will do."""

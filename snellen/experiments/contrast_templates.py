@@ -21,8 +21,8 @@ from snellen.reasoning.queries.echo import ability_in_words, condition_in_words
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import Subjects
     from snellen.experiments.design import Arm
+    from snellen.reasoning.queries.abilities import Ability
     from snellen.reasoning.queries.conditions import Condition
-    from snellen.reasoning.queries.model_query import Ability
 
 _MOST_ARMS: Final = 20
 """Arms of a task."""

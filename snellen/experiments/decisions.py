@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from snellen.experiments.class_extremes import extreme_finding, extreme_with_interval
-from snellen.experiments.design import EXTREMES
+from snellen.experiments.class_findings import class_finding, class_finding_with_interval
+from snellen.experiments.design import BY_CLASS
 from snellen.scoring import confidence_interval, evidence, prospect, share_errors
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
         before: The finding so far.
     """
     claim, seen = before.claim, evaluated.observations(before.claim)
-    if claim.kind in EXTREMES:
-        return extreme_finding(design, seen, before)
+    if claim.kind in BY_CLASS:
+        return class_finding(design, seen, before)
     result = evidence(seen, claim.threshold, low=claim.low, high=claim.high)
     strength = result.of_difference if claim.names_either else result.strength
     return before.model_copy(
@@ -91,8 +91,8 @@ def with_interval(evaluated: Evaluated, found: Finding, *, alpha: float) -> Find
         alpha: The error rate of verdicts: an interval has two ends, and each of them errs at this rate.
     """
     claim = found.claim
-    if claim.kind in EXTREMES:
-        return extreme_with_interval(evaluated.observations(claim), found, alpha=alpha, ends=_both_ends(alpha))
+    if claim.kind in BY_CLASS:
+        return class_finding_with_interval(evaluated.observations(claim), found, alpha=alpha, ends=_both_ends(alpha))
     alpha = alpha / claim.one_of if claim.names_either else _both_ends(alpha / claim.one_of)
     span = confidence_interval(evaluated.observations(claim), alpha=alpha, low=claim.low, high=claim.high)
     kind = {"interval": (span.low, span.high), "error_rate": alpha, "interval_kind": "confidence sequence"}
@@ -225,7 +225,7 @@ def likely_decided(found: Finding, experiment: Experiment, rounds: int, *, alpha
     design, claim = experiment.design, found.claim
     # Of the pictures whose things a model has to know, no more will count than did so far.
     most = found.n + rounds * design.units * found.n // max(experiment.units, found.n)
-    if claim.kind in EXTREMES:
+    if claim.kind in BY_CLASS:
         rate = alpha / max(len(found.against) - 1, 1)
         return prospect(found.n, found.gap, found.spread, 0, most=most, alpha=rate).above
     rate = alpha / claim.one_of
@@ -339,10 +339,8 @@ def _left(report: Report) -> int:
     else:
         # Half of what is left for each: later experiments depend on what earlier ones show. Less than a first look
         # would show nothing.
-        last, unspent = (
-            report.again is not None or len(report.experiments) >= budget.experiments,
-            budget.images - before,
-        )
+        last = report.again is not None or len(report.experiments) >= budget.experiments
+        unspent = budget.images - before
         first = len(experiment.design.arms) * -(-FIRST // experiment.design.units)
         images = unspent if last else max(unspent // 2, min(first, unspent))
     images = min(images, experiment.design.most or images)

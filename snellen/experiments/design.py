@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from snellen.experiments.drawn_names import Slot, slots_in
+from snellen.experiments.measure_claims import COMPARED, MEASURED
 from snellen.experiments.units import OF_TASKS, UNITS, Unit
 from snellen.tools.calls import ToolCall
 
@@ -27,10 +28,14 @@ MARGIN: Final = 0.1
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
-ClaimKind = Literal["ability", "plain", "drop", "better", "steadier", "mistake", "contrast", "worst", "best", "favor"]
+ClaimKind = Literal[
+    "ability", "plain", "drop", "better", "steadier", "mistake", "contrast", "worst", "best", "classes", "favor"
+]
 """The mean of what a claim is about: see `Claim`."""
 EXTREMES: Final[frozenset[ClaimKind]] = frozenset({"worst", "best"})
 """Kinds of claims that one of several classes is recognized worst, or best, whichever it is."""
+BY_CLASS: Final[frozenset[ClaimKind]] = EXTREMES | {"classes"}
+"""Kinds of claims about each of several classes (`Design.compared`)."""
 COMPARING: Final = frozenset({"better", "steadier"})
 """Kinds of claims about two models."""
 Measured = Literal["", "truth", "help", "order", "symmetry", "heed"]
@@ -39,20 +44,6 @@ Protocol = Literal["choice", "freeform", "pairs"]
 """How models are asked: to choose an answer, to answer freely, to score pairs."""
 
 
-_MEASURES: Final = {
-    "truth": "{0} tells more than {bar} % truth in {task}",
-    "help": "{0} says more than {bar} % of what is asked for in {task}",
-    "order": "{0} scores pairs in the right order in {task}",
-    "symmetry": "{0} gives alike scores both ways round to more than {bar} % of pairs in {task}",
-    "heed": "{0} follows the criterion for more than {bar} % of changed pairs in {task}",
-}
-_COMPARED: Final = {
-    "truth": "{0} tells more truth than {other} in {task}",
-    "help": "{0} says more of what is asked for than {other} in {task}",
-    "order": "{0} scores pairs in the right order more often than {other} in {task}",
-    "symmetry": "{0} gives alike scores both ways round more often than {other} in {task}",
-    "heed": "{0} follows the criterion more often than {other} in {task}",
-}
 IDENTITY: Final = ToolCall(name="Identity")
 
 
@@ -108,6 +99,7 @@ class Claim(ExperimentRecord):
              itself (`Design.tasks`)
 
     worst, best  that it is right about one class of `Design.compared` least, or most, often; which one is found
+    classes  that it is right about `count` of these classes, or more, in more than the threshold
 
     favor    whether it gives the answer `answer` to a picture, less whether that is right
 
@@ -130,6 +122,8 @@ class Claim(ExperimentRecord):
     afterwards and c by guessing, more than s of it is lost where (1 - s)(a - c) - (b - c), a mean, is above 0."""
     one_of: int = Field(default=1, ge=1, le=24)
     """The number of models any one of which may answer the question: evidence counts for so much less."""
+    count: int = Field(default=0, ge=0, le=400)
+    """How many classes a claim is about at least."""
 
     @model_validator(mode="after")
     def _compared(self) -> Self:
@@ -138,6 +132,9 @@ class Claim(ExperimentRecord):
             raise ValueError(msg)
         if (self.kind in {"mistake", "favor"}) != bool(self.answer):
             msg = "a claim about mistakes, or about a favored answer, names the answer, and no other claim does"
+            raise ValueError(msg)
+        if (self.kind == "classes") != bool(self.count):
+            msg = "a claim about so many classes says how many, and no other claim does"
             raise ValueError(msg)
         if self.share and self.kind != "drop":
             msg = "only a claim about a drop has a share"
@@ -162,7 +159,7 @@ class Claim(ExperimentRecord):
         """The least that an observation can be."""
         if self.kind == "steadier":
             return -2.0
-        return 0.0 if self.kind in {"ability", "plain"} and self.measure != "order" else -1.0
+        return 0.0 if self.kind in {"ability", "plain", "classes"} and self.measure != "order" else -1.0
 
     @property
     def high(self) -> float:
@@ -187,7 +184,7 @@ class Claim(ExperimentRecord):
     def stated(self, design: Design) -> str:  # noqa: PLR0911 - one line each
         """Say what is claimed, of the skill and condition of its experiment."""
         if self.measure:
-            template = _COMPARED[self.measure] if self.kind == "better" else _MEASURES[self.measure]
+            template = COMPARED[self.measure] if self.kind == "better" else MEASURED[self.measure]
             return template.format(self.model, other=self.other, bar=f"{100 * self.threshold:.0f}", task=design.task)
         points = f"more than {100 * self.threshold:.0f} points"
         margin = f" by {points}" if self.threshold else ""
@@ -205,6 +202,9 @@ class Claim(ExperimentRecord):
                 return f"{self.model} is better at {one} than at {other}{margin}"
             case "favor":
                 return f"{self.model} chooses {self.said} {points} more often than that is right in {design.task}"
+            case "classes":
+                often = f"right in more than {100 * self.threshold:.3g} %"
+                return f"{self.model} is {often} about {self.count} of {len(design.compared)} in {design.task}"
             case "worst" | "best":
                 often = "least often" if self.kind == "worst" else "most often"
                 return f"{self.model} is right {often} about one of {len(design.compared)} kinds in {design.task}"
@@ -244,7 +244,7 @@ class Design(ExperimentRecord):
     tasks: list[ComparedTask] = Field(default_factory=list, max_length=2)
     """Two tasks that are compared: arms, answers and pools of each are those of an experiment with it alone."""
     compared: dict[Name, list[Name]] = Field(default_factory=dict, max_length=400)
-    """Classes by the names under which claims of the kinds `EXTREMES` compare them: each alone, or groups of them."""
+    """Classes by the names that claims of the kinds `BY_CLASS` have for them: each alone, or groups of them."""
     known: list[Name] = Field(default_factory=list, max_length=2)
     """Slots whose names a model has to recognize in a picture for that picture to count: then who fails does not fail
     for not knowing the things."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from snellen.errors import BadInput
-from snellen.experiments.design import EXTREMES, MAX_CHOICES, PLACES, UNKNOWN, Design
+from snellen.experiments.design import BY_CLASS, MAX_CHOICES, PLACES, UNKNOWN, Design
 from snellen.experiments.drawn_names import slots_in
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
@@ -53,8 +53,11 @@ def _check_tasks(design: Design) -> None:
     if any((claim.kind == "contrast") != bool(design.tasks) for claim in design.claims):
         msg = "claims of the kind 'contrast' compare `tasks`, and no other claims do"
         raise BadInput(msg)
-    if any((claim.kind in EXTREMES) != bool(design.compared) for claim in design.claims):
-        msg = "claims of the kinds 'worst' and 'best' are about the classes in `compared`, and no other claims are"
+    if any((claim.kind in BY_CLASS) != bool(design.compared) for claim in design.claims):
+        msg = "claims of the kinds 'worst', 'best' and 'classes' are about those in `compared`, and no other claims are"
+        raise BadInput(msg)
+    if any(claim.count > len(design.compared) for claim in design.claims):
+        msg = "a claim of the kind 'classes' has a `count` of at most as many as there are in `compared`"
         raise BadInput(msg)
     if design.compared and (len(design.compared) < 2 or not design.of_places):  # noqa: PLR2004 - two to compare
         msg = "`compared` has two classes or more, with pictures drawn from `pools` and places as answers"

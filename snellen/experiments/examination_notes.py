@@ -9,9 +9,10 @@ from snellen.experiments.design import MARGIN
 from snellen.experiments.report import MAX_EXPERIMENTS
 from snellen.experiments.templates import MOST_TYPES
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.abilities import IdentifyType, kinds_of
 from snellen.reasoning.queries.conditions import SCALES, Condition
 from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
-from snellen.reasoning.queries.model_query import IdentifyType, ModelQuery, ModelQuestion, kinds_of
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import Subjects
@@ -64,6 +65,8 @@ def _untaught(question: ModelQuestion, subjects: Subjects) -> Iterable[str]:
 def _of_bounds(question: ModelQuestion) -> Iterable[str]:
     """Yield what words mean that bound a question."""
     yield from _without_severity(question)
+    if question.threshold is not None and question.threshold.guessing and not question.threshold.above:
+        yield f"“No better than guessing” means by less than {100 * MARGIN:.0f} points."
     if question.threshold is not None and question.threshold.relative:
         yield "A share of the accuracy means a share of the part beyond guessing: what guessing gives cannot be lost."
     if question.quantifier is not None and len(question.models) > 1:

@@ -17,20 +17,10 @@ from snellen.experiments.extreme_templates import experiment_comparing
 from snellen.experiments.report import MAX_EXPERIMENTS, Experiment
 from snellen.experiments.templates import changed, compared, experiments_about
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.abilities import AnswerFreely, Favour, JudgePairs, Mistake, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condition, conditions_of
-from snellen.reasoning.queries.echo import condition_in_words, question_in_words
-from snellen.reasoning.queries.model_query import (
-    AnswerFreely,
-    Comparison,
-    Contrast,
-    Favour,
-    JudgePairs,
-    Mistake,
-    ModelQuery,
-    ModelQuestion,
-    Threshold,
-    kinds_of,
-)
+from snellen.reasoning.queries.echo import condition_in_words, kind_in_words, question_in_words
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 
 MOST_CLAIMS: Final = 24
 """Claims of an experiment."""
@@ -197,8 +187,11 @@ def _examined(
     if than is not None:
         designs = experiments_contrasting(question.ability, than, subjects, condition)
         return _claimed(question, designs, models, asked)
-    if question.asks == "which classes":
+    if question.asks == "which classes" or question.classes is not None:
         design = experiment_comparing(kinds_of(question.ability)[0], subjects)
+        if question.classes is not None and not subjects.kind(kinds_of(question.ability)[0]):
+            msg = "There are too many kinds of things: ask about all, most or half of those of a group, such as birds."
+            raise BadInput(msg)
         designs = [design if condition is None else changed(design, condition, robust=False)]
         return _claimed(question, designs, models, asked)
     designs = experiments_about(question.ability, subjects)
@@ -250,7 +243,8 @@ def _compared(question: ModelQuestion, models: Sequence[str]) -> list[str]:
     """
     chosen = list(question.models or models)
     if question.comparison is None:
-        return chosen[:MOST_CLAIMS]
+        of_any = isinstance(question.ability, Favour) and not question.ability.answer
+        return chosen[: MOST_CLAIMS // (1 + of_any)]
     if len(chosen) <= 1:
         msg = f"Only {listing(chosen)} is examined: a comparison needs another model."
         raise BadInput(msg)
@@ -269,9 +263,9 @@ def _pairs(question: ModelQuestion) -> list[tuple[str, str]]:
     comparison, models = question.comparison, question.models
     if comparison is None:
         return []
-    if comparison.how == "better":
+    if comparison.how == "better" and not question.deficit:
         return [(models[0], other) for other in models[1:]]
-    if comparison.how == "as good":
+    if comparison.how in {"better", "as good"}:
         return [(other, models[0]) for other in models[1:]]
     pairs = list(combinations(models, 2))
     both = _margin(comparison) > 0
@@ -303,16 +297,23 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
         extreme = "worst" if question.sense == "fails" else "best"
         return [Claim.model_validate({"kind": extreme, "model": name, "threshold": 0}) for name in question.models]
     if isinstance(question.ability, Favour):
-        ends = {"first": design.classes[0], "last": design.classes[-1]}
-        said, often = ends.get(question.ability.answer, question.ability.answer), 1 / len(design.classes)
+        ends = {"first": design.classes[:1], "last": design.classes[-1:], "": design.classes}
+        answers, often = ends.get(question.ability.answer, [question.ability.answer]), 1 / len(design.classes)
         # Always is nearly always: nine times in ten, where it is right as often as any other answer.
         bar = _ALWAYS - often if question.ability.always else MARGIN
-        return [Claim(kind="favor", model=name, answer=said, threshold=bar) for name in question.models]
+        return [
+            Claim(kind="favor", model=name, answer=said, threshold=bar) for name in question.models for said in answers
+        ]
     if isinstance(question.ability, Mistake):
         taken_for = list(design.pools)[1]
         return [Claim(kind="mistake", model=name, answer=taken_for, threshold=MARGIN) for name in question.models]
     bound = question.threshold
     stated = None if bound is None else bound.share
+    if question.classes is not None:
+        count = _classes_wanted(question, len(design.compared))
+        return [Claim(kind="classes", model=name, threshold=stated or half, count=count) for name in question.models]
+    if bound is not None and bound.guessing:  # nothing shows that somebody guesses: being better by little is no better
+        stated = 1 / len(design.told_apart) + (0 if bound.above else MARGIN)
     if not question.robust:
         return [Claim(kind="ability", model=name, threshold=stated or half) for name in question.models]
     lost = {"threshold": stated or MARGIN} if bound is None or not bound.relative else {"threshold": 0, "share": stated}
@@ -324,6 +325,20 @@ def _claims(design: Design, question: ModelQuestion) -> list[Claim]:
             Claim.model_validate({"kind": "drop", "model": name, **lost}),
         )
     ][:MOST_CLAIMS]
+
+
+def _classes_wanted(question: ModelQuestion, number: int) -> int:
+    """Return how many classes, of so many, are claimed to be recognized.
+
+    Raises:
+        BadInput: There are not so many.
+    """
+    count = 0 if question.classes is None else question.classes.least(number)
+    if not 1 <= count <= number:
+        things = kind_in_words(kinds_of(question.ability)[0])
+        msg = f"Pictures show {number} kinds of {things}: ask about a number of them from 1 to {number}."
+        raise BadInput(msg)
+    return count
 
 
 def _of_any(claims: Sequence[Claim], question: ModelQuestion) -> list[Claim]:

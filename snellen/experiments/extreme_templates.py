@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.experiments.class_groups import members_of
-from snellen.experiments.template_parts import FINE, largest_first
-from snellen.experiments.templates import drawn_classes, retrieved
+from snellen.experiments.template_parts import FINE, largest_first, retrieved
+from snellen.experiments.templates import drawn_classes
 from snellen.reasoning.language.inflection import listing, plural
 
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import ClassGroup, Subjects
     from snellen.experiments.design import Design
-    from snellen.reasoning.queries.model_query import Kind
+    from snellen.reasoning.queries.abilities import Kind
 
 _EACH: Final = 6
 """Pictures of each class, on average, before anybody looks."""

@@ -12,6 +12,8 @@ from snellen.experiments.report import Discussion, Experiment, Finding, Pattern,
 from snellen.experiments.units import Unit
 from snellen.reasoning.language.inflection import plural
 
+_NAMED: Final = 4
+"""Classes that a model fails at which are named."""
 _SHARP: Final = 0.15
 """A class this much below the average of its experiment is worth a word."""
 
@@ -56,7 +58,7 @@ def scored(result: Result, design: Design) -> MainFigure:
     return MainFigure("concordance", 2 * result.average - 1, (2 * low - 1, 2 * high - 1), parts)
 
 
-def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
+def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  # noqa: PLR0911 - a kind each
     """Say what was measured of a claim, with its interval and threshold: "right in 87 % (79 to 95, threshold 75)".
 
     Args:
@@ -76,6 +78,8 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
         likeliest = finding.likeliest or "none"
         name = plural(likeliest) if design.compared.get(likeliest) == [likeliest] else likeliest
         return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) of the pictures of {name}"
+    if finding.claim.kind == "classes":
+        return _count_of_classes(finding, design)
     around = _around(low, high, threshold, sign="+")
     points = f"{100 * mean:+.0f} points ({around})"
     match finding.claim.kind:
@@ -91,6 +95,17 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:
     what = "" if finding.claim.measure else f" in {design.task}"
     lost = " in what is lost" if finding.claim.kind == "steadier" else ""
     return f"a difference of {points}{lost}{what}"
+
+
+def _count_of_classes(finding: Finding, design: Design) -> str:
+    """Say about how many classes a model was right often enough, and about which it was not."""
+    number = len(design.compared)
+    held, least, most = (round(number * share) for share in (finding.mean, *finding.interval))
+    often = f"right in more than {100 * finding.claim.threshold:.3g} % about {held} of {number} kinds"
+    few = [f"{plural(name)} ({100 * finding.by_class[name]:.0f} %)" for name in finding.among[:_NAMED]]
+    others = f" and {len(finding.among) - _NAMED} more" if len(finding.among) > _NAMED else ""
+    left = f", not about {', '.join(few)}{others}" if few else ""
+    return f"{often} ({least} to {most}, threshold {finding.claim.count}){left}, in {design.task}"
 
 
 def _loss(claim: Claim, design: Design, mean: float, around: str) -> str:

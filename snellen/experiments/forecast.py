@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from snellen.experiments.decisions import asked_now, decided, finding, next_rounds, replaced
-from snellen.experiments.design import EXTREMES, Design
+from snellen.experiments.design import BY_CLASS, Design
 from snellen.experiments.report import Experiment, Finding, Report
 from snellen.scoring import Observations
 
@@ -128,7 +128,7 @@ class _SimulatedAnswers:
             return Observations.independent(
                 one - other for one, other in zip(self._right(claim.model), self._right(claim.other), strict=False)
             )
-        if claim.kind in EXTREMES:  # worse at the first class, or better, than at all others
+        if claim.kind in BY_CLASS:  # worse at the first class, or better, than at all others
             names, best = list(self.design.compared), claim.kind == "best"
             both = zip(self._right(claim.model), self._right(claim.model, plain=True), strict=True)
             lots = enumerate((rest, one) if best else (one, rest) for one, rest in both)

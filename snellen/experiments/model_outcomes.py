@@ -48,7 +48,7 @@ class ModelOutcome:
         """Return the outcome of an experiment with the findings about a model."""
         design = experiment.design
         outcome = cls(design, findings)
-        if design.tasks:
+        if design.tasks or outcome.verdicts("classes"):
             said = _constant_in_tasks(experiment, findings)
             wordings = tuple(AskedWording(design, one, is_constant=True) for one in said)
             return replace(outcome, wordings=wordings, counts=not wordings)
@@ -80,7 +80,7 @@ class ModelOutcome:
     @property
     def is_repeated(self) -> bool:
         """True where it was asked in other words, too."""
-        return len(self.wordings) > 1 and not self.design.tasks
+        return len(self.wordings) > 1 and not self.design.tasks and not self.verdicts("classes")
 
     def together(self, again: ModelOutcome) -> ModelOutcome:
         """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
@@ -119,7 +119,7 @@ def wordings_told(outcomes: Sequence[ModelOutcome], decisive: ModelOutcome | Non
 
 
 def _constant_in_tasks(experiment: Experiment, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield in which of two tasks a model says one thing whatever it is shown: no difference of sight follows."""
+    """Yield in which tasks a model says one thing whatever it is shown: nothing follows of what it sees."""
     names = {one.claim.model for one in findings}
     questions = {part.skill: part.question for part in experiment.design.parts}
     for result in experiment.results:

@@ -11,8 +11,9 @@ from snellen.experiments.design import Claim, Measured, Protocol
 from snellen.experiments.report import Polarity
 from snellen.experiments.understanding import UnexaminableError
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.abilities import AnswerFreely, JudgePairs
 from snellen.reasoning.queries.echo import SPLIT_WORDS
-from snellen.reasoning.queries.model_query import AnswerFreely, JudgePairs, ModelQuery, ModelQuestion
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
@@ -100,7 +101,8 @@ def _polarity(question: ModelQuestion) -> Polarity:
     comparison, bound = question.comparison, question.threshold
     if question.asks != "whether" or (comparison is not None and comparison.how != "better"):
         return "unknown"
-    return "opposite" if bound is not None and not bound.above else _MEANS[question.sense]
+    is_opposite = (bound is not None and not bound.above) or (question.sense == "fails" and not question.deficit)
+    return "opposite" if is_opposite else "unknown" if question.sense == "open" else "same"
 
 
 def _measures(query: ModelQuery) -> tuple[Measured, ...]:
@@ -116,7 +118,8 @@ def _measures(query: ModelQuery) -> tuple[Measured, ...]:
 def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[Measured]) -> list[Claim]:
     comparison = question.comparison
     if comparison is None:
-        stated = None if question.threshold is None else question.threshold.share
+        bound = question.threshold
+        stated = None if bound is None or bound.guessing else bound.share
         return [
             Claim(
                 kind="ability",
@@ -131,6 +134,8 @@ def _claims(question: ModelQuestion, models: Sequence[str], measures: Sequence[M
     pairs = list(combinations(models, 2))
     if comparison.how in {"better", "as good"}:
         pairs = [(models[0], other) for other in models[1:]]
+    if question.deficit:
+        pairs = [(other, one) for one, other in pairs]
     return [
         Claim(kind="better", measure=measures[0], model=one, other=other, threshold=comparison.margin)
         for one, other in pairs

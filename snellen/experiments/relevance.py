@@ -16,8 +16,9 @@ from snellen.experiments.class_groups import ClassGroup, Subjects
 from snellen.experiments.design import EXTREMES, IDENTITY, ClaimKind, Design
 from snellen.experiments.report import Experiment, Finding
 from snellen.reasoning.language.inflection import listing
+from snellen.reasoning.queries.abilities import Favour, IdentifyType, Mistake, kinds_of
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words
-from snellen.reasoning.queries.model_query import Favour, IdentifyType, Mistake, ModelQuery, ModelQuestion, kinds_of
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 
 _NAMES: Final = re.compile(r"[\w-]+")
 _ABLE: Final[frozenset[ClaimKind]] = frozenset({"ability", "plain"})
@@ -95,6 +96,8 @@ def _kinds(question: ModelQuestion) -> frozenset[ClaimKind]:
         return frozenset({"mistake"})
     if question.asks == "which classes":
         return EXTREMES | _ABLE
+    if question.classes is not None:
+        return frozenset({"classes"})
     if question.than is not None and question.than.ability is not None and not question.robust:
         return _ABLE | {"contrast"}
     return frozenset({"drop"}) if question.robust or question.than is not None else _ABLE

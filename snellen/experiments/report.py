@@ -85,7 +85,10 @@ class Finding(_Figure):
     against: dict[str, float] = Field(default_factory=dict, max_length=400)
     """Of a claim that one class is the worst or best, the logarithm of the evidence that it is not this one."""
     among: list[str] = Field(default_factory=list, max_length=400)
-    """Of such a claim the classes that are not ruled out at the error rate of verdicts."""
+    """Of such a claim the classes that are not ruled out at the error rate of verdicts; of one about how many classes
+    those about which the model was not right often enough, the worst first."""
+    by_class: dict[str, float] = Field(default_factory=dict, max_length=400)
+    """Of a claim about how many classes, how often the model was right about each."""
     gap: float = 0.0
     """Of such a claim how much more often the next class is right, or less often."""
     moot: bool = False

@@ -11,13 +11,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from snellen.experiments.design import EXTREMES, Claim, Design
+from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
 from snellen.experiments.report import Experiment, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
-from snellen.reasoning.queries.model_query import Contrast, Favour, IdentifyType, ModelQuestion
+from snellen.reasoning.queries.abilities import Favour, IdentifyType
+from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,8 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
     left = len(outcomes) < len(part.designs)
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
-    elif question.asks == "which classes":
-        standing = _extreme(name, outcomes, left=left)
+    elif question.asks == "which classes" or question.classes is not None:
+        standing = _of_classes(name, question, outcomes, left=left)
     elif isinstance(question.ability, Favour):
         standing = _favour(name, question.ability, outcomes, left=left)
     elif question.than is not None:
@@ -261,20 +262,23 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
 
 def _favour(name: str, ability: Favour, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
     """Return whether a model gives an answer too often to one of the questions, or always: to each of them."""
-    verdicts = [verdict for one in outcomes for verdict in one.verdicts()]
+    verdicts = [next((one for one in ("yes", "open") if one in of.verdicts()), "no") for of in outcomes if of.findings]
     once: Verdict = "no" if ability.always else "yes"
-    if once in verdicts:
-        return ModelStanding(name, once, pending=False, decisive=once)
-    says: Verdict = "open" if left or "open" in verdicts or not verdicts else _TURNED[once]
-    return ModelStanding(name, says, pending=left, decisive=says)
+    found = next((one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes"), "")
+    says: Verdict = once if once in verdicts else "open" if left or {"open"} & {*verdicts} else _TURNED[once]
+    return ModelStanding(name, says, pending=left and says == "open", decisive=says, found=found)
 
 
-def _extreme(name: str, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return which class a model recognizes worst, or best, or those among which it is."""
-    findings = [one for each in outcomes for one in each.findings if one.claim.kind in EXTREMES]
+def _of_classes(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model recognizes so many classes; or which one worst, or best, or those among which it is."""
+    findings = [one for each in outcomes for one in each.findings if one.claim.kind in BY_CLASS]
     if not findings:
         return ModelStanding(name, "open", pending=left, decisive="open")
     last = findings[-1]
+    if question.classes is not None:
+        moot = "" if outcomes[-1].counts else wordings_told(outcomes[-1:])
+        says: Verdict = "open" if moot else _TURNED[last.verdict] if question.classes.is_upper else last.verdict
+        return ModelStanding(name, says, pending=left, decisive=last.verdict, moot=moot)
     found, among = (last.likeliest if last.verdict == "yes" else ""), (tuple(last.among), len(last.against))
     return ModelStanding(name, last.verdict, pending=left, decisive=last.verdict, found=found, among=among)
 

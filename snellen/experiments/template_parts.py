@@ -30,6 +30,15 @@ def spread(names: Sequence[str], count: int) -> list[str]:
     return [ranked[place * len(ranked) // few] for place in range(few)]
 
 
+def retrieved(design: Design) -> Design:
+    """Return the same experiment with pictures that are looked up."""
+    arms = [
+        arm.model_copy(update={"select": ToolCall(name="TextToImageRetrieval", arguments=arm.select.arguments)})
+        for arm in design.arms
+    ]
+    return design.model_copy(update={"arms": arms})
+
+
 def unclaimed(difficulty: int, purpose: str, skill: str, question: str, arms: Sequence[Arm]) -> Design:
     """Return an experiment whose claims are added later; until then it claims nothing worth a name."""
     nothing = Claim(kind="ability", model="-", threshold=0)

@@ -12,14 +12,12 @@ from math import lcm
 from typing import Final
 
 from snellen.errors import BadInput
-from snellen.experiments.arrangement_templates import colored, counted, placed, several_or_one
+from snellen.experiments.arrangement_templates import colored, counted, placed, several_or_one, sized, sizes_told
 from snellen.experiments.class_groups import ClassGroup, Subjects, members_of
 from snellen.experiments.design import BLANK, PLACES, Arm, Design
-from snellen.experiments.template_parts import FINE, largest_first, select, spread, unclaimed
+from snellen.experiments.template_parts import FINE, largest_first, retrieved, select, spread, unclaimed
 from snellen.reasoning.language.inflection import listing, plural, with_article
-from snellen.reasoning.queries.conditions import TYPES, Change, Condition
-from snellen.reasoning.queries.echo import ability_in_words, condition_in_words
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
     CountThings,
     Favour,
@@ -32,7 +30,10 @@ from snellen.reasoning.queries.model_query import (
     TellApart,
     TellMembers,
     TellPlaces,
+    TellSizes,
 )
+from snellen.reasoning.queries.conditions import TYPES, Change, Condition
+from snellen.reasoning.queries.echo import ability_in_words, condition_in_words
 from snellen.tools.calls import ToolCall
 from snellen.tools.transforms import DATA_TYPES, TYPE_GROUPS, DataType, grouped
 
@@ -53,13 +54,17 @@ def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
     Raises:
         BadInput: There is nothing to draw such pictures from.
     """
-    if subjects.classes and not isinstance(
-        ability, Recognise | TellApart | TellMembers | Mistake | Favour | IdentifyType
-    ):
-        msg = "A folder of pictures says what they show, and not where, how many or of which color: ask about that."
+    if subjects.classes and not _is_of_classes(ability):
+        msg = "A folder of pictures says what they show, and not where, how many, how large or of which color."
         raise BadInput(msg)
     designs = list(_templates(ability, subjects))
     return [retrieved(design) for design in designs] if subjects.classes else designs
+
+
+def _is_of_classes(ability: Ability) -> bool:
+    """Tell whether an ability is only about what pictures show."""
+    of_classes = Recognise | TellApart | TellMembers | Mistake | Favour | IdentifyType
+    return isinstance(ability, of_classes) and not (isinstance(ability, Recognise) and ability.size)
 
 
 def battery(subjects: Subjects) -> list[Design]:
@@ -144,8 +149,10 @@ def _few_arms(design: Design, times: int) -> list[Arm]:
 
 def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noqa: C901, PLR0911 - one line each
     match ability:
-        case Recognise(things=things):
-            return _recognise(things, subjects)
+        case Recognise(size=size, things=things):
+            return sized(size, things, subjects) if size else _recognise(things, subjects)
+        case TellSizes(things=things):
+            return sizes_told(things, subjects)
         case TellApart(kinds=kinds):
             return _told_apart(kinds, subjects)
         case TellMembers(things=things):
@@ -158,10 +165,10 @@ def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noq
             return _identify(ability, subjects)
         case TellPlaces(axis=axis, things=things):
             return placed(axis, things, subjects)
-        case CountThings(things=things):
-            return counted(things, subjects)
-        case NameColours(colours=colours, things=things):
-            return colored(colours, things, subjects)
+        case CountThings(up_to=up_to, things=things):
+            return counted(things, subjects, up_to)
+        case NameColours(colours=colours, apart=apart, things=things):
+            return colored(colours, things, subjects, apart=apart)
         case NoticeSeveral(likeness=likeness, things=things):
             return several_or_one(likeness, things, subjects)
         case _:
@@ -238,11 +245,11 @@ def _arms_of(groups: Sequence[ClassGroup], names: Sequence[str]) -> list[Arm]:
 
 def _chosen(answer: str, subjects: Subjects) -> Iterator[Design]:
     """Questions with an answer that may be given too often: names at places, or yes and no, each right as often."""
-    if answer in {"first", "last"}:
-        yield from _among_all(subjects.classes or subjects.all_classes)
-        return
-    yield next(several_or_one("", Kind(), subjects))
-    yield next(placed("sides", Kind(), subjects))
+    if answer not in {"yes", "no"}:
+        yield from list(_among_all(subjects.classes or subjects.all_classes))[: None if answer else 1]
+    if answer not in {"first", "last"} and not subjects.classes:
+        yield next(several_or_one("", Kind(), subjects))
+        yield next(placed("sides", Kind(), subjects))
 
 
 def _among_all(classes: Sequence[str]) -> Iterator[Design]:
@@ -295,15 +302,6 @@ def _mistaken(ability: Mistake, subjects: Subjects) -> Design:
     skill = f"telling {things} from {other} and other things"
     design = unclaimed(2, purpose[:300], skill[:300], f"Is the object in the image {BLANK}?", arms)
     return design.model_copy(update={"pools": pools})
-
-
-def retrieved(design: Design) -> Design:
-    """Return the same experiment with pictures that are looked up."""
-    arms = [
-        arm.model_copy(update={"select": ToolCall(name="TextToImageRetrieval", arguments=arm.select.arguments)})
-        for arm in design.arms
-    ]
-    return design.model_copy(update={"arms": arms})
 
 
 def _coarse(group: ClassGroup, other: ClassGroup) -> Design:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from snellen.profiles import Profile
 
 CAN: Final = (
-    "recognizing a group or class of things (birds, cats …), telling two from one another, counting, colors, left from "
-    "right and above from below, noticing several things; noticing a change of pictures (rotated, noisy, blurred …) or "
-    "robustness to it; which model is better; whether free answers are true and helpful; and whether a model judges "
-    "similarity well"
+    "recognizing a group or class of things (birds, cats …), small or large ones, all or most of its kinds; telling "
+    "two from one another, counting, colors, sizes, left from right and above from below, noticing several things; "
+    "noticing a change of pictures (rotated, noisy, blurred …) or robustness to it; which model is better; which "
+    "answer it favors; whether free answers are true and helpful; and whether a model judges similarity well"
 )
 
 

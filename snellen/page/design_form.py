@@ -36,6 +36,7 @@ _THRESHOLDS: Final = {
     "contrast": "Better at the first task than at the second one, by more than",
     "worst": "Worst at one of them; threshold",
     "best": "Best at one of them; threshold",
+    "classes": "Right about so many of them in more than",
     "favor": "Gives an answer more often than that answer is right, by more than",
     "mistake": "Mistakes one kind for the other more often than for other things, by more than",
 }

@@ -4,6 +4,7 @@ from snellen.scoring.choice import ChoiceMetrics, Chosen, choice_metrics
 from snellen.scoring.detection import Box, LabelledBox, Matches, f1, iou, match_boxes
 from snellen.scoring.evidence import Evidence, Shared, confidence_interval, evidence, prospect, share_errors
 from snellen.scoring.extremes import evidence_against_least
+from snellen.scoring.group_counts import GroupEvidence
 from snellen.scoring.measure import Interval, accuracy, bootstrap_interval, mean, wilson_interval
 from snellen.scoring.observations import Observations
 from snellen.scoring.panoptic import LabelledMask, PanopticQuality, best_overlaps, mask_iou, panoptic_quality
@@ -13,6 +14,7 @@ __all__ = [
     "ChoiceMetrics",
     "Chosen",
     "Evidence",
+    "GroupEvidence",
     "Interval",
     "LabelledBox",
     "LabelledMask",

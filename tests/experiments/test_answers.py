@@ -84,18 +84,59 @@ def test_an_answer_of_an_earlier_version_is_about_the_property_alone(says: str, 
         ("Is clip bad at counting?", {"yes": "no", "no": "yes"}),
         ("Is clip as good as blip at counting?", {"yes": "no", "no": "yes"}),
         ("Is clip worse than blip at counting?", {"yes": "no", "no": "yes"}),
+        # To be worse by a margin is claimed of the other model; who is not better by it may be as good.
+        ("Is clip much worse than blip at counting?", {"yes": "yes", "no": "no"}),
     ],
 )
 async def test_a_verdict_answers_what_was_asked(query: str, answers: dict[Verdict, str]) -> None:
-    examiner = CaseExaminer(PROFILE)
     for verdict, answer in answers.items():
-        report = Report(query=query, models=["clip", "blip"], alpha=0.05, seed=0)
-        while (design := examiner.next_design(report)) is not None:
-            findings = [Finding(claim=claim, n=40, verdict=verdict, mean=0.3) for claim in design.claims]
-            done = Experiment(design=design, rounds=20, findings=findings)
-            report = report.model_copy(update={"experiments": [*report.experiments, done]})
-        (first, *_) = (await examiner.conclude(report)).answers
+        first = await answered_with(query, verdict)
         assert first.answer == answer, (verdict, first.sentence)
+
+
+async def answered_with(query: str, verdict: Verdict) -> Answer:
+    """Return the first answer of an investigation in which all claims have one verdict, with means on its side.
+
+    Models are right about the pictures as they were.
+    """
+    examiner = CaseExaminer(PROFILE)
+    mean = 0.3 if verdict == "yes" else -0.3
+    report = Report(query=query, models=["clip", "blip"], alpha=0.05, seed=0)
+    while (design := examiner.next_design(report)) is not None:
+        findings = [
+            Finding(
+                claim=claim, n=40, verdict="yes" if claim.kind == "plain" else verdict, mean=mean,
+                interval=(mean - 0.1, mean + 0.1),
+            )
+            for claim in design.claims
+        ]  # fmt: skip
+        done = Experiment(design=design, rounds=20, findings=findings)
+        report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    return (await examiner.conclude(report)).answers[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "verdict", "sentence"),
+    [
+        ("Is clip better than blip at counting?", "no",
+         "No, blip is better than clip at counting things: a difference of +30 points ("),
+        ("Is clip worse than blip at counting?", "no",
+         "Yes, clip is worse than blip at counting things: a difference of -30 points ("),
+        ("Is clip worse than blip at counting?", "yes",
+         "No, clip is not worse than blip at counting things, but better: a difference of +30 points ("),
+        ("Is clip worse than blip at counting?", "open", "Which of clip and blip is worse at counting things is not "),
+        ("Is clip much worse than blip at counting?", "yes",
+         "Yes, clip is worse than blip at counting things by more than 10 points: a difference of -30 points ("),
+        ("Is clip less robust to blur than blip?", "no",
+         "Yes, clip is less robust than blip to defocus blur: a difference of +30 points ("),
+        ("Is clip worse at birds than at vehicles?", "yes",
+         "No, clip is not worse at recognizing birds than at recognizing vehicles, but better: "),
+        ("Is clip worse at birds than at vehicles?", "no",
+         "Yes, clip is worse at recognizing birds than at recognizing vehicles: "),
+    ],
+)  # fmt: skip
+async def test_a_comparison_is_told_in_the_words_of_the_question(query: str, verdict: Verdict, sentence: str) -> None:
+    assert (await answered_with(query, verdict)).sentence.startswith(sentence)
 
 
 async def test_a_finished_report_of_a_query_that_is_no_longer_read_tells_what_was_measured() -> None:

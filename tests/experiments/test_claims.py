@@ -89,7 +89,7 @@ async def test_losses_of_two_models_are_compared_where_both_have_something_to_lo
     assert {claim.kind for claim in part.designs[0].claims} == {"plain", "steadier"}
     seen = await concluded(query, [{"plain": "yes", "steadier": "no"}])
     assert [one.about for one in seen.answers] == ["clip and blip"]
-    assert seen.answers[0].sentence.startswith("Yes, blip is more robust than clip to defocus blur")
+    assert seen.answers[0].sentence.startswith("Yes, clip is less robust than blip to defocus blur: ")
     blind = await concluded(query, [{"plain blip": "no", "plain clip": "yes", "steadier": "no"}])
     assert blind.answers[0].holds is None
     assert "does not recognize enough" in blind.answers[0].sentence

@@ -14,10 +14,12 @@ from snellen.experiments.design_checks import checked
 from snellen.experiments.drawn_answers import arm_drawn, asked_about
 from snellen.experiments.examination_plan import ExaminationPlan, planned
 from snellen.experiments.second_wordings import asked_otherwise
-from snellen.experiments.templates import battery
+from snellen.experiments.templates import battery, experiments_about
 from snellen.experiments.understanding import AmbiguousQueryError, UnexaminableError, understood
+from snellen.microworld.arrangements import arranged, read
 from snellen.profiles import load_profile
 from snellen.reasoning.queries import reader
+from snellen.reasoning.queries.abilities import Recognise
 from snellen.reasoning.queries.conditions import Condition
 from snellen.tools.samples import SampleSelection, WorldSource, select
 from snellen.tools.transforms import apply
@@ -135,6 +137,15 @@ def test_colors_are_asked_for_two_at_a_time_and_all_at_once() -> None:
              for arm in two.arms for seed in range(200)}  # fmt: skip
     assert len(pairs) == 20
     assert len(five.choices) == 5
+
+
+def test_colors_that_are_told_from_one_another_are_asked_for_among_themselves() -> None:
+    for query, colors in [
+        ("Can clip tell red from blue?", {"red", "blue"}),
+        ("Does clip tell green birds from yellow ones?", {"green", "yellow"}),
+        ("Can clip tell red, blue and green apart?", {"red", "blue", "green"}),
+    ]:
+        assert [{*design.classes} for design in plan_of(query, ["clip"]).parts[0].designs] == [colors]
 
 
 def test_the_battery_has_an_experiment_for_each_ability() -> None:
@@ -261,3 +272,37 @@ def test_recognizing_is_not_examined_among_other_things() -> None:
     noticed = plan_of("Can models identify multi-different in images?").parts[0].designs[0]
     assert {arm.answer for arm in noticed.arms} == {"yes", "no"}
     run(noticed)
+
+
+def test_sizes_are_those_of_the_pictures_and_of_none_that_a_folder_has() -> None:
+    for query, sizes in [
+        ("Can clip recognize small birds?", {"small"}),
+        ("Can clip recognize large things?", {"large"}),
+        ("Can clip tell small from large birds?", {"small", "large"}),
+        ("Is clip worse at small things than at large ones?", {"small", "large"}),
+    ]:
+        (design,) = plan_of(query, ["clip"]).parts[0].designs
+        drawn = [arm_drawn(design.of_arm(number), arm, "7").arm for number, arm in enumerate(design.arms)]
+        shown = [str(arm.select.arguments["class_name"]) for arm in drawn]
+        assert {name.split()[1] for name in shown} == sizes
+        for name in shown:
+            size, (thing,) = name.split()[1], arranged(read(name), "7")[1].objects
+            assert thing.size == size
+    folder = Subjects.made({}, classes=("cat", "dog"))
+    with pytest.raises(BadInput, match="how large"):
+        experiments_about(Recognise(size="small"), folder)
+
+
+def test_counting_up_to_a_number_shows_all_numbers_up_to_it() -> None:
+    (design,) = plan_of("Can blip count to three?", ["blip"]).parts[0].designs
+    assert design.classes == ["1", "2", "3"]
+    with pytest.raises(BadInput, match="at most 4 of a thing"):
+        plan_of("Can blip count to ten?", ["blip"])
+
+
+def test_who_is_blind_is_no_better_than_guessing_whatever_that_is() -> None:
+    plan = plan_of("Is clip blind?", ["clip"])
+    assert [one.claims[0].threshold for one in plan.parts[0].designs] == [0.6, 0.35]
+    assert any("by less than 10 points" in note for note in plan.notes)
+    better = plan_of("Is clip better than chance at birds?", ["clip"]).parts[0].designs
+    assert {one.claims[0].threshold for one in better} == {0.5}

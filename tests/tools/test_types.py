@@ -9,7 +9,7 @@ from PIL import Image
 from snellen import microworld
 from snellen.microworld.scenes import FURTHER_STYLES
 from snellen.profiles import load_profile
-from snellen.reasoning.queries.model_query import IdentifyType
+from snellen.reasoning.queries.abilities import IdentifyType
 from snellen.reasoning.queries.reader import UnderstoodQuery, reader_of
 from snellen.tools.calls import ToolCall
 from snellen.tools.samples import WorldSource

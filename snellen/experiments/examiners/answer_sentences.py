@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.design import MARGIN
 from snellen.reasoning.language.inflection import listing, plural
+from snellen.reasoning.queries.abilities import Favour, Mistake, Recognise, kinds_of
 from snellen.reasoning.queries.conditions import EVERY, Condition
 from snellen.reasoning.queries.echo import (
     ability_in_words,
@@ -14,13 +15,16 @@ from snellen.reasoning.queries.echo import (
     loss_in_words,
     percent,
     severity_in_words,
+    share_in_words,
 )
-from snellen.reasoning.queries.model_query import Contrast, Favour, Mistake, ModelQuestion, Recognise, kinds_of
+from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
 
+_TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
 _FEW: Final = 4
 """Classes among which the worst or best is that are told."""
 
 if TYPE_CHECKING:
+    from snellen.experiments.report import Verdict
     from snellen.experiments.standings import ModelStanding
 
 _LONGEST: Final = 690
@@ -46,9 +50,7 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
     if question.asks == "which classes":
         return f"{_extreme(question)} {plural(found)}" if found else _extreme(question)
     if isinstance(question.ability, Favour):
-        verb, _, said = ability_in_words(question.ability).partition(" ")
-        under = f" under {_condition(question)}" if question.condition is not None else ""
-        return f"favors {said}{under}" if verb == "favor" else f"always chooses {said.removeprefix('choose ')}{under}"
+        return _favoring(question, question.ability, found)
     if isinstance(question.ability, Mistake):
         under = f" under {_condition(question)}" if question.condition is not None else ""
         things, other = kind_in_words(question.ability.things), kind_in_words(question.ability.other)
@@ -56,12 +58,22 @@ def property_of(about: str, question: ModelQuestion, found: str = "") -> str:  #
     if bound is not None and question.robust:
         return f"loses {loss_in_words(bound)} under {_condition(question)}{_while(question)}"
     if bound is not None:
-        return f"right in {bound.how} {percent(bound.share)} at {what_is_examined(question)}"
+        return f"{share_in_words(bound)} at {what_is_examined(question)}"
+    if question.classes is not None:
+        return f"recognizes {what_is_examined(question).removeprefix('recognizing ')}"
     return (
         f"robust to {_condition(question)}{_while(question)}"
         if question.robust
         else f"good at {what_is_examined(question)}"
     )
+
+
+def _favoring(question: ModelQuestion, ability: Favour, found: str) -> str:
+    under = f" under {_condition(question)}" if question.condition is not None else ""
+    if not ability.answer and not ability.always:
+        return f"favors {found or 'any answer'}{under}"
+    verb, _, said = ability_in_words(ability).partition(" ")
+    return f"favors {said}{under}" if verb == "favor" else f"always chooses {said.removeprefix('choose ')}{under}"
 
 
 def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
@@ -100,30 +112,52 @@ def claimed(standing: ModelStanding, question: ModelQuestion) -> str:
     if says == "no" and _is_of_every(question) and (comparison is None or comparison.how != "best"):
         return f"It does not hold that {subject}{verb}{held}"  # "not to every one" may be understood as to none
     if comparison is not None and comparison.how in {"better", "best"} and not comparison.margin:
-        adjective, what = _adjective(question)
-        return {
-            "yes": f"{one} is {adjective} than {other} {what}",
-            "no": f"{other} is {adjective} than {one} {what}",
-            "open": f"Which of {one} and {other} is {adjective} {what} is not decided",
-        }[says]
+        return _compared(one, other, says, question)
     if comparison is not None:
         return {"yes": held, "no": f"It does not hold that {held}", "open": f"Whether {held} is not decided"}[says]
-    if question.than is not None and says == "no":
-        return f"{about} is {_contrasting(question, question.than, turned=True)}"
-    if isinstance(question.ability, Mistake | Favour) and says == "no":
-        for verb in ("take", "favor", "choose"):
+    if question.than is not None:
+        return _contrast_said(about, says, question, question.than)
+    if question.classes is not None and question.classes.how == "not all" and question.threshold is None:
+        # Not to recognize fewer than all is to recognize all.
+        held, says = held.replace("fewer than all", "all"), _TURNED[says]
+    if says == "no" and _has_a_verb(question) and not question.threshold:
+        for verb in ("take", "favor", "choose", "recognize"):
             held = held.replace(f"{verb}s", verb, 1)
         return f"{about} does not {held}"
     if question.asks == "which classes":
         return _extreme_said(standing, question, held)
     if question.asks == "limit" and says == "open":
         return _bounded(standing, question, held.partition(" up to ")[0])
-    denied = f"{about} is not {held}" if verb else f"It does not hold that {about} {held}"
+    no_better = held.removeprefix("no ") if held.startswith("no better") else f"not {held}"
+    denied = f"{about} is {no_better}" if verb else f"It does not hold that {about} {held}"
     return {
         "yes": f"{about} {verb}{held}",
         "no": denied,
         "open": f"Whether {about} {verb}{held} is not decided",
     }[says]
+
+
+def _compared(one: str, other: str, says: Verdict, question: ModelQuestion) -> str:
+    """Say which of two models is better, or worse where that was asked."""
+    adjective, what = _adjective(question)
+    if says == "open":
+        return f"Which of {one} and {other} is {adjective} {what} is not decided"
+    is_worse = question.sense == "fails"
+    if is_worse and says == "yes" and question.comparison is not None and question.comparison.how == "better":
+        return f"{one} is not {adjective} than {other} {what}, but {'more robust' if question.robust else 'better'}"
+    first, second = (one, other) if (says == "yes") != is_worse else (other, one)
+    return f"{first} is {adjective} than {second} {what}"
+
+
+def _contrast_said(about: str, says: Verdict, question: ModelQuestion, than: Contrast) -> str:
+    """Say at which of two abilities a model is better, or worse where that was asked; or under which condition."""
+    is_worse = question.sense == "fails"
+    if says == "open":
+        return f"Whether {about} is {_contrasting(question, than, turned=is_worse)} is not decided"
+    if is_worse and says == "yes":
+        better = "more robust" if question.robust and than.condition is not None else "better"
+        return f"{about} is not {_contrasting(question, than, turned=True)}, but {better}"
+    return f"{about} is {_contrasting(question, than, turned=says == 'no')}"
 
 
 def _extreme_said(standing: ModelStanding, question: ModelQuestion, held: str) -> str:
@@ -162,7 +196,8 @@ def _things(question: ModelQuestion) -> str:
 
 def _has_a_verb(question: ModelQuestion) -> bool:
     """Tell whether what is examined is named with its verb: "loses more than 5 points"."""
-    return isinstance(question.ability, Mistake | Favour) or (question.robust and question.threshold is not None)
+    counted = question.classes is not None and question.threshold is None
+    return counted or isinstance(question.ability, Mistake | Favour) or bool(question.robust and question.threshold)
 
 
 def _is_of_every(question: ModelQuestion) -> bool:
@@ -181,7 +216,7 @@ def _bounded(standing: ModelStanding, question: ModelQuestion, held: str) -> str
 def _comparing(about: str, question: ModelQuestion) -> str:
     """Name what is examined of two models."""
     one, _, other = about.partition(" and ")
-    comparison, (adjective, what) = question.comparison, _adjective(question)
+    comparison, (adjective, what) = question.comparison, _adjective(question, of_property=True)
     points = f"{100 * ((comparison and comparison.margin) or MARGIN):.10g} points"
     good = "robust" if question.robust else "good"
     if comparison is not None and comparison.how == "alike":
@@ -192,11 +227,17 @@ def _comparing(about: str, question: ModelQuestion) -> str:
     return f"{one} is {adjective} than {other} {what}{by}"
 
 
-def _adjective(question: ModelQuestion) -> tuple[str, str]:
-    """Return what one of two models is, and at what."""
+def _adjective(question: ModelQuestion, *, of_property: bool = False) -> tuple[str, str]:
+    """Return what one of two models is, and at what.
+
+    Args:
+        question: The question.
+        of_property: Name what is examined: to be better, unless the question asks by how much a model is worse.
+    """
+    is_worse = bool(question.deficit) if of_property else question.sense == "fails"
     if question.robust:
-        return "more robust", f"to {_condition(question)}{_while(question)}"
-    return "better", f"at {what_is_examined(question)}"
+        return "less robust" if is_worse else "more robust", f"to {_condition(question)}{_while(question)}"
+    return "worse" if is_worse else "better", f"at {what_is_examined(question)}"
 
 
 def _contrasting(question: ModelQuestion, than: Contrast, *, turned: bool = False) -> str:
@@ -221,7 +262,7 @@ def _while(question: ModelQuestion) -> str:
 
 
 def _ability(question: ModelQuestion) -> str:
-    return ability_in_words(question.ability, gerund=True)
+    return ability_in_words(question.ability, gerund=True, classes=question.classes)
 
 
 def conditions_examined(question: ModelQuestion) -> list[Condition]:

@@ -217,7 +217,7 @@ def _answers(part: PartStandings) -> list[Answer]:
             sentence_of(one, question),
             property=property_of(one.about, question, one.found),
             verdict=one.says,
-            polarity=_MEANS[question.sense] if means else "unknown",
+            polarity=("same" if question.deficit else _MEANS[question.sense]) if means else "unknown",
         )
         for one in part.standings
     ]
@@ -241,7 +241,11 @@ def _with_figures(standing: ModelStanding, part: ExaminedQuestion, experiments: 
     finding, outcome = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
     how = None if question.comparison is None else question.comparison.how
     # "as good as" is claimed of the other model: that it is not better. Said is by how much the first one is.
-    turned = how == "as good" or (how in {"better", "best"} and standing.says == "no" and finding.claim.of_gain)
+    turned = how == "as good"
+    if how == "better" and question.sense == "fails":  # how much worse it is, or how much more it loses
+        turned = question.robust != bool(question.deficit)
+    elif how in {"better", "best"} and finding.claim.of_gain:
+        turned = standing.says == ("yes" if question.sense == "fails" else "no")
     form = wordings_told(outcomes, outcome)
     asked = f", asked “{outcome.design.question}”" if form and outcome.wordings else ""
     return replace(standing, figures=f"{figures(finding, outcome.design, turned=turned)}{asked}", form=form)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput, SnellenError
-from snellen.experiments.design import EXTREMES, IDENTITY, UNKNOWN, Claim, Design
+from snellen.experiments.design import BY_CLASS, IDENTITY, UNKNOWN, Claim, Design
 from snellen.experiments.drawn_answers import DrawnQuestion, arm_drawn, asked, pool_said, recognition
 from snellen.experiments.protocols.protocol import RoundPart, closed_up, observed
 from snellen.experiments.report import Result
@@ -167,7 +167,7 @@ class EvaluatedChoices:
         """
         if claim.kind == "contrast":
             return self._contrasted(claim.model)
-        if claim.kind in EXTREMES:
+        if claim.kind in BY_CLASS:
             return self._by_class(claim.model)
         if claim.kind == "better":
             one, other = self._right(claim.model, plain=False), self._right(claim.other, plain=False)

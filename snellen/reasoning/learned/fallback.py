@@ -148,14 +148,15 @@ def decided(unread: Unread, guesses: Sequence[Guess]) -> Reading:
 def compared(reading: Understood, guesses: Sequence[Guess]) -> Reading:
     """Return the reading of an instruction that the grammar reads: a question back where the learned reader differs.
 
-    What the grammar reads with words left aside is rather doubted than what it reads whole.
+    What the grammar reads with words left aside is rather doubted than what it reads whole. A guess that has no place
+    for what the text names, or denies, casts no doubt.
     """
     best = guesses[0] if guesses else None
     if best is None or best.probability < (LIKELY if reading.asides else CERTAIN) or is_talk(best):
         return reading
     if not is_instruction(best):
         return Ambiguous((reading.meaning,))
-    if best.unused or not differ(canonical(reading.meaning), best.meaning):
+    if not best.leaves_nothing_out or not differ(canonical(reading.meaning), best.meaning):
         return reading
     return Ambiguous((reading.meaning, best.meaning))
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from snellen.reasoning.learned.copyables import Copyable, FactWord, ModelWord, NounWord, Quantity, QuotedWord
 from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.things import HasColour, HasFact, IsA
-from snellen.reasoning.queries.model_query import Kind
+from snellen.reasoning.queries.abilities import Kind
 from snellen.reasoning.queries.vocabulary import numerals
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
 from snellen.reasoning.reading.words import PhraseTable, WordToken
@@ -109,6 +109,12 @@ class MentionedText:
         """True if it has words beside what it names."""
         named = {place for each in self.mentions for start, end in each.spans for place in range(start, end)}
         return any(word.isalpha() for place, word in enumerate(self.words) if place not in named)
+
+    @property
+    def words_now(self) -> tuple[str, ...]:
+        """The words that are said now, in lower case."""
+        said_before = self.words.index(BREAK) if BREAK in self.words else -1
+        return tuple(word.casefold() for word in self.words[said_before + 1 :])
 
     @property
     def plain_words(self) -> tuple[str, ...]:

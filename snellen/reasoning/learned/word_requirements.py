@@ -32,6 +32,19 @@ _EXCLUDING: Final = frozenset(
     {"kind IsNot", "kind EditPicture", "kind Negation", "value exactly", "value exactly one", "value at most"}
 )
 """What "only" and "nobody" ask for one of: that other things are left out."""
+_DENYING: Final = frozenset({"no", "none", "nothing", "neither"})
+_AFTER_NOT: Final = frozenset({"one", "a", "an", "any", "single"})
+"""Words before which "not" denies that there is something."""
+_BOUNDING: Final = frozenset({"more", "fewer", "less", "other", "longer", "doubt"})
+"""Words that "no" makes a bound, or an idiom."""
+_DENIED_OTHERWISE: Final = _EXCLUDING | frozenset(
+    {
+        "value fewer", "kind IfThen", "kind Say", "kind Ordinal", "kind ByExtreme", "kind Are", "kind CheckEach",
+        "kind AreAlike", "kind Choose", "kind CompareCounts", "kind SettingIs", "kind SettingsAlike",
+        "kind QuerySetting",
+    }
+)  # fmt: skip
+"""What a denial asks for one of: a part that denies, or one that says in another way that there is no such thing."""
 REQUIREMENTS: Final = Path(__file__).parent / "word_requirements.json"
 
 
@@ -50,6 +63,7 @@ def unmet(text: MentionedText, actions: Sequence[Action], pictures: int) -> tupl
         a_few = {place for place, word in enumerate(words) if word == "few" and words[place - 1 : place] == ("a",)}
         missed += [word for place, word in enumerate(words) if word in _LIMITING and place not in a_few]
         missed += [word for word in ("only", "nobody") if word in words and written.isdisjoint(_EXCLUDING)]
+        missed += _denials(text.words_now) if written.isdisjoint(_DENIED_OTHERWISE) else []
     for alternatives, chosen in ((_SETTINGS, _OF_SETTINGS), (_SIZES, _OF_SIZES)):
         named = {one: word for one, synonyms in alternatives.items() for word in synonyms if word in words}
         if len(named) < 2:  # noqa: PLR2004 - one is no choice
@@ -64,6 +78,18 @@ def unmet(text: MentionedText, actions: Sequence[Action], pictures: int) -> tupl
         left = [word for one, word in named.items() if "or" in words or one not in used]
         missed += left if used else []
     return tuple(dict.fromkeys(missed))
+
+
+def _denials(words: Sequence[str]) -> list[str]:
+    """Return the words that deny that there is something: not a "no" by itself, nor the one of "yes or no"."""
+    found = []
+    for place, (before, word, after) in enumerate(zip(("", *words), words, (*words[1:], ""), strict=False)):
+        is_asked = place == 1  # "Isn't a dog there?" asks whether there is one
+        denies = word in _DENYING or (word == "not" and after in _AFTER_NOT and not is_asked)
+        is_alone = word == "no" and not after.isalpha()
+        if denies and not is_alone and after not in _BOUNDING and before not in {"yes", "or", "/"}:
+            found.append(word)
+    return found
 
 
 @cache

@@ -183,9 +183,10 @@ def _count(meaning: Count) -> str:
 
 def _whether(truth: Truth) -> str:
     clause = statement(truth)
-    for verb in ("is", "are"):
-        if isinstance(truth, Exist) and clause.startswith(f"there {verb} "):
-            return f"{verb.capitalize()} there {clause.removeprefix(f'there {verb} ')}?"
+    if isinstance(truth, Negation):
+        return f"Is it false that {_unit(truth.truth)}?"
+    if isinstance(truth, Exist | CompareCounts | AreAlike | SettingIs | SettingsAlike):
+        return _inverted(clause, truth)
     if isinstance(truth, Are) and truth.share == "all":
         phrase = noun_phrase(truth.things)
         said = predicate(truth.property, is_plural=phrase.is_plural)
@@ -193,6 +194,17 @@ def _whether(truth: Truth) -> str:
         if verb in {"is", "are"} and not phrase.is_open:
             return f"{verb.capitalize()} {clause.removesuffix(f' {said}')} {rest}?"
     return f"Is it true that {clause}?"
+
+
+def _inverted(clause: str, truth: Exist | CompareCounts | AreAlike | SettingIs | SettingsAlike) -> str:
+    """Ask whether a clause is so, of which it is known where its verb stands."""
+    subject, end = "there", ""
+    if isinstance(truth, AreAlike):
+        subject, end = noun_phrase(truth.things).text, f" all of the same {truth.by}"
+    elif isinstance(truth, SettingIs | SettingsAlike):
+        subject = f"the {truth.aspect}" + (_of_picture(truth.picture) if isinstance(truth, SettingIs) else "")
+    verb, _, rest = clause.removeprefix(f"{subject} ").partition(" ")
+    return f"{verb.capitalize()} {subject}{end or f' {rest}'}?"
 
 
 def _choose(meaning: Choose) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, cast
 
-from snellen.reasoning.queries.conditions import EVERY, Condition
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
     AnswerFreely,
     Colour,
@@ -16,7 +15,6 @@ from snellen.reasoning.queries.model_query import (
     JudgePairs,
     Kind,
     Mistake,
-    ModelQuestion,
     NameColours,
     NoticeSeveral,
     Recognise,
@@ -24,7 +22,10 @@ from snellen.reasoning.queries.model_query import (
     TellApart,
     TellMembers,
     TellPlaces,
+    TellSizes,
 )
+from snellen.reasoning.queries.conditions import EVERY, Condition
+from snellen.reasoning.queries.model_query import ModelQuestion
 from snellen.reasoning.queries.nominal_actions import changed
 from snellen.reasoning.queries.quantifiers import Quantifier
 
@@ -47,6 +48,38 @@ def aims(*abilities: Ability) -> Aims:
 def recognise(kinds: tuple[Kind, ...]) -> Aims:
     """Ask whether things are recognized."""
     return aims(*(Recognise(things=each) for each in kinds))
+
+
+def recognise_so_many(classes: Quantifier, things: Kind) -> Aims:
+    """Ask whether so many of the classes of a kind are recognized."""
+    return replaced(aims(Recognise(things=things)), lambda _: {"classes": classes})
+
+
+def recognise_sized(size: str, kinds: tuple[Kind, ...]) -> Aims:
+    """Ask whether things that are shown small, or large, are recognized."""
+    return aims(*(Recognise(size=cast("Any", size), things=each) for each in kinds))
+
+
+def tell_sizes(kinds: tuple[Kind, ...] | None = None) -> Aims:
+    """Ask whether small things are told from large ones."""
+    return aims(*(TellSizes(things=each) for each in kinds or (Kind(),)))
+
+
+def different_sizes(one: str, other: str, kinds: tuple[Kind, ...]) -> Aims | None:
+    """Ask whether things of two sizes are told from one another."""
+    return tell_sizes(kinds) if one != other else None
+
+
+def all_told(how: str) -> Quantifier | None:
+    """Take all, most, none … of the classes of a kind."""
+    return classes_told(*{"any": ("at least", 1), "none": ("at most", 0)}.get(how, (how, 0)))
+
+
+def classes_told(how: str, number: float) -> Quantifier | None:
+    """Take a number of classes, or at least, or at most so many."""
+    more, fewer = ("at least", number + 1), ("at most", number - 1)
+    bound, count = {"more than": more, "less than": fewer}.get(how, (how, number))
+    return Quantifier(how=cast("Any", bound), count=int(count)) if number == int(number) else None
 
 
 def recognise_anything() -> Aims:
@@ -79,6 +112,11 @@ def favour(answer: str, how: str = "") -> Aims:
     return aims(Favour(answer=cast("Any", answer), always=how == "always"))
 
 
+def which_answer() -> Aims:
+    """Ask which answer is given more often than it is right."""
+    return replaced(favour(""), lambda _: {"asks": "which answer"})
+
+
 def identify(conditions: tuple[Condition, ...], kinds: tuple[Kind, ...] | None = None) -> Aims:
     """Ask whether changes are noticed."""
     return aims(*(IdentifyType(condition=each, things=of) for each in conditions for of in kinds or (Kind(),)))
@@ -98,6 +136,13 @@ def tell_places(axis: str, kinds: tuple[Kind, ...] | None = None) -> Aims:
 def count_things(kinds: tuple[Kind, ...] | None = None) -> Aims:
     """Ask whether things are counted."""
     return aims(*(CountThings(things=each) for each in kinds or (Kind(),)))
+
+
+def count_up_to(number: float, kinds: tuple[Kind, ...] | None = None) -> Aims | None:
+    """Ask whether up to so many things are counted."""
+    if number != int(number) or number < 2:  # noqa: PLR2004 - one alone is not counted
+        return None
+    return aims(*(CountThings(up_to=int(number), things=each) for each in kinds or (Kind(),)))
 
 
 def name_colours(kinds: tuple[Kind, ...] | None = None) -> Aims:
@@ -120,9 +165,19 @@ def colours_of(colours: tuple[Colour, ...], kinds: tuple[Kind, ...] | None = Non
     return aims(*(NameColours(colours=colours, things=each) for each in kinds or (Kind(),)))
 
 
-def colours_between(first: str, other: str) -> Aims:
+def colours_apart(colours: tuple[Colour, ...], kinds: tuple[Kind, ...] | None = None) -> Aims:
+    """Ask whether some colors are told from one another, and nothing else."""
+    return aims(*(NameColours(colours=colours, apart=True, things=each) for each in kinds or (Kind(),)))
+
+
+def colours_between(first: str, other: str, kinds: tuple[Kind, ...] | None = None) -> Aims:
     """Ask whether two colors are told from one another."""
-    return aims(NameColours(colours=more_colours(first, colour(other))))
+    return colours_apart(more_colours(first, colour(other)), kinds)
+
+
+def same_things(first: str, other: str, one: Kind, another: Kind) -> Aims | None:
+    """Ask whether things of one kind are told apart by their color: "tell red birds from blue birds"."""
+    return colours_between(first, other, (one,)) if one == another else None
 
 
 def several(likeness: str = "", of: Kind | None = None) -> Aims:
@@ -242,8 +297,11 @@ def both(some: Aims | None, more: Aims | None) -> Aims | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        recognise, recognise_anything, tell_apart, tell_members, told_apart, mistake, favour, identify, identify_every,
-        tell_places, count_things, name_colours, colour, more_colours, colours_of, colours_between, several,
+        recognise, recognise_so_many, recognise_sized, tell_sizes, different_sizes, all_told, classes_told,
+        recognise_anything, tell_apart, tell_members, told_apart,
+        mistake, favour, which_answer, identify, identify_every,
+        tell_places, count_things, count_up_to, name_colours, colour, more_colours, colours_of, colours_apart,
+        colours_between, same_things, several,
         truthfully, helpfully, judge_pairs, under, under_some, robust, still, turned, opened, how_much, both,
     )
 }  # fmt: skip

@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from snellen.reasoning.meanings.things import sets_within
+from snellen.reasoning.queries.abilities import CountThings
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.reading.words import WordToken
 
@@ -22,10 +23,13 @@ _EVEN_ONCE: Final = "asks whether it happens even once: ask how often"
 _EVERY_TIME: Final = "asks about every picture, which no number of pictures can show: ask for “at least 95 %”"
 _DENIES: Final = "denies or excludes something: ask without it"
 _NO_BOUND: Final = "states no bound that pictures can show: ask with “at least” or “at most” and a number"
+_UNSEEN: Final = "depends on what a model was trained on, which its answers do not tell: name the things themselves"
 _OF_MODELS: Final = "is a share of the models: ask for “most” or for “at least two of the models”"
 UNEXAMINED: Final[Mapping[str, str]] = {
     r"ever|at least once": _EVEN_ONCE,
-    r"never|not once": _EVERY_TIME,
+    r"(?:never|not|n't) (?:(?:been|ever|yet) )*(?:seen|shown|taught|trained|met|encountered|learn(?:ed|t))"
+    r"|unseen|unfamiliar|novel|new to (?:it|them)|out[- ]of[- ]distribution|zero[- ]shot": _UNSEEN,
+    r"never(?! (?:been |before |yet )*(?:seen|shown|taught|trained|met|encountered|learn))|not once": _EVERY_TIME,
     r"always|every time|without exception|perfect(?:ly)?|complete(?:ly)?|fully|entirely|flawless(?:ly)?": _EVERY_TIME,
     r"no|none|not one|few|hardly|barely|only": _DENIES,
     r"exact(?:ly)?|precise(?:ly)?|several": _NO_BOUND,
@@ -36,6 +40,7 @@ UNEXAMINED: Final[Mapping[str, str]] = {
 _UNEXAMINED: Final = {re.compile(rf"(?<![a-z])(?:{words})\b", re.IGNORECASE): why for words, why in UNEXAMINED.items()}
 _AT_MOST: Final = re.compile(r"\b(?:at most|no more than|not more than)\b", re.IGNORECASE)
 """In a comparison it denies what would be claimed without it."""
+_COUNT_TO: Final = re.compile(r"\bcount(?:s|ing)? (?:up )?(?:to|as far as) \w+", re.IGNORECASE)
 _EXCEPT: Final = re.compile(r"\b(?:except|apart from|aside from|other than|excluding|excepting)\b", re.IGNORECASE)
 _SHARE: Final = re.compile(
     r"%|per ?cent|points?\b|\b(?:half|third|quarter|fifth|tenth)s?\b|\bout of\b|\bin (?:\d+|\w+)\b|\d\.\d|\bmost\b",
@@ -43,6 +48,7 @@ _SHARE: Final = re.compile(
 )
 """A text without any of these states no share, whatever number it has."""
 _CHANGES: Final = frozenset({"CHANGE", "CHANGED", "AROUND", "VERB_CHANGE"})
+_KINDS: Final = frozenset({"NOUN", "KIND_LEAD", "FACT_ADJECTIVE", "FACT_PARTICIPLE"})
 _LEFT_OUT: Final = "has no place in what was understood"
 
 
@@ -82,6 +88,7 @@ def _lacks_exception(query: ModelQuery) -> bool:
 
 
 _MISSED: Final = {
+    _COUNT_TO: lambda query: CountThings() in [each.ability for each in query.questions],
     _AT_MOST: lambda query: any(each.comparison for each in query.questions),
     _EXCEPT: _lacks_exception,
 }
@@ -94,6 +101,8 @@ def _unmet(named: Named, query: ModelQuery) -> Iterator[tuple[int, int]]:
             if _is_quantifier(symbol, end, named) and not any(_counts(each, value) for each in query.questions):
                 yield start, end
             if symbol in {"SLIGHT", "HEAVY"} and _begins(named, end, _CHANGES) and not _is_severe(query, symbol):
+                yield start, end
+            if symbol in {"CLASSES", "CLASSES_SHARE"} and _begins(named, end, _KINDS) and not _of_classes(query, value):
                 yield start, end
             if symbol == "HAD" and not any(each.threshold and each.threshold.relative for each in query.questions):
                 yield start, end
@@ -111,6 +120,11 @@ def _counts(question: ModelQuestion, how: str | None) -> bool:
     """Tell whether a question says for how many models; where one is best, or for a degree, each of all counts."""
     of_each = question.comparison is not None or question.asks != "whether"
     return question.quantifier is not None or (how == "all" and of_each)
+
+
+def _of_classes(query: ModelQuery, how: str | None) -> bool:
+    """Tell whether a question says for how many classes; in pictures and models a quantifier may stand for others."""
+    return how is not None and any(each.classes is not None for each in query.questions)
 
 
 def _is_severe(query: ModelQuery, symbol: str) -> bool:

@@ -5,27 +5,26 @@ from __future__ import annotations
 from typing import Final
 
 from snellen.reasoning.language.inflection import listing, plural
-from snellen.reasoning.queries.conditions import Change, Condition
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
     AnswerFreely,
-    Contrast,
     CountThings,
     Favour,
     IdentifyType,
     JudgePairs,
     Kind,
     Mistake,
-    ModelQuery,
-    ModelQuestion,
     NameColours,
     NoticeSeveral,
     Recognise,
     TellApart,
     TellMembers,
     TellPlaces,
-    Threshold,
+    TellSizes,
 )
+from snellen.reasoning.queries.conditions import Change, Condition
+from snellen.reasoning.queries.model_query import Contrast, ModelQuery, ModelQuestion, Threshold
+from snellen.reasoning.queries.quantifiers import Quantifier
 
 SPLIT_WORDS: Final = {
     "GB": "blur", "R": "rotation", "CJ": "color jitter", "PS": "changes of perspective", "ET": "elastic warping",
@@ -65,6 +64,13 @@ def percent(share: float) -> str:
     return f"{100 * share:.10g} %"
 
 
+def share_in_words(bound: Threshold) -> str:
+    """Write a bound for the share of right answers: "right in at least 90 %", "no better than guessing"."""
+    if bound.guessing:
+        return f"{'' if bound.above else 'no '}better than guessing"
+    return f"right in {bound.how} {percent(bound.share)}"
+
+
 def loss_in_words(bound: Threshold, whose: str = "its") -> str:
     """Write a bound for what is lost: "more than 5 points", "at least 50 % of its accuracy"."""
     if bound.relative:
@@ -99,9 +105,18 @@ def kind_in_words(kind: Kind) -> str:
     return names + fact + without
 
 
-def ability_in_words(ability: Ability, *, gerund: bool = False) -> str:
-    """Name an ability: "recognize birds" or "recognizing birds"."""
+def classes_in_words(classes: Quantifier, things: Kind) -> str:
+    """Name so many classes of a kind: "all kinds of birds", "at least 5 kinds of birds"."""
+    how = {"not all": "fewer than all", "at least half": "at least half of the"}.get(classes.how, classes.how)
+    number = f"{how} {classes.count}" if classes.how in {"at least", "at most"} else how
+    return f"{'none of the' if number == 'at most 0' else number} kinds of {kind_in_words(things)}"
+
+
+def ability_in_words(ability: Ability, *, gerund: bool = False, classes: Quantifier | None = None) -> str:
+    """Name an ability: "recognize birds" or "recognizing birds"; of so many classes, "recognize most of the birds"."""
     words = _ability(ability)
+    if classes is not None and isinstance(ability, Recognise):
+        words = f"recognize {classes_in_words(classes, ability.things)}"
     verb, _, rest = words.partition(" ")
     return f"{_GERUNDS[verb]} {rest}" if gerund else words
 
@@ -150,8 +165,10 @@ def severity_in_words(condition: Condition) -> str:
 
 def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one line each
     match ability:
-        case Recognise(things=things):
-            return f"recognize {kind_in_words(things)}"
+        case Recognise(size=size, things=things):
+            return " ".join(filter(None, ("recognize", size, kind_in_words(things))))
+        case TellSizes(things=things):
+            return f"tell small from large {kind_in_words(things)}"
         case TellApart(kinds=(one, other)):
             return f"tell {kind_in_words(one)} from {kind_in_words(other)}"
         case TellApart(kinds=kinds):
@@ -160,6 +177,8 @@ def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one lin
             return f"tell {kind_in_words(things)} from one another"
         case Mistake(things=things, other=other):
             return f"mistake {kind_in_words(things)} for {kind_in_words(other)}"
+        case Favour(answer="", always=always):
+            return "always choose the same answer" if always else "favor any answer"
         case Favour(answer=answer, always=always):
             said = f"the {answer} choice" if answer in {"first", "last"} else f"the answer {answer}"
             return f"always choose {said}" if always else f"favor {said}"
@@ -167,8 +186,13 @@ def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one lin
             return f"identify {condition_in_words(condition)} in pictures{_of(things)}"
         case TellPlaces(axis=axis, things=things):
             return f"tell {_PLACES[axis]}" + (f" in pictures of {kind_in_words(things)}" if things != Kind() else "")
-        case CountThings(things=things):
-            return f"count {kind_in_words(things)}"
+        case CountThings(up_to=up_to, things=things):
+            return f"count up to {up_to} {kind_in_words(things)}" if up_to else f"count {kind_in_words(things)}"
+        case NameColours(colours=(one, other), apart=True, things=things):
+            return f"tell {one} from {other}" + (f" in pictures of {kind_in_words(things)}" if things != Kind() else "")
+        case NameColours(colours=colours, apart=True, things=things):
+            of = f" in pictures of {kind_in_words(things)}" if things != Kind() else ""
+            return f"tell apart {listing(colours)}{of}"
         case NameColours(colours=colours, things=things):
             if colours:
                 return f"recognize {listing(colours, 'or')} {kind_in_words(things)}"
@@ -200,7 +224,8 @@ def _under(question: ModelQuestion) -> str:
 
 def _doing(question: ModelQuestion) -> str:
     """Name the ability, and the condition where it is not one of robustness."""
-    return ability_in_words(question.ability, gerund=True) + ("" if question.robust else _under(question))
+    doing = ability_in_words(question.ability, gerund=True, classes=question.classes)
+    return doing + ("" if question.robust else _under(question))
 
 
 def _while(question: ModelQuestion) -> str:
@@ -208,7 +233,7 @@ def _while(question: ModelQuestion) -> str:
     return "" if question.ability == Recognise() else f" in {_doing(question)}"
 
 
-def _sentence(question: ModelQuestion) -> str:
+def _sentence(question: ModelQuestion) -> str:  # noqa: PLR0911 - a form each
     if question.asks == "which changes" and question.condition is not None:
         hurt = {"holds": "least", "fails": "most", "open": ""}[question.sense]
         condition = condition_in_words(question.condition).removeprefix("every ")
@@ -220,17 +245,37 @@ def _sentence(question: ModelQuestion) -> str:
         things = kind_in_words(question.ability.things)
         return f"which {things} {be} {models_in_words(question)} {how} at recognizing{_under(question)}"
     subject = models_in_words(question)
+    if question.asks == "which answer":
+        return f"which answer {'does' if len(question.models) == 1 else 'do'} {subject} favor{_under(question)}"
     if question.asks == "limit" and question.condition is not None:
         good = question.model_copy(update={"condition": None, "asks": "whether"})
         held = f"good at {_doing(good)}" if question.threshold is None else _predicate(good)[1].strip()
         be = "is" if len(question.models) == 1 else "are"
         return f"up to what {condition_in_words(question.condition)} {be} {subject} {held}"
+    if _is_of_failures(question) and isinstance(question.ability, Recognise):
+        things = kind_in_words(question.ability.things)
+        return f"are there kinds of {things} that {subject} cannot recognize{_under(question)}"
     auxiliary, rest = _predicate(question)
     if question.sense == "open" and question.asks != "how much":
-        return f"whether {subject} {auxiliary}{rest}"
+        return f"whether {subject}{_finite(auxiliary, rest)}"
     if question.quantifier is not None and question.quantifier.how == "how many":
-        return f"{subject} {auxiliary}{rest}"
+        return f"{subject}{_finite(auxiliary, rest)}"
     return f"{auxiliary} {subject}{rest}"
+
+
+def _is_of_failures(question: ModelQuestion) -> bool:
+    """Tell whether it asks for classes that a model does not recognize."""
+    alone = question.threshold is None and question.quantifier is None and question.sense == "holds"
+    return alone and question.classes is not None and question.classes.how == "not all"
+
+
+def _finite(auxiliary: str, rest: str) -> str:
+    """Write what stands after the subject of a clause: "favors the answer yes", where "does" asks for it."""
+    if auxiliary not in {"do", "does"}:
+        return f" {auxiliary}{rest}"
+    always = " always" * rest.startswith(" always ")
+    verb, _, others = rest.removeprefix(always).strip().partition(" ")
+    return f"{always} {verb}{'s' * (auxiliary == 'does')} {others}"
 
 
 def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - one way of asking each
@@ -245,7 +290,7 @@ def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - o
         if question.robust:
             loss = loss_in_words(bound, "its" if is_one else "their")
             return do, f" lose {loss} under {_lost_under(question)}"
-        return be, f" right in {bound.how} {percent(bound.share)} at {_doing(question)}"
+        return be, f" {share_in_words(bound)} at {_doing(question)}"
     if question.asks == "how much":
         if question.robust:
             return f"how {'sensitive' if fails else 'robust'} {be}", f" to {_lost_under(question)}"
@@ -258,7 +303,7 @@ def _predicate(question: ModelQuestion) -> tuple[str, str]:  # noqa: PLR0911 - o
         return be, f" bad at {_doing(question)}"
     if isinstance(question.ability, AnswerFreely | JudgePairs):
         return be, f" good at {_doing(question)}"
-    return "can", f" {ability_in_words(question.ability)}{_under(question)}"
+    return "can", f" {ability_in_words(question.ability, classes=question.classes)}{_under(question)}"
 
 
 def _lost_under(question: ModelQuestion) -> str:

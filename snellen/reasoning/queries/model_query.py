@@ -10,172 +10,28 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
-from snellen.reasoning.meanings.things import Name, Part
+from snellen.reasoning.meanings.things import Part
+from snellen.reasoning.queries.abilities import (
+    Ability,
+    AnswerFreely,
+    IdentifyType,
+    JudgePairs,
+    Kind,
+    Recognise,
+    kinds_of,
+)
 from snellen.reasoning.queries.conditions import EVERY, SCALES, Change, Condition
 from snellen.reasoning.queries.quantifiers import Quantifier
 
 MAX_QUESTIONS: Final = 12
+HALF: Final = 0.5
 ModelName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-Colour: TypeAlias = Literal["red", "blue", "green", "yellow", "purple"]
-Split: TypeAlias = Literal["CJ", "R", "GB", "PS", "ET", "SP"]
-"""What changes between the pictures of a pair (PairBench): colours, rotation, blur, perspective, warping, places."""
+_NO_VIRTUES: Final = frozenset({"mistake", "favour"})
+"""Kinds of abilities of which less is better."""
+_OF_PLAIN_PICTURES: Final = frozenset({"identify type", "answer freely", "judge pairs"})
+_WITH_LIMITS: Final = frozenset({"recognise", "tell apart", "tell members"})
 Sense: TypeAlias = Literal["holds", "fails", "open"]
 """A yes means that what is examined holds, that it fails, or one cannot tell from the wording."""
-
-
-class Kind(Part):
-    """The things that pictures show: those of a group, of a class, of one of several, or with a fact in common.
-
-    Attributes:
-        names: Groups and classes; none for anything.
-        fact: What holds of them, as a verb phrase in the plural: "can fly".
-        without: Groups and classes that are excepted.
-    """
-
-    names: tuple[Name, ...] = Field((), max_length=20)
-    fact: Annotated[str, StringConstraints(max_length=200)] = ""
-    without: tuple[Name, ...] = Field((), max_length=10)
-
-
-class Recognise(Part):
-    """Name what a picture shows: "recognize birds"."""
-
-    kind: Literal["recognise"] = "recognise"
-    things: Kind = Kind()
-
-
-class TellApart(Part):
-    """Tell kinds of things from one another: "tell cats from dogs"."""
-
-    kind: Literal["tell apart"] = "tell apart"
-    kinds: tuple[Kind, ...] = Field(min_length=2, max_length=8)
-
-    @model_validator(mode="after")
-    def _different(self) -> TellApart:
-        named = all((each.names or each.fact) and not each.without for each in self.kinds)
-        if len(set(self.kinds)) < len(self.kinds) or not named:
-            msg = "only different kinds are told apart"
-            raise ValueError(msg)
-        return self
-
-
-class TellMembers(Part):
-    """Tell the things of one kind from one another: "tell birds apart", a goose from a swan."""
-
-    kind: Literal["tell members"] = "tell members"
-    things: Kind = Kind()
-
-
-class Mistake(Part):
-    """Take things of one kind for things of another: "mistake dogs for cats"; to do so is no virtue."""
-
-    kind: Literal["mistake"] = "mistake"
-    things: Kind
-    other: Kind
-
-    @model_validator(mode="after")
-    def _different(self) -> Mistake:
-        if self.things == self.other or not all(each.names or each.fact for each in (self.things, self.other)):
-            msg = "things are mistaken for others"
-            raise ValueError(msg)
-        return self
-
-
-class Favour(Part):
-    """Give one answer more often than it is right: "prefer the first option", "always say yes"; which is no virtue.
-
-    Attributes:
-        answer: The answer, or the place at which it stands among the choices.
-        always: Whether it is given to nearly every picture.
-    """
-
-    kind: Literal["favour"] = "favour"
-    answer: Literal["yes", "no", "first", "last"]
-    always: bool = False
-
-
-class IdentifyType(Part):
-    """Tell that a picture was changed: "identify left rotation", "notice blur in pictures of birds"."""
-
-    kind: Literal["identify type"] = "identify type"
-    condition: Condition
-    things: Kind = Kind()
-
-
-class TellPlaces(Part):
-    """Tell where things are: "tell left from right"."""
-
-    kind: Literal["tell places"] = "tell places"
-    axis: Literal["sides", "heights", "both"] = "both"
-    things: Kind = Kind()
-
-
-class CountThings(Part):
-    """Count things."""
-
-    kind: Literal["count things"] = "count things"
-    things: Kind = Kind()
-
-
-class NameColours(Part):
-    """Name the colors of things; of some colors, tell them from others: "recognize red things"."""
-
-    kind: Literal["name colours"] = "name colours"
-    colours: tuple[Colour, ...] = Field((), max_length=5)
-    things: Kind = Kind()
-
-
-class NoticeSeveral(Part):
-    """Notice that there are several things, identical or different ones."""
-
-    kind: Literal["notice several"] = "notice several"
-    likeness: Literal["", "identical", "different"] = ""
-    things: Kind = Kind()
-
-
-class AnswerFreely(Part):
-    """Answer in own words: truly, or helpfully (PROVE)."""
-
-    kind: Literal["answer freely"] = "answer freely"
-    measure: Literal["truth", "help"] = "truth"
-
-
-class JudgePairs(Part):
-    """Judge how alike two pictures are (PairBench), in all respects or in one, under some changes or the usual ones."""
-
-    kind: Literal["judge pairs"] = "judge pairs"
-    measure: Literal["", "order", "symmetry", "heed"] = ""
-    splits: tuple[Split, ...] = Field((), max_length=6)
-
-
-Ability: TypeAlias = Annotated[
-    Recognise
-    | TellApart
-    | TellMembers
-    | Mistake
-    | Favour
-    | IdentifyType
-    | TellPlaces
-    | CountThings
-    | NameColours
-    | NoticeSeveral
-    | AnswerFreely
-    | JudgePairs,
-    Field(discriminator="kind"),
-]
-
-
-def kinds_of(ability: Ability) -> tuple[Kind, ...]:
-    """Return the kinds of things that an ability is about."""
-    match ability:
-        case TellApart(kinds=kinds):
-            return kinds
-        case Mistake(things=things, other=other):
-            return (things, other)
-        case AnswerFreely() | JudgePairs() | Favour():
-            return ()
-        case _:
-            return (ability.things,)
 
 
 class Comparison(Part):
@@ -203,11 +59,20 @@ class Threshold(Part):
         how: Which bound.
         share: The share; of a loss, in points, or of what there was.
         relative: Whether a loss is a share of the accuracy that there was: "half of its accuracy".
+        guessing: Whether the share is that of guessing, whatever it is: "no better than chance".
     """
 
     how: Literal["at least", "more than", "at most", "less than"]
     share: float = Field(gt=0, lt=1)
     relative: bool = False
+    guessing: bool = False
+
+    @model_validator(mode="after")
+    def _beyond_guessing(self) -> Threshold:
+        if self.guessing and (self.relative or self.share != HALF or self.how not in {"more than", "at most"}):
+            msg = "one is better than guessing, or is not"
+            raise ValueError(msg)
+        return self
 
     @property
     def above(self) -> bool:
@@ -235,8 +100,9 @@ class ModelQuestion(Part):
         than: What the same model does is compared with.
         sense: What a yes means.
         quantifier: For how many of the models it has to hold; None where each is answered for itself.
+        classes: For how many of the classes of things it has to hold; None for all their pictures alike.
         asks: Whether something is so, to what degree, for which changes of the condition it is most so, up to which
-            severity of the condition, or of which classes it is most so.
+            severity of the condition, of which classes it is most so, or of which answer it is.
     """
 
     models: tuple[ModelName, ...] = Field((), max_length=12)
@@ -248,7 +114,8 @@ class ModelQuestion(Part):
     than: Contrast | None = None
     sense: Sense = "holds"
     quantifier: Quantifier | None = None
-    asks: Literal["whether", "how much", "which changes", "limit", "which classes"] = "whether"
+    classes: Quantifier | None = None
+    asks: Literal["whether", "how much", "which changes", "limit", "which classes", "which answer"] = "whether"
 
     @model_validator(mode="after")
     def _possible(self) -> ModelQuestion:
@@ -256,6 +123,15 @@ class ModelQuestion(Part):
         if problem:
             raise ValueError(problem)
         return self
+
+    @property
+    def deficit(self) -> float:
+        """The margin by which the first model is to be worse; 0 where none is stated.
+
+        To be worse by a margin is a claim of its own: who is not better by it may be as good.
+        """
+        of_first = self.sense == "fails" and self.comparison is not None and self.comparison.how == "better"
+        return self.comparison.margin if of_first and self.comparison is not None else 0.0
 
     @property
     def pairs(self) -> bool:
@@ -279,7 +155,7 @@ def _problem_of_condition(question: ModelQuestion) -> str:
     ability, condition = question.ability, question.condition
     if condition is None and (question.robust or question.asks == "which changes"):
         return "what is lost is lost under a condition"
-    if isinstance(ability, IdentifyType | AnswerFreely | JudgePairs) and condition is not None:
+    if ability.kind in _OF_PLAIN_PICTURES and condition is not None:
         return "this is not examined under a further condition"
     family = condition is not None and bool(condition.family) and question.robust
     if question.asks == "which changes" and (not family or question.sense == "open"):
@@ -292,11 +168,11 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
     if question.asks != "whether" and (question.comparison or stated or question.than):
         return "a question for a degree compares nothing"
     alone = question.comparison or question.threshold or question.robust
-    if isinstance(question.ability, Mistake | Favour) and alone:
+    if question.ability.kind in _NO_VIRTUES and alone:
         return "what is mistaken for what, or said too often, is asked of each model"
-    if isinstance(question.ability, Favour) and (
-        question.than or (question.ability.always and question.sense == "fails")
-    ):
+    if question.asks == "which answer" and not _is_open_favour(question):
+        return "which of all answers is favored is asked"
+    if question.ability.kind == "favour" and (question.than or (question.ability.always and question.sense == "fails")):
         return "who does not always say something may say it often"
     positive = question.threshold or (question.comparison and question.comparison.of_equals)
     if question.sense == "fails" and positive:
@@ -308,6 +184,11 @@ def _problem_of_comparison(question: ModelQuestion) -> str:
     if comparison is not None and (len(question.models) < fewest or len(question.models) == 1):
         return "one model is compared with another"
     return _problem_of_contrast(question, question.than) if question.than is not None else ""
+
+
+def _is_open_favour(question: ModelQuestion) -> bool:
+    ability = question.ability
+    return ability.kind == "favour" and not ability.answer and not ability.always and question.sense == "holds"
 
 
 def _problem_of_contrast(question: ModelQuestion, than: Contrast) -> str:
@@ -325,18 +206,29 @@ def _problem_of_limit(question: ModelQuestion) -> str:
         return "a limit is that of a change with a severity"
     if question.robust or question.sense != "holds" or (bound is not None and bound.how != "at least"):
         return "up to a limit something holds"
-    return "" if isinstance(question.ability, Recognise | TellApart | TellMembers) else "this has no limit"
+    return "" if question.ability.kind in _WITH_LIMITS else "this has no limit"
 
 
 def _problem_of_classes(question: ModelQuestion) -> str:
+    by_class = question.classes is not None or question.asks == "which classes"
+    if by_class and question.ability.kind == "recognise" and question.ability.size:
+        return "classes are compared in pictures of any size"
+    if question.classes is not None:
+        alone = question.comparison is None and question.than is None and not question.robust
+        plain = question.asks == "whether" and question.sense != "fails" and question.ability.kind == "recognise"
+        bounded = question.classes.how not in {"exactly", "how many"}
+        return "" if alone and plain and bounded else "for how many classes it holds is asked of recognizing them"
     if question.asks != "which classes":
         return ""
-    if question.robust or question.sense == "open" or not isinstance(question.ability, Recognise):
+    if question.robust or question.sense == "open" or question.ability.kind != "recognise":
         return "which classes are recognized best or worst is asked"
     return ""
 
 
 def _problem_of_quantifier(question: ModelQuestion) -> str:
+    guessed = question.threshold is not None and question.threshold.guessing
+    if guessed and (question.robust or question.asks == "limit" or question.classes is not None):
+        return "what is guessed is compared with what is recognized"
     if question.threshold is not None and question.threshold.relative and not question.robust:
         return "what is lost is lost under a condition"
     if question.quantifier is None:

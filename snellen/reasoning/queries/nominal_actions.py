@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
+from snellen.reasoning.queries.abilities import Kind
 from snellen.reasoning.queries.conditions import TYPES, Change, Condition, Side, exceptions
-from snellen.reasoning.queries.model_query import Kind
 from snellen.reasoning.queries.quantifiers import Quantifier
 from snellen.reasoning.reading.lexical_entries import LexicalNoun
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from snellen.reasoning.queries.model_query import Threshold
+from snellen.reasoning.queries.model_query import HALF, Threshold
 
 LOST: Final = {"at least": "at most", "at most": "at least", "more than": "less than", "less than": "more than"}
 """The bound for the rest by that for a share."""
@@ -41,6 +41,12 @@ def bound(how: str, value: float) -> Threshold:
     return Threshold(how=cast("Any", how), share=value)
 
 
+def beyond_guessing(how: str) -> Threshold:
+    """Take a bound by guessing: to be better than that, or no better."""
+    is_better = how in {"at least", "more than"}
+    return Threshold(how="more than" if is_better else "at most", share=HALF, guessing=True)
+
+
 def bound_or_least(how: str | None, value: float) -> Threshold:
     """Take a bound; what has none is the least."""
     return bound(how or "at least", value)
@@ -58,5 +64,5 @@ def kept(threshold: Threshold) -> Threshold:
 
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
-    for each in (share, fraction, margin, error_rate, ratio, bound, bound_or_least, of_accuracy, kept)
+    for each in (share, fraction, margin, error_rate, ratio, bound, beyond_guessing, bound_or_least, of_accuracy, kept)
 }

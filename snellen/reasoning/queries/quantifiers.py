@@ -1,4 +1,4 @@
-"""Quantifiers of questions about models: for how many of them something has to hold."""
+"""Quantifiers of questions about models: for how many of them, or of the classes shown, something has to hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from snellen.reasoning.meanings.things import Part
 
 
 class Quantifier(Part):
-    """The number of a question's models for which something has to hold: "any of them", "all of them", "at most two".
+    """The number of models, or classes, for which something has to hold: "any of them", "all of them", "at most two".
 
     Attributes:
         how: The bound: all, fewer than all, more than half (`most`), half or more, or a number; `how many` asks for it.
@@ -18,7 +18,7 @@ class Quantifier(Part):
     """
 
     how: Literal["all", "not all", "most", "at least half", "at least", "at most", "exactly", "how many"]
-    count: int = Field(0, ge=0, le=12)
+    count: int = Field(0, ge=0, le=400)
 
     @model_validator(mode="after")
     def _counted(self) -> Quantifier:
@@ -27,6 +27,29 @@ class Quantifier(Part):
             msg = f"there is no {self.how} {self.count} of models"
             raise ValueError(msg)
         return self
+
+    @property
+    def is_upper(self) -> bool:
+        """True where it has to hold for so many at most."""
+        return self.how in {"not all", "at most"}
+
+    def least(self, of: int) -> int:
+        """Return the least number, of so many, for which it holds; of an upper bound, for which it holds no longer.
+
+        Raises:
+            ValueError: It is neither a lower nor an upper bound.
+        """
+        match self.how:
+            case "all" | "not all":
+                return of
+            case "most":
+                return of // 2 + 1
+            case "at least half":
+                return (of + 1) // 2
+            case "at least" | "at most":
+                return self.count + (self.how == "at most")
+        msg = f"{self.how} is no bound"
+        raise ValueError(msg)
 
     def holds(self, number: int, of: int) -> bool:
         """Tell whether it is so where something holds for a number of models, of so many."""

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
+from snellen.reasoning.queries.abilities import (
+    CountThings,
+    JudgePairs,
+    Kind,
+    NameColours,
+    NoticeSeveral,
+    Recognise,
+    TellPlaces,
+)
 from snellen.reasoning.queries.ability_actions import (
     Aims,
     opened,
     recognise,
     recognise_anything,
+    recognise_sized,
     replaced,
     robust,
     still,
@@ -17,20 +27,7 @@ from snellen.reasoning.queries.ability_actions import (
     under_some,
 )
 from snellen.reasoning.queries.conditions import EVERY, Condition
-from snellen.reasoning.queries.model_query import (
-    Comparison,
-    Contrast,
-    CountThings,
-    JudgePairs,
-    Kind,
-    ModelQuery,
-    ModelQuestion,
-    NameColours,
-    NoticeSeveral,
-    Recognise,
-    TellPlaces,
-    Threshold,
-)
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed, excepting
 from snellen.reasoning.queries.number_actions import LOST, bound
 from snellen.reasoning.queries.quantifiers import Quantifier
@@ -119,6 +116,11 @@ def contrasted_to(
     """Ask whether a model is more robust to one condition than to another."""
     asked = robust(conditions, of)
     return None if asked is None or len(than) != 1 else contrasted_under(how, asked, than)
+
+
+def contrasted_sizes(how: str, size: str, kinds: tuple[Kind, ...], than: str) -> Aims | None:
+    """Ask whether a model is better at things of one size than at those of another."""
+    return contrasted(how, recognise_sized(size, kinds), recognise_sized(than, kinds)) if size != than else None
 
 
 def hurt_more(one: tuple[Condition, ...], other: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
@@ -345,11 +347,17 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
-        hurt_more, which_of, which_changes, which_changes_by, which_changes_least, which_classes, limit, every,
+        contrasted_sizes, hurt_more, which_of, which_changes, which_changes_by, which_changes_least, which_classes,
+        limit, every,
         at_share, at_error, lost, much_better, ask, ask_or_all, several_questions,
         asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip
+
+
+def leaves_open(query: object) -> bool:
+    """Tell whether a query has a pronoun for models, and none before it that it stands for."""
+    return isinstance(query, ModelQuery) and any(PRONOUNS["it"] in each.models for each in query.questions)
 
 
 def unsaid(query: ModelQuery) -> ModelQuery:

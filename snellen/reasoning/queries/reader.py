@@ -13,15 +13,16 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from snellen.reasoning.queries.abilities import Recognise
 from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
 from snellen.reasoning.queries.bounds import Named, left_out, unexamined
 from snellen.reasoning.queries.circumstances import CHANGES, changes_told, names, refers_back
 from snellen.reasoning.queries.echo import echo
-from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion, Recognise
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
 from snellen.reasoning.queries.part_reading import questions_by_parts
-from snellen.reasoning.queries.question_actions import unsaid, whole
+from snellen.reasoning.queries.question_actions import leaves_open, unsaid, whole
 from snellen.reasoning.queries.vocabulary import (
     NounSource,
     Terminal,
@@ -55,6 +56,8 @@ _MOST_SENTENCES: Final = 6
 _BEFORE_VERBS: Final = frozenset({"i", "we", "you", "they", "to"})
 _MOST_NAMED: Final = 12
 _ENDS: Final = frozenset(".!?…:;")
+NOT_SAID_SO: Final = "The words are known, but this way of putting them is not read here."
+WHICH_MODEL: Final = "Which model “it” is was not said: name one, or ask about “the models”."
 _DECISIVE: Final = CHANGES | {
     "MODEL", "NOUN", "COLOUR", "BETTER", "BEST", "MORE_ROBUST", "MOST_ROBUST", "POINT_UNIT", "COUNT_WORD",
     "COLOUR_ABILITY", "TELL_SIDES", "TELL_HEIGHTS", "TELL_WHERE", "FREE_TRUE", "FREE_HELP", "FREE_FALSE", "PAIRS_ALL",
@@ -285,7 +288,9 @@ class QueryReader:
             meanings = dict.fromkeys(queries, 0.0) if len(queries) == 1 else {}
         if not meanings:
             why = " ".join(unexamined(" ".join(each.written for each in text)))
-            return UnreadQuery((), (), why or "The words are known, but this way of putting them is not read here.")
+            wholes = (value for start in reachable(0, leads) for value in chart.values("start", start, len(text)))
+            whose = any(map(leaves_open, wholes))
+            return UnreadQuery((), (), why or (WHICH_MODEL if whose else NOT_SAID_SO))
         cheapest = min(meanings.values())
         near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
         merged = list(dict.fromkeys(map(unsaid, near)))

@@ -266,6 +266,11 @@ def in_how_many(how: str, truth: Truth) -> Truth | None:
     return Junction(how=how, parts=parts)
 
 
+def in_whichever(how: str, truth: Truth) -> Truth:
+    """Say something of the pictures that there are, however many: that it is so in any of them, or in none."""
+    return negation(truth) if how == "none" else truth
+
+
 def in_each(one: str, first: Truth, other: str, second: Truth) -> Truth | None:
     """Say something of one picture and something else of the other."""
     if {one, other} != {"left", "right"}:
@@ -281,6 +286,7 @@ ACTIONS: Final[dict[str, Any]] = {
         exist_all, neither, one_not_other, denied_phrase,
         identified, one_and_other, junction, negation, undenied, alike, compare, compare_times, compare_pictures,
         times_pictures, settings_alike,
-        other_picture, more_here, such, one_and_other_picture, setting_is, within, in_how_many, in_each,
+        other_picture, more_here, such, one_and_other_picture, setting_is, within, in_how_many,
+        in_whichever, in_each,
     )
 }  # fmt: skip

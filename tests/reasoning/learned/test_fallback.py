@@ -105,6 +105,12 @@ def test_readers_that_differ_are_a_question_back() -> None:
     assert compared(Understood(CATS, asides=("lol",)), [guess(DOGS, LIKELY)]) == Ambiguous((CATS, DOGS))
 
 
+def test_a_guess_that_loses_a_denial_casts_no_doubt_on_what_the_grammar_reads() -> None:
+    assert compared(Understood(CATS), [guess(DOGS, 1.0, unmet=("no",))]) == Understood(CATS)
+    denied = read_instruction("Does no picture here show a dog?", 1, FACTS)
+    assert (denied.status, denied.understood) == ("understood", "Are there no dogs?")
+
+
 def test_readers_that_agree_or_do_not_know_leave_the_grammar_its_reading() -> None:
     for guesses in ([], [guess(CATS, 1.0)], [guess(DOGS, CERTAIN - 0.01)], [guess(DOGS, 1.0, "house")]):
         assert compared(Understood(CATS), guesses) == Understood(CATS)
@@ -172,6 +178,10 @@ def test_models_and_abilities_that_there_are_not_are_never_taken_for_others(text
         "Can clip recognize more than 3 kinds of birds?",
         "Does blip always recognize animals?",
         "Is clip completely robust to rotation?",
+        "Does clip know a third of the birds?",
+        "Does blip count every bird?",
+        "Is clip robust to blur for most of the birds?",
+        "Does blip recognize birds that it has never seen?",
     ],
 )
 def test_a_word_that_bounds_or_denies_is_never_dropped_in_silence(text: str) -> None:
@@ -181,4 +191,7 @@ def test_a_word_that_bounds_or_denies_is_never_dropped_in_silence(text: str) -> 
 
 
 def _without_bounds(text: str) -> str:
-    return re.sub(r"\b(no|more than 3 kinds of|always|completely) ", "", text)
+    bounds = (
+        r"\b(?:no|more than 3 kinds of|always|completely|a third of the|every|most of the) | that it has never seen"
+    )
+    return re.sub(bounds, "", text)

@@ -22,9 +22,10 @@ from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.things import Part
+from snellen.reasoning.queries.abilities import Kind, TellMembers
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.echo import echo as query_echo
-from snellen.reasoning.queries.model_query import Kind, ModelQuery, ModelQuestion, TellMembers
+from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from tests.reasoning.queries.random_queries import JUDGES, queries
 
 PROFILE = load_profile("embedded")

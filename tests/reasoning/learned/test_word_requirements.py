@@ -51,6 +51,15 @@ def missed_of_models(text: str, meant: str) -> tuple[str, ...]:
         ("is the cat ever or never red", "Is the cat red?", ("never",)),
         ("are there few cats", "Are there cats?", ("few",)),
         ("do you see a few cats", "Are there cats?", ()),
+        # What denies that there is something is in the meaning, or was not understood.
+        ("does none of it look like a cat", "Is there a cat?", ("none",)),
+        ("does none of it look like a cat", "Are there no cats?", ()),
+        ("no cats left then, how many dogs", "How many dogs are there?", ("no",)),
+        ("a cat, yes or no", "Is there a cat?", ()),
+        ("no, is there a cat", "Is there a cat?", ()),
+        ("isn't a cat there", "Is there a cat?", ()),
+        ("two cats, no more and no fewer", "Are there exactly two cats?", ()),
+        ("no cat is bigger than this one, what colour has it", "What colour is the largest cat?", ()),
     ],
 )
 def test_a_row_an_edit_or_an_end_that_is_left_out_is_named(text: str, meant: str, words: tuple[str, ...]) -> None:

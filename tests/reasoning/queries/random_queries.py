@@ -7,27 +7,24 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from snellen.reasoning.queries.conditions import FAMILIES, SCALES, TYPES, Change, Condition
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     AnswerFreely,
-    Comparison,
-    Contrast,
     CountThings,
     Favour,
     IdentifyType,
     JudgePairs,
     Kind,
     Mistake,
-    ModelQuery,
-    ModelQuestion,
     NameColours,
     NoticeSeveral,
     Recognise,
     TellApart,
     TellMembers,
     TellPlaces,
-    Threshold,
+    TellSizes,
 )
+from snellen.reasoning.queries.conditions import FAMILIES, SCALES, TYPES, Change, Condition
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
 
 _NAMES = ("bird", "vehicle", "cat", "piece of clothing", "sea animal", "fire engine", "fruit", "fish")
@@ -83,18 +80,26 @@ conditions = st.one_of(
 )
 plain_abilities = st.one_of(
     st.builds(Recognise, things=kinds),
+    st.builds(Recognise, size=st.sampled_from(("small", "large")), things=kinds),
+    st.builds(TellSizes, things=kinds),
     st.lists(plain_kinds, min_size=2, max_size=3, unique=True).map(lambda some: TellApart(kinds=tuple(some))),
     st.builds(TellMembers, things=named_kinds),
     st.builds(TellPlaces, axis=st.sampled_from(("sides", "heights", "both")), things=kinds),
-    st.builds(CountThings, things=kinds),
+    st.builds(CountThings, up_to=st.sampled_from((0, 0, 3, 10)), things=kinds),
     st.builds(NameColours, colours=st.sampled_from(((), ("red",), ("red", "blue"))), things=kinds),
+    st.builds(
+        NameColours,
+        colours=st.sampled_from((("red", "blue"), ("green", "yellow", "purple"))),
+        apart=st.just(True),  # noqa: FBT003 - a value to draw
+        things=kinds,
+    ),
     st.builds(NoticeSeveral, likeness=st.sampled_from(("", "identical", "different")), things=kinds),
 )
 other_abilities = st.one_of(
     st.builds(IdentifyType, condition=conditions, things=kinds),
     st.builds(AnswerFreely, measure=st.sampled_from(("truth", "help"))),
     st.lists(plain_kinds, min_size=2, max_size=2, unique=True).map(lambda two: Mistake(things=two[0], other=two[1])),
-    st.builds(Favour, answer=st.sampled_from(("yes", "no", "first", "last"))),
+    st.builds(Favour, answer=st.sampled_from(("", "yes", "no", "first", "last"))),
     st.builds(
         JudgePairs,
         measure=st.sampled_from(("", "order", "symmetry", "heed")),
@@ -123,16 +128,32 @@ def _question(models: Sequence[str]) -> st.SearchStrategy[ModelQuestion]:
     return draw_question()
 
 
-def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[str]) -> dict[str, Any]:  # noqa: PLR0911 - a way each
+class_counts = st.one_of(
+    st.builds(Quantifier, how=st.sampled_from(("all", "not all", "most", "at least half"))),
+    st.builds(Quantifier, how=st.just("at most"), count=st.integers(0, 30)),
+    st.builds(Quantifier, how=st.just("at least"), count=st.integers(1, 30)),
+)
+
+
+def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[str]) -> dict[str, Any]:  # noqa: C901, PLR0911 - a way each
     """Draw a comparison, a threshold, a contrast or a degree for a question."""
-    ways = ("plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit", "which classes")
-    way = draw(st.sampled_from(ways))
+    ways = (
+        "plain", "plain", "comparison", "threshold", "than", "how much", "which changes", "limit", "which classes",
+        "classes",
+    )  # fmt: skip
+    way, least = draw(st.sampled_from(ways)), Threshold(how="at least", share=0.9)
+    if way == "which classes" and question.ability == Favour(answer="") and question.sense == "holds":
+        return {"asks": "which answer"}
     if isinstance(question.ability, Mistake | Favour):
         return {"asks": "how much"} if way == "how much" and question.sense == "holds" else {}
     if way == "limit" and isinstance(question.ability, Recognise | TellApart | TellMembers):
         condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))
-        least = draw(st.sampled_from((None, Threshold(how="at least", share=0.9))))
-        return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": least}
+        bound = draw(st.sampled_from((None, least)))
+        return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": bound}
+    if isinstance(question.ability, Recognise) and question.ability.size and way in {"classes", "which classes"}:
+        return {}
+    if way == "classes" and isinstance(question.ability, Recognise) and question.sense != "fails":
+        return {"robust": False, "classes": draw(class_counts), "threshold": draw(st.sampled_from((None, least)))}
     if way == "which classes" and isinstance(question.ability, Recognise) and question.sense != "open":
         return {"robust": False, "asks": "which classes"}
     if way == "comparison":
@@ -151,7 +172,13 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
             share=st.sampled_from((0.05, 0.5, 0.9, 0.3333)),
             relative=st.booleans() if question.robust else st.just(False),  # noqa: FBT003 - a value to draw
         )
-        return {"threshold": draw(bound)}
+        guessing = st.builds(
+            Threshold,
+            how=st.sampled_from(("more than", "at most")),
+            share=st.just(0.5),
+            guessing=st.just(True),  # noqa: FBT003 - a value to draw
+        )
+        return {"threshold": draw(bound if question.robust else st.one_of(bound, guessing))}
     if way == "how much" and question.sense != "open":
         return {"asks": "how much"}
     if way == "than" and isinstance(question.ability, Recognise | CountThings):

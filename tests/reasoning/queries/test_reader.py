@@ -7,21 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.profiles import load_profile
-from snellen.reasoning.queries.conditions import Change, Condition
-from snellen.reasoning.queries.echo import echo
-from snellen.reasoning.queries.model_query import (
+from snellen.reasoning.queries.abilities import (
     Ability,
-    Comparison,
     CountThings,
     Favour,
     Kind,
-    ModelQuery,
-    ModelQuestion,
+    NameColours,
     Recognise,
     TellApart,
     TellMembers,
-    Threshold,
 )
+from snellen.reasoning.queries.conditions import Change, Condition
+from snellen.reasoning.queries.echo import echo
+from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
 from snellen.reasoning.queries.reader import UnderstoodQuery, UnreadQuery, read_query
 from tests.reasoning.queries.random_queries import queries
@@ -47,6 +45,31 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
 @pytest.mark.parametrize(
     ("text", "questions"),
     [
+        (
+            "Is every kind of bird recognised by clip?",
+            [ModelQuestion(
+                models=("clip",), ability=Recognise(things=Kind(names=("bird",))), classes=Quantifier(how="all"),
+            )],
+        ),
+        (
+            "Does clip distinguish green and yellow things?",
+            [ModelQuestion(models=("clip",), ability=NameColours(colours=("green", "yellow"), apart=True))],
+        ),
+        (
+            "Are tiny birds harder for blip than big ones?",
+            [ModelQuestion(
+                models=("blip",), ability=Recognise(size="small", things=Kind(names=("bird",))), sense="fails",
+                than=Contrast(ability=Recognise(size="large", things=Kind(names=("bird",)))),
+            )],
+        ),
+        (
+            "What does blip say most often?",
+            [ModelQuestion(models=("blip",), ability=Favour(answer=""), asks="which answer")],
+        ),
+        (
+            "Does clip just guess?",
+            [ModelQuestion(models=("clip",), threshold=Threshold(how="at most", share=0.5, guessing=True))],
+        ),
         (
             "Is clip robust to everything except blur?",
             [ModelQuestion(

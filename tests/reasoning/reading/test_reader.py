@@ -78,7 +78,7 @@ def test_the_echo_of_a_meaning_is_read_as_that_meaning(meaning: Meaning) -> None
     "echoed",
     [
         "How many of (the two largest of the animals that are next to any house) are there?",
-        "Is it true that (the cats to the left of the house) and the dogs are all of the same colour?",
+        "Are (the cats to the left of the house) and the dogs all of the same colour?",
         "For each of the things in the top row, from left to right, say whether it is not an animal.",
         "If the weather is rainy: [(1) Tag the cats. (2) Say nothing.] Otherwise: Describe the picture.",
     ],

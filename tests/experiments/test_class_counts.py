@@ -1,0 +1,130 @@
+"""Claims about how many classes a model recognizes: all, most, half or a number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from snellen.errors import BadInput
+from snellen.experiments.decisions import judged, with_intervals
+from snellen.experiments.design import Claim, Design
+from snellen.experiments.design_checks import checked
+from snellen.experiments.examiners.case_based import CaseExaminer
+from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
+from snellen.experiments.report import Answer, Experiment, Finding, Report
+from snellen.memory.samples import Sample
+from snellen.profiles import load_profile
+
+EXAMINER = CaseExaminer(load_profile("embedded"))
+EVERY = "Can clip recognize every bird?"
+
+
+def design_of(query: str) -> Design:
+    report = Report(query=query, models=["clip", "blip"], alpha=0.05, seed=0)
+    (part,) = EXAMINER._plan_of(report).parts
+    (design,) = part.designs
+    return checked(design, ["clip", "blip"])
+
+
+def claim_of(query: str) -> Claim:
+    return design_of(query).claims[0]
+
+
+BIRDS = sorted(design_of(EVERY).compared)
+
+
+async def answered(query: str, shares: Mapping[str, float], *, always: str = "") -> tuple[Finding, Answer]:
+    """Return what is found and answered where a model is right about a share of 24 pictures of each bird.
+
+    Args:
+        query: The question.
+        shares: By bird; the others are always recognized.
+        always: What the model says to every picture instead.
+    """
+    report = Report(query=query, models=["clip"], alpha=0.05, seed=0)
+    design = design_of(query)
+    size = len(design.arms)
+    rows = [(name, turn / 24 < shares.get(name, 1.0)) for turn in range(24) for name in BIRDS]
+    rows = rows[: len(rows) // size * size]
+    samples = [
+        Sample("i", 0, place // size, place % size, f"c{place}", f"c{place}", name, "", 0)
+        for place, (name, _) in enumerate(rows)
+    ]
+    said = [always or (design.arms[place % size].answer if right else None) for place, (_, right) in enumerate(rows)]
+    evaluated = EvaluatedChoices(design, samples, {("clip", False): dict(zip(samples, said, strict=True))})
+    begun = Experiment(design=design, rounds=len(rows) // size, findings=[Finding.unobserved(design.claims[0])])
+    report = judged(report.model_copy(update={"experiments": [begun]}), 0, evaluated)
+    report = with_intervals(report, 0, evaluated)
+    return report.experiments[0].findings[0], (await EXAMINER.conclude(report)).answers[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        (EVERY, len(BIRDS)),
+        ("Is there a bird that clip cannot recognize?", len(BIRDS)),
+        ("Can clip recognize most of the birds?", len(BIRDS) // 2 + 1),
+        ("Can clip recognize at least half of the birds?", (len(BIRDS) + 1) // 2),
+        ("Can clip recognize more than one of the birds?", 2),
+        ("Can clip recognize none of the birds?", 1),
+    ],
+)
+def test_the_claim_is_about_so_many_classes_each_by_itself(query: str, count: int) -> None:
+    claim, design = claim_of(query), design_of(query)
+    assert (claim.kind, claim.count, claim.threshold) == ("classes", count, 0.625)
+    assert all(members == [name] for name, members in design.compared.items())
+
+
+def test_a_stated_share_is_that_of_the_pictures_of_each_class() -> None:
+    claim = claim_of("Does clip recognize all birds at least 90 % of the time?")
+    assert (claim.count, claim.threshold) == (len(BIRDS), 0.9)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("Can clip recognize at least 300 of the birds?", f"show {len(BIRDS)} kinds of birds"),
+        ("Can clip recognize everything?", "too many kinds of things"),
+        ("Can clip recognize every cat?", "one kind of cats"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_with_the_reason(query: str, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        design_of(query)
+
+
+async def test_every_class_is_recognized_only_where_none_fails() -> None:
+    found, answer = await answered(EVERY, {})
+    assert (found.verdict, found.interval, found.among) == ("yes", (1.0, 1.0), [])
+    assert answer.sentence.startswith("Yes, clip recognizes all kinds of birds: right in more than 62.5 %")
+    found, answer = await answered(EVERY, {BIRDS[0]: 0.0})
+    assert (found.verdict, found.among) == ("no", BIRDS[:1])
+    assert found.interval[1] < 1
+    assert answer.sentence.startswith("No, clip does not recognize all kinds of birds: ")
+    assert f"{len(BIRDS) - 1} of {len(BIRDS)} kinds" in answer.sentence
+    found, answer = await answered(EVERY, {BIRDS[0]: 0.625})
+    assert (found.verdict, answer.answer) == ("open", "undecided")
+
+
+@pytest.mark.parametrize(
+    ("query", "failing", "answer"),
+    [
+        ("Can clip recognize at least half of the birds?", 1, "yes"),
+        ("Can clip recognize at least half of the birds?", len(BIRDS) - 1, "no"),
+        ("Is there a bird that clip cannot recognize?", 1, "yes"),
+        ("Is there a bird that clip cannot recognize?", 0, "no"),
+        ("Can clip recognize none of the birds?", 1, "no"),
+        ("Can clip recognize none of the birds?", len(BIRDS), "yes"),
+    ],
+)
+async def test_the_answer_is_to_how_many_were_asked_about(query: str, failing: int, answer: str) -> None:
+    _, told = await answered(query, dict.fromkeys(BIRDS[:failing], 0.0))
+    assert told.answer == answer
+
+
+async def test_who_says_one_thing_to_every_picture_has_not_failed_to_see() -> None:
+    found, answer = await answered(EVERY, {}, always="the first")
+    assert found.verdict == "no"
+    assert answer.answer == "undecided"
+    assert "cannot be said" in answer.sentence
