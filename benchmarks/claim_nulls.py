@@ -11,6 +11,7 @@ about all of them. A mean is at its claim's threshold, so that any verdict about
 - two models differ by exactly the margin within which they would be alike, or as good;
 - an answer is given the margin more often than it is right, of a few classes always;
 - one class is a little worse than all others, or hardly, and another one is named as the worst;
+- as many classes are recognized as are claimed but one, and the others exactly as often as is asked for;
 - things are taken for one kind exactly the margin more often than for another, a few classes always;
 - at one severity, or at all, a model is right exactly as often as is asked for, and a search chooses what is examined;
 - a model loses exactly the share of its accuracy beyond guessing that is asked for;
@@ -36,7 +37,7 @@ from benchmarks.null_command import null_parser, print_rows
 from benchmarks.nulls import measured_on
 from snellen.experiments.contrast_templates import contrasting
 from snellen.experiments.decisions import decided, judged
-from snellen.experiments.design import EXTREMES, MARGIN, PLACES, Arm, Claim, Design
+from snellen.experiments.design import BY_CLASS, EXTREMES, MARGIN, PLACES, Arm, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.report import Budget, Experiment, Finding, Report, Result
 from snellen.experiments.standings import ModelStanding, next_of, standings
@@ -87,7 +88,7 @@ class DrawnValues:
     def observations(self, claim: Claim) -> Observations:
         """Return the values of the rounds about which all models of a claim were asked."""
         rounds = min(self._rounds.get(name, 0) for name in claim.models)
-        if claim.kind in EXTREMES:
+        if claim.kind in BY_CLASS:
             rows = self._values[claim][:rounds].reshape(-1, 2)
             return Observations({(f"class {which:.0f}", number): right for number, (which, right) in enumerate(rows)})
         return Observations.independent(self._values[claim][:rounds].ravel().tolist())
@@ -119,6 +120,8 @@ class ClaimScenario:
         """Tell whether a verdict is wrong: any is about a mean that is at the threshold."""
         if finding.claim.kind in EXTREMES:
             return finding.verdict == "yes" and finding.likeliest != "class 0"
+        if finding.claim.kind == "classes":  # one class too few is recognized
+            return finding.verdict == "yes"
         gap = self.truth(finding.claim, condition) - finding.claim.threshold
         if finding.verdict == "open":
             return False
@@ -327,6 +330,23 @@ def _at(question: ModelQuestion, designs: Sequence[Design], threshold: float) ->
     return ExaminedQuestion(question, tuple(moved))
 
 
+def _so_many_classes(number: int, count: int) -> ClaimScenario:
+    """Classes of which one too few is always recognized; the model is right about the others at the threshold."""
+    claims = [Claim(kind="classes", model=_ONE, threshold=0.625, count=count)]
+    compared = {f"class {which}": [f"class {which}"] for which in range(number)}
+    pools = {"classes": list(compared)}
+    design = _plain().model_copy(update={"claims": claims, "compared": compared, "pools": pools, "least": 6 * number})
+
+    def draw(design: Design, rounds: int, dice: np.random.Generator) -> Mapping[Claim, Values]:
+        classes = dice.integers(number, size=(rounds, _ARMS))
+        right = dice.random(classes.shape) < np.where(classes < count - 1, 1.0, 0.625)
+        return dict.fromkeys(design.claims, np.stack([classes, right], axis=-1).astype(float))
+
+    question = ModelQuestion(models=(_ONE,), classes=Quantifier(how="at least", count=count))
+    name = f"{count - 1} of {number} classes are recognized, and no more"
+    return ClaimScenario(name, ExaminedQuestion(question, (design,)), draw, lambda *_: 0.0)
+
+
 SCENARIOS: Final = (
     _two_conditions(),
     _two_tasks(),
@@ -337,6 +357,8 @@ SCENARIOS: Final = (
     _worst_class(4, 0.01),
     _worst_class(15, 0.1),
     _worst_class(4, 0.6),
+    _so_many_classes(4, 4),
+    _so_many_classes(15, 8),
     _mistakes(),
     _limit("limit: right just as often at one severity", (0.95, 0.92, 0.85, 0.75, 0.6, 0.5)),
     _limit("limit: right just as often at every severity", (0.75,) * 6),

@@ -148,8 +148,8 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
         return {"asks": "how much"} if way == "how much" and question.sense == "holds" else {}
     if way == "limit" and isinstance(question.ability, Recognise | TellApart | TellMembers):
         condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))
-        reached = draw(st.sampled_from((None, least)))
-        return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": reached}
+        stated = draw(st.sampled_from((None, least)))
+        return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": stated}
     if isinstance(question.ability, Recognise) and question.ability.size and way in {"classes", "which classes"}:
         return {}
     if way == "classes" and isinstance(question.ability, Recognise) and question.sense != "fails":
