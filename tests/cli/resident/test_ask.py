@@ -81,17 +81,13 @@ def test_answers_are_the_same_and_later_ones_come_from_one_process(resident_home
 
 @pytest.mark.slow
 @linux_only
-def test_errors_questions_and_other_environments_are_the_same(resident_home: Path, tmp_path: Path) -> None:
+def test_errors_are_the_same(resident_home: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.png"
     broken.write_bytes(b"no picture")
     for words in ((str(broken), _QUESTION), (str(_PICTURE), "Is the cat and the dog left of the horse?")):
         alone, served = (snellen("ask", *words, *more) for more in (("--no-resident",), ()))
         assert (served.returncode, told(served.stdout)) == (alone.returncode, told(alone.stdout))
         assert complaints(served.stderr) == complaints(alone.stderr)
-
-    elsewhere = tmp_path / "elsewhere"
-    snellen("ask", str(_PICTURE), _QUESTION, env={"SNELLEN_HOME": str(elsewhere), "SNELLEN_RESIDENT": "off"})
-    assert not (elsewhere / "resident").exists()
 
 
 @pytest.mark.parametrize(("said", "left"), [("off", 0.0), ("0", 0.0), ("2.5", 2.5), ("", 10.0)])
