@@ -6,6 +6,7 @@ All of it is plain, bounded JSON: it travels in checkpoints (APEX, sections 3.1 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -85,12 +86,11 @@ class Finding(_Figure):
     against: dict[str, float] = Field(default_factory=dict, max_length=400)
     """Of a claim that one class is the worst or best, the logarithm of the evidence that it is not this one."""
     among: list[str] = Field(default_factory=list, max_length=400)
-    """Of such a claim the classes that are not ruled out at the error rate of verdicts; of one about how many classes
-    those about which the model was not right often enough, the worst first."""
+    """Of such a claim the classes that are not ruled out; of one about how many classes those that failed."""
+    gap: float = 0.0
+    """Of a claim that one class is the worst or best, how much more often the next class is right, or less often."""
     by_class: dict[str, float] = Field(default_factory=dict, max_length=400)
     """Of a claim about how many classes, how often the model was right about each."""
-    gap: float = 0.0
-    """Of such a claim how much more often the next class is right, or less often."""
     moot: bool = False
     """Whether it is of no use any more: what is asked about its models was answered otherwise."""
 
@@ -296,12 +296,9 @@ def answered(about: str, said: str, *, property: str, verdict: Verdict, polarity
 
 def concluded(sentences: Iterable[str]) -> str:
     """Return a conclusion of sentences, without the last ones where there are too many."""
-    said = ""
-    for one in filter(None, sentences):
-        if len(said) + len(one) >= _LONGEST_CONCLUSION:
-            break
-        said = f"{said} {one}".strip()
-    return said
+    said = list(filter(None, sentences))
+    lengths = accumulate(len(one) + 1 for one in said)
+    return " ".join(one for one, end in zip(said, lengths, strict=True) if end <= _LONGEST_CONCLUSION)
 
 
 def verdict_of(answer: Answer) -> Verdict:
