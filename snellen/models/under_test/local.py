@@ -61,29 +61,27 @@ class LocalModel:
     def answered(
         self, questions: Sequence[Question], answers: Sequence[str]
     ) -> Iterator[tuple[dict[str, torch.Tensor], torch.Tensor]]:
-        """Prepare questions with an answer each, for who teaches the model.
+        """Prepare questions with an answer each, to teach the model.
 
         Args:
             questions: The questions.
             answers: An answer to each.
 
         Yields:
-            Of those of one shape together, the inputs of n prompts, and the tokens of their answers (n, tokens): see
-            `snellen.models.under_test.choice_ranking.written`.
+            Of those of one shape together, which need no padding, the inputs of n prompts, and the tokens of their
+            answers (n, tokens): see `snellen.models.under_test.choice_ranking.written`.
         """
         import torch
 
-        read: dict[tuple[str, str], tuple[int, ...]] = {}
+        prompts = [self.prompt(question) for question in questions]
+        read = [self.choices(prompt, [answer])[0] for prompt, answer in zip(prompts, answers, strict=True)]
         groups: dict[tuple[object, ...], list[int]] = {}
-        for place, (question, answer) in enumerate(zip(questions, answers, strict=True)):
-            told = question.text, answer
-            if told not in read:
-                (read[told],) = self.choices(self.prompt(question), [answer])
-            groups.setdefault((question.text, _sizes(question), len(read[told])), []).append(place)
+        for place, (question, prompt) in enumerate(zip(questions, prompts, strict=True)):
+            length = len(self.processor.tokenizer(prompt)["input_ids"])
+            groups.setdefault((length, _sizes(question), len(read[place])), []).append(place)
         for places in groups.values():
-            inputs = self._inputs([questions[place] for place in places], self.prompt(questions[places[0]]))
-            tokens = [read[questions[place].text, answers[place]] for place in places]
-            yield inputs, torch.tensor(tokens, device=inputs["input_ids"].device)
+            inputs = self._inputs([questions[place] for place in places], [prompts[place] for place in places])
+            yield inputs, torch.tensor([read[place] for place in places], device=inputs["input_ids"].device)
 
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
         """Answer greedily, so that the same question gets the same answer."""
@@ -150,11 +148,13 @@ class LocalModel:
             choices = self.choices(prompt, first.choices) if ranked else ()
             for begun in range(0, len(places), self._batch):
                 part = places[begun : begun + self._batch]
-                yield QuestionBatch(tuple(part), self._inputs([questions[place] for place in part], prompt), choices)
+                inputs = self._inputs([questions[place] for place in part], [prompt] * len(part))
+                yield QuestionBatch(tuple(part), inputs, choices)
 
-    def _inputs(self, questions: Sequence[Question], prompt: str) -> dict[str, torch.Tensor]:
+    def _inputs(self, questions: Sequence[Question], prompts: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Return the inputs of questions whose prompts have equally many tokens."""
         pictures = [[picture.convert("RGB") for picture in question.pictures] for question in questions]
-        return self._moved(self.processor(images=pictures, text=[prompt] * len(questions), return_tensors="pt"))
+        return self._moved(self.processor(images=pictures, text=list(prompts), return_tensors="pt"))
 
     def _moved(self, made: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401 - what processors return
         device = next(self.module.parameters()).device
@@ -174,7 +174,7 @@ class InterleavedModel(LocalModel):
         seen = _PICTURE * len(question.pictures) + "<fake_token_around_image>"
         return _ASKED.format(question=question.text) + seen + _ENDED
 
-    def _inputs(self, questions: Sequence[Question], prompt: str) -> dict[str, torch.Tensor]:  # noqa: ARG002 - as written
+    def _inputs(self, questions: Sequence[Question], prompts: Sequence[str]) -> dict[str, torch.Tensor]:  # noqa: ARG002 - as written
         # A text that is an address would be fetched by the processor; with the words before it, no question is one.
         turns = [
             [_ASKED.format(question=one.text), *(picture.convert("RGB") for picture in one.pictures), _ENDED]

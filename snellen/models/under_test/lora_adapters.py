@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PROGRESS: Final = "progress.pt"
 _QUESTIONS: Final = 2
-"""Different questions of each kind in one update."""
+"""Different questions of each kind in one update, if their lessons suffice."""
 
 
 @dataclass(frozen=True)
@@ -321,12 +321,11 @@ def _by_question(lessons: Sequence[AdapterExample]) -> list[list[AdapterExample]
 
 
 def _chosen(groups: Sequence[Sequence[AdapterExample]], count: int, dice: np.random.Generator) -> list[AdapterExample]:
-    """Choose so many lessons of a few questions: what is asked alike is computed together."""
+    """Choose so many lessons: of a few questions where each has many lessons, else of as many as it takes."""
     sizes = np.array([len(group) for group in groups], dtype=float)
-    few = min(_QUESTIONS, len(groups))
-    asked = dice.choice(len(groups), few, replace=False, p=sizes / sizes.sum())
-    return [
-        groups[which][place]
-        for which in asked
-        for place in dice.choice(len(groups[which]), min(count // few, len(groups[which])), replace=False)
-    ]
+    most = -(-count // min(_QUESTIONS, len(groups)))
+    chosen: list[AdapterExample] = []
+    for which in dice.choice(len(groups), len(groups), replace=False, p=sizes / sizes.sum()):
+        few = min(most, len(groups[which]), count - len(chosen))
+        chosen += [groups[which][place] for place in dice.choice(len(groups[which]), few, replace=False)]
+    return chosen

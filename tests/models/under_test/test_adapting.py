@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from snellen.memory.adapters import AdapterStore
 from snellen.models.loading import fingerprint
 from snellen.models.under_test import AdapterExample, AdapterExamples, Question, adapt, model_under_test
+from snellen.models.under_test.choice_ranking import written
+from snellen.models.under_test.lora_adapters import _chosen
 from snellen.profiles import CorrectionSettings, SnellenError, load_profile
 from snellen.profiles.model_settings import TESTED
 from tests.models.under_test import architectures
@@ -52,6 +59,51 @@ def test_a_model_learns_what_it_is_taught_and_keeps_what_it_said(name: str, tmp_
     assert found.wanted > max(found.wanted_before, 0.9)
     assert found.others >= found.others_before - SETTINGS.spoilt
     assert steps == list(range(1, SETTINGS.steps + 1))
+
+
+def test_lessons_that_all_ask_something_else_teach_as_much(tmp_path: Path) -> None:
+    words = ["dog", "cat", "the", "is", "there", "what", "one", "left"]
+    questions = [f"what colour {first} {second} ?" for first in words for second in words]
+    lessons = AdapterExamples(
+        [replace(one, question=replace(one.question, text=text)) for one, text in zip(_wanted(0, 64), questions)],  # noqa: B905 - of as many
+        LESSONS.others,
+        LESSONS.wanted_held_out,
+        LESSONS.others_held_out,
+    )
+    found = adapt(architectures.local("llava"), lessons, tmp_path / "a", SETTINGS)
+    assert found is not None
+    assert not found.trouble
+    assert found.wanted > 0.9
+
+
+@given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=12), count=st.integers(1, 20), seed=st.integers(0, 1_000))
+def test_an_update_has_as_many_lessons_as_there_are_up_to_its_size(sizes: list[int], count: int, seed: int) -> None:
+    lessons = _wanted(0, 2)
+    groups = [
+        [replace(lessons[0], answer=f"{which}/{place}") for place in range(size)] for which, size in enumerate(sizes)
+    ]
+    chosen = _chosen(groups, count, np.random.default_rng(seed))
+    assert len({one.answer for one in chosen}) == len(chosen) <= count
+    # Less is chosen only where a question has more lessons than its share of two.
+    assert len(chosen) == min(count, sum(sizes)) or max(sizes) > -(-count // 2)
+
+
+@pytest.mark.parametrize("name", architectures.ARCHITECTURES)
+def test_what_is_asked_otherwise_is_computed_together_as_it_is_alone(name: str) -> None:
+    model = architectures.local(name)
+    texts = ["what colour house ?", "what colour dog ?", "is there a dog ?", "is the house red or blue ?"]
+    questions = [Question((_picture("red", seed),), text) for seed, text in enumerate(texts)]
+    answers = ["red", "blue", "yes", "blue"]
+
+    def told(some: Sequence[int]) -> list[float]:
+        batches = model.answered([questions[place] for place in some], [answers[place] for place in some])
+        found = [written(model.module, inputs, tokens).gather(-1, tokens[..., None]).sum(dim=(1, 2))
+                 for inputs, tokens in batches]  # fmt: skip
+        return sorted(torch.cat(found).tolist())
+
+    together = [*model.answered(questions, answers)]
+    assert [len(tokens) for _, tokens in together] != [1] * len(questions)
+    np.testing.assert_allclose(told(range(4)), sorted(one for place in range(4) for one in told([place])), atol=1e-4)
 
 
 def test_a_corrected_checkpoint_is_another_model_and_leaves_the_first_as_it_was(tmp_path: Path) -> None:
