@@ -67,8 +67,10 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     report = await asyncio.to_thread(_weighed_together, known, sample_set_of(state), context)
     report = with_older_readings_marked(report, known)
     if not report.experiments:
-        reason = " ".join(report.notes) or "No experiment could be designed."
-        return written(state, report.model_copy(update={"conclusion": f"Nothing was examined. {reason}"[:2_000]}))
+        why = f"{report.ended[:1].upper()}{report.ended[1:]}." if report.ended else ""
+        notes = [*report.notes, *filter(None, [why])]
+        told = f"Nothing was examined. {' '.join(notes) or 'No experiment could be designed.'}"[:2_000]
+        return written(state, report.model_copy(update={"conclusion": told, "notes": notes}))
     concluded = await investigator.conclude(report)
     told = with_patterns_told(concluded.conclusion, report.patterns)
     said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}

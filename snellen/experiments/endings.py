@@ -203,5 +203,5 @@ def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None 
     fields = ",".join(f"{name}={number}" for name, number in further.items())
     if not fields:
         return [said]
-    options = f"--budget {fields}" + ("" if seed is None else f" --seed {seed}")
-    return [f"{said} The same question with `{options}` goes on; what was asked before is looked up."]
+    given = f"the budget {fields}" + ("" if seed is None else f" and seed {seed}")
+    return [f"{said} The same question with {given} goes on; what was asked before is looked up."]

@@ -86,7 +86,7 @@ async def test_a_folder_of_unknown_classes_is_examined_by_its_classes(home: Path
 
 
 async def test_what_a_folder_does_not_say_is_not_asked(own: Path, home: Path) -> None:
-    with pytest.raises(BadInput, match="not where, how many or of which color"):
+    with pytest.raises(BadInput, match="not where, how many, how large or of which color"):
         await designed(examining("embedded", home, str(own)), "Can the models count?")
 
 

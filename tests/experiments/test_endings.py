@@ -85,10 +85,10 @@ def test_what_is_left_is_not_spent_for_a_reason(decision: int, says: str) -> Non
     assert further["images"] > 60
     assert further.get("decision", decision) >= decision
     (note,) = ending_told(ended, further)
-    assert f"`--budget {','.join(f'{name}={number}' for name, number in further.items())}`" in note
+    assert f"the budget {','.join(f'{name}={number}' for name, number in further.items())} goes on" in note
     assert ending_told(known, further) == []
     (chosen,) = ending_told(ended, further, seed=7)
-    assert " --seed 7` " in chosen
+    assert " and seed 7 " in chosen
 
 
 def test_what_was_read_from_other_figures_says_so() -> None:

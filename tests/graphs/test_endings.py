@@ -135,8 +135,8 @@ async def test_the_budget_that_a_note_names_asks_what_was_lacking(
     poor, good = report.answers
     assert (poor.answer, good.answer) == ("undecided", "yes")
     assert "it has to be asked in other words, “What is in the image?”" in poor.sentence
-    (note,) = (one for one in report.notes if "--budget" in one)
-    named = re.search(r"--budget ([a-z=0-9,]+)", note)
+    (note,) = (one for one in report.notes if "with the budget" in one)
+    named = re.search(r"the budget ([a-z=0-9,]+)", note)
     assert named is not None
     budget = {name: int(number) for name, _, number in (one.partition("=") for one in named[1].split(","))}
     oracle = Oracle(dict(SCENARIOS[1][1]))

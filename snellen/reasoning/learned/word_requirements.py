@@ -45,6 +45,17 @@ _DENIED_OTHERWISE: Final = _EXCLUDING | frozenset(
     }
 )  # fmt: skip
 """What a denial asks for one of: a part that denies, or one that says in another way that there is no such thing."""
+_CONTRADICTING: Final = frozenset(
+    {
+        "false", "untrue", "wrong", "wrongly", "incorrect", "incorrectly", "mistaken", "mistake", "lack", "lacks",
+        "lacking", "deny",
+    }
+)  # fmt: skip
+"""Words that say of what follows that it is not so."""
+_AGREEING: Final = frozenset({"true", "correct", "case"})
+"""Words with which "not", or "not the", says the same."""
+_CONTRADICTED: Final = frozenset({"kind IsNot", "kind Negation", "number 0", "value at most", "value fewer"})
+"""What they ask for one of."""
 REQUIREMENTS: Final = Path(__file__).parent / "word_requirements.json"
 
 
@@ -64,6 +75,7 @@ def unmet(text: MentionedText, actions: Sequence[Action], pictures: int) -> tupl
         missed += [word for place, word in enumerate(words) if word in _LIMITING and place not in a_few]
         missed += [word for word in ("only", "nobody") if word in words and written.isdisjoint(_EXCLUDING)]
         missed += _denials(text.words_now) if written.isdisjoint(_DENIED_OTHERWISE) else []
+        missed += _contradictions(text.words_now) if written.isdisjoint(_CONTRADICTED) else []
     for alternatives, chosen in ((_SETTINGS, _OF_SETTINGS), (_SIZES, _OF_SIZES)):
         named = {one: word for one, synonyms in alternatives.items() for word in synonyms if word in words}
         if len(named) < 2:  # noqa: PLR2004 - one is no choice
@@ -88,6 +100,21 @@ def _denials(words: Sequence[str]) -> list[str]:
         denies = word in _DENYING or (word == "not" and after in _AFTER_NOT and not is_asked)
         is_alone = word == "no" and not after.isalpha()
         if denies and not is_alone and after not in _BOUNDING and before not in {"yes", "or", "/"}:
+            found.append(word)
+    return found
+
+
+def _contradictions(words: Sequence[str]) -> list[str]:
+    """Return the words that say of something that it is not so.
+
+    "True or false?" asks what any question does, and so does "isn't it true?".
+    """
+    found = []
+    for place, word in enumerate(words):
+        follows = next((one for one in words[place + 1 :] if one != "the"), "")
+        denies = word in _CONTRADICTING or (word == "lie" and words[place - 1] == "a")
+        denies |= word == "not" and place > 1 and follows in _AGREEING
+        if denies and "or" not in words[max(place - 3, 0) : place]:
             found.append(word)
     return found
 

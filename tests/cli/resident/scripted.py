@@ -8,6 +8,7 @@ Commands are a few lines each, so that tests of how they are served load nothing
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from contextlib import nullcontext
@@ -71,6 +72,7 @@ def serve(home: Path, minutes: float, digests: list[str]) -> None:
 
 def main() -> int:
     """Run a command in the resident process, or here."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background inherit none
     home, words = Path(sys.argv[1]), sys.argv[2:]
     if words[0] == SERVE:
         serve(home, float(words[1]), words[2:])

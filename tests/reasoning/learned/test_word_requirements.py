@@ -52,6 +52,11 @@ def missed_of_models(text: str, meant: str) -> tuple[str, ...]:
         ("are there few cats", "Are there cats?", ("few",)),
         ("do you see a few cats", "Are there cats?", ()),
         # What denies that there is something is in the meaning, or was not understood.
+        ("would it be a lie to say there's a cat", "Is there a cat?", ("lie",)),
+        ("would it be a lie to say there's a cat", "Are there no cats?", ()),
+        ("so it is not the case that the cat is red", "Is the cat red?", ("not",)),
+        ("isn't it true that the cat is red", "Is the cat red?", ()),
+        ("the cat is red, true or false", "Is the cat red?", ()),
         ("does none of it look like a cat", "Is there a cat?", ("none",)),
         ("does none of it look like a cat", "Are there no cats?", ()),
         ("no cats left then, how many dogs", "How many dogs are there?", ("no",)),
