@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from snellen.cli.options import lines_of
 from snellen.summaries.learning import Line
 
 if TYPE_CHECKING:
@@ -70,8 +71,9 @@ def print_notes(sentences: Sequence[str], most: int = 10) -> None:
 
 def print_left(shown: int, options: argparse.Namespace, of: int) -> None:
     """Say which part of a list was shown, where it was not all."""
-    if options.lines is not None and shown < of:
-        first = (options.page - 1) * options.lines
+    lines = lines_of(options)
+    if lines is not None and shown < of:
+        first = (options.page - 1) * lines
         rows = f"{first + 1:,} to {first + shown:,}" if shown else "none"
         print_hint(f"{rows} of {of:,}; --page N shows others.")
 

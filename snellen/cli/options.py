@@ -14,6 +14,8 @@ from typing import Any, Final, NoReturn
 from snellen.errors import BadInput
 
 _PATHS: Final = frozenset({"DIR", "FILE"})
+_USUAL_LINES: Final = 50
+"""Lines of a page that is asked for by its number alone."""
 """Metavariables of options that name a file or a folder."""
 
 
@@ -43,9 +45,14 @@ def counting(text: str) -> int:
 
 def page_of(options: argparse.Namespace) -> slice:
     """Return the places of a list that ``PAGES`` asks for."""
-    if options.lines is None:
-        return slice(None)
-    return slice((options.page - 1) * options.lines, options.page * options.lines)
+    lines = lines_of(options)
+    return slice(None) if lines is None else slice((options.page - 1) * lines, options.page * lines)
+
+
+def lines_of(options: argparse.Namespace) -> int | None:
+    """Return how many lines a page of ``PAGES`` has; None where all are wanted."""
+    lines: int | None = options.lines
+    return _USUAL_LINES if lines is None and options.page > 1 else lines
 
 
 def refuse_undecoded(name: str, text: str) -> None:
@@ -199,7 +206,7 @@ def examples_of(lines: str) -> str:
 JSON: Final = option("--json", action="store_true", help="print JSON instead of text")
 PAGES: Final = (
     option("--lines", type=counting, metavar="N", help="list at most so many, a page"),
-    option("--page", type=counting, default=1, metavar="N", help="which page of --lines, from 1 on"),
+    option("--page", type=counting, default=1, metavar="N", help="which page of --lines (50), from 1 on"),
 )
 HTML: Final = option("--html", metavar="FILE", help="write one self-contained page")
 OUT: Final = option("--out", metavar="DIR", help="write the results into this folder")

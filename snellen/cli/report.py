@@ -6,7 +6,7 @@ import argparse
 import asyncio
 
 from snellen.cli.display import console, minute, one_line, print_json, print_left, print_table
-from snellen.cli.options import HTML, JSON, OUT, PAGES, command, option
+from snellen.cli.options import HTML, JSON, OUT, PAGES, command, lines_of, option
 from snellen.cli.outputs import print_written
 from snellen.errors import BadInput
 from snellen.threads.thread import state_from
@@ -17,7 +17,7 @@ def reports(options: argparse.Namespace) -> int:
     """List the investigations so far."""
     from snellen.threads.listing import thread_page
 
-    listed = asyncio.run(thread_page(limit=options.lines, page=options.page, graph="investigate"))
+    listed = asyncio.run(thread_page(limit=lines_of(options), page=options.page, graph="investigate"))
     investigations = listed.threads
     if options.json:
         keys = ("id", "query", "status", "updated", "conclusion")

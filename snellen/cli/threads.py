@@ -9,7 +9,7 @@ import sys
 from typing import Final
 
 from snellen.cli.display import agrees, console, minute, one_line, print_hint, print_json, print_left, print_table
-from snellen.cli.options import JSON, PAGES, Group, command, option
+from snellen.cli.options import JSON, PAGES, Group, command, lines_of, option
 from snellen.errors import BadInput
 from snellen.reasoning.language.inflection import counted
 from snellen.summaries.values import in_words
@@ -22,7 +22,7 @@ def list_(options: argparse.Namespace) -> int:
     """List the runs so far, newest first."""
     from snellen.threads.listing import thread_page
 
-    listed = asyncio.run(thread_page(limit=options.lines, page=options.page))
+    listed = asyncio.run(thread_page(limit=lines_of(options), page=options.page))
     summaries = listed.threads
     if options.json:
         print_json([dataclasses.asdict(one) for one in summaries])

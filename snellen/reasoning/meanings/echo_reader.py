@@ -53,7 +53,9 @@ from snellen.reasoning.meanings.phrase_reader import (
 from snellen.reasoning.meanings.phrases import NUMBERS
 from snellen.reasoning.meanings.things import Things
 
-_SETTING: Final = f"the (?P<aspect>{'|'.join(get_args(SettingAspect))})(?: of the (?P<picture>left|right) picture)?"
+_ASPECTS: Final = "|".join(sorted(get_args(SettingAspect), key=len, reverse=True))  # of two, the longer is said
+_SETTING: Final = f"the (?P<aspect>{_ASPECTS})(?: of the (?P<picture>left|right) picture)?"
+_VALUE: Final = "(?P<value>(?!.*the same in both pictures).+)"
 _ORDER: Final = f"(?:, (?P<order>{'|'.join(ORDERS.values())}))?"
 _EDITS: Final = {
     "colour pop": "keep (?P<things>.+) in colour and make the rest grey", "remove": "remove (?P<things>.+)",
@@ -97,7 +99,7 @@ class _EchoReader(PhraseReader):
             ("Is it true that (.+)[?]", self.truths),
             ("Is it false that (?P<truth>.+)[?]", partial(self._made, Negation)),
             (f"Is {_SETTING} the same in both pictures[?]", partial(self._made, SettingsAlike)),
-            (f"Is {_SETTING} (?P<value>.+)[?]", partial(self._made, SettingIs)),
+            (f"Is {_SETTING} {_VALUE}[?]", partial(self._made, SettingIs)),
             ("(?:Is|Are) (?P<things>.+) all of the same (?P<by>kind|colour|size)[?]", partial(self._made, AreAlike)),
             ("(Is|Are) there (.+)[?]", self._whether_there),
             ("(Is|Are) (.+)[?]", self._whether),
@@ -131,7 +133,7 @@ class _EchoReader(PhraseReader):
             ("there (?:is|are) (?:(at least|exactly|at most) (\\w+) )?(.+)", self._exist),
             ("there are (?:(?:(more|fewer) than )?(\\w+) times )?(more|fewer|as many) (.+)", self._compare),
             (f"{_SETTING} is the same in both pictures", partial(self._made, SettingsAlike)),
-            (f"{_SETTING} is (?P<value>.+)", partial(self._made, SettingIs)),
+            (f"{_SETTING} is {_VALUE}", partial(self._made, SettingIs)),
             ("(?P<things>.+) (?:is|are) all of the same (?P<by>kind|colour|size)", partial(self._made, AreAlike)),
             ("(.+)", self._said),
         )

@@ -24,6 +24,7 @@ _EVERY_TIME: Final = "asks about every picture, which no number of pictures can 
 _DENIES: Final = "denies or excludes something: ask without it"
 _NO_BOUND: Final = "states no bound that pictures can show: ask with “at least” or “at most” and a number"
 _UNSEEN: Final = "depends on what a model was trained on, which its answers do not tell: name the things themselves"
+_ALL_BUT: Final = "leaves out so many without naming them: ask for “at least” or “at most” a number of kinds or models"
 _OF_MODELS: Final = "is a share of the models: ask for “most” or for “at least two of the models”"
 UNEXAMINED: Final[Mapping[str, str]] = {
     r"ever|at least once": _EVEN_ONCE,
@@ -32,6 +33,8 @@ UNEXAMINED: Final[Mapping[str, str]] = {
     r"never(?! (?:been |before |yet )*(?:seen|shown|taught|trained|met|encountered|learn))|not once": _EVERY_TIME,
     r"always|every time|without exception|perfect(?:ly)?|complete(?:ly)?|fully|entirely|flawless(?:ly)?": _EVERY_TIME,
     r"no|none|not one|few|hardly|barely|only": _DENIES,
+    r"(?:but|except|save|bar|apart from|other than) (?:for )?"
+    r"(?:one|two|three|four|five|six|a few|a couple|some|\d+)": _ALL_BUT,
     r"exact(?:ly)?|precise(?:ly)?|several": _NO_BOUND,
     r"(?:half|thirds?|quarters?|%|per ?cent|share|fraction|part) of (?:(?:all|the|these|our) )*models": _OF_MODELS,
     r"(?:much|far|clearly|considerably|substantially|slightly|somewhat) (?:better|worse|more|less)": _NO_BOUND,

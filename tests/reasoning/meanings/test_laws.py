@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
+import pytest
 from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,15 @@ from snellen.reasoning.meanings.canonical import canonical
 from snellen.reasoning.meanings.denotation import Denotation, Undefined, denotation
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.echo_reader import read_echo
-from snellen.reasoning.meanings.meanings import Meaning, read_meaning, write_meaning
+from snellen.reasoning.meanings.meanings import (
+    Meaning,
+    Negation,
+    SettingAspect,
+    SettingIs,
+    SettingsAlike,
+    read_meaning,
+    write_meaning,
+)
 
 _SLOTS = ("things", "of", "one", "other", "property", "truth", "condition", "then", "otherwise")
 
@@ -63,6 +72,13 @@ def test_meanings_that_differ_in_one_place_have_different_echoes(data: st.DataOb
         reject()
     if canonical(one) != canonical(other):
         assert echo(canonical(one)) != echo(canonical(other))
+
+
+@pytest.mark.parametrize("aspect", get_args(SettingAspect))
+def test_what_is_asked_of_a_setting_is_not_taken_for_another_setting(aspect: SettingAspect) -> None:
+    red = [SettingIs(aspect=aspect, value="red", picture=picture) for picture in ("picture", "left", "right")]
+    for form in (SettingsAlike(aspect=aspect), *red, Negation(truth=SettingsAlike(aspect=aspect))):
+        assert read_echo(echo(form), NAMES) == form
 
 
 @slowly

@@ -355,6 +355,13 @@ def test_a_word_that_asks_for_more_than_pictures_can_show_is_sent_back_by_name(w
     assert f"“{word}”" in reading.why
 
 
+@pytest.mark.parametrize("whom", ["all birds but one", "every vehicle except two", "all vehicles save 3"])
+def test_all_but_a_number_is_sent_back(whom: str) -> None:
+    reading = read_query(f"Does clip recognize {whom}?", MODELS, PROFILE)
+    assert not isinstance(reading, UnderstoodQuery)
+    assert "without naming them" in (reading.why if isinstance(reading, UnreadQuery) else " ".join(reading.left_out))
+
+
 def test_much_better_is_better_by_what_counts_as_a_loss() -> None:
     assert meaning("Is clip much better than blip at counting?") == meaning(
         "Is clip better than blip at counting by more than 10 points?"
