@@ -77,7 +77,8 @@ def test_meanings_that_differ_in_one_place_have_different_echoes(data: st.DataOb
 @pytest.mark.parametrize("aspect", get_args(SettingAspect))
 def test_what_is_asked_of_a_setting_is_not_taken_for_another_setting(aspect: SettingAspect) -> None:
     red = [SettingIs(aspect=aspect, value="red", picture=picture) for picture in ("picture", "left", "right")]
-    for form in (SettingsAlike(aspect=aspect), *red, Negation(truth=SettingsAlike(aspect=aspect))):
+    forms: list[Meaning] = [SettingsAlike(aspect=aspect), *red, Negation(truth=SettingsAlike(aspect=aspect))]
+    for form in forms:
         assert read_echo(echo(form), NAMES) == form
 
 
