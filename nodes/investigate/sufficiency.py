@@ -67,8 +67,7 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     report = await asyncio.to_thread(_weighed_together, known, sample_set_of(state), context)
     report = with_older_readings_marked(report, known)
     if not report.experiments:
-        why = f"{report.ended[:1].upper()}{report.ended[1:]}." if report.ended else ""
-        notes = [*report.notes, *filter(None, [why])]
+        notes = [*report.notes, *ending_told(report, {})]
         told = f"Nothing was examined. {' '.join(notes) or 'No experiment could be designed.'}"[:2_000]
         return written(state, report.model_copy(update={"conclusion": told, "notes": notes}))
     concluded = await investigator.conclude(report)

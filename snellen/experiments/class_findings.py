@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from snellen.experiments.design import Design
     from snellen.experiments.report import Finding
 
-_ENDLESS: Final = 600.0
+ENDLESS: Final = 600.0
 """Logarithms of evidence are kept below this: JSON knows no infinity."""
 
 
@@ -71,7 +71,7 @@ def _extreme(by_name: Mapping[str, Sequence[float]], before: Finding) -> dict[st
         "gap": abs(other - one),
         "spread": math.sqrt(one * (1 - one) + other * (1 - other)),
         "against": against,
-        "logarithm": min(against[second], _ENDLESS),
+        "logarithm": min(against[second], ENDLESS),
         "leaning": "yes",
     }
 
@@ -90,7 +90,7 @@ def _counted(by_name: Mapping[str, Sequence[float]], before: Finding) -> dict[st
         "gap": abs(decisive - claim.threshold),
         "spread": math.sqrt(decisive * (1 - decisive)),
         "by_class": {name: _mean(values) for name, values in by_name.items()},
-        "logarithm": min(max(yes, no) - math.log(claim.one_of), _ENDLESS),
+        "logarithm": min(max(yes, no) - math.log(claim.one_of), ENDLESS),
         "leaning": "yes" if yes > no else "no",
     }
 

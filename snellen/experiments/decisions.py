@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from snellen.experiments.class_findings import class_finding, class_finding_with_interval
+from snellen.experiments.class_findings import ENDLESS, class_finding, class_finding_with_interval
 from snellen.experiments.design import BY_CLASS
 from snellen.scoring import confidence_interval, evidence, prospect, share_errors
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from snellen.experiments.protocols.protocol import Evaluated
     from snellen.experiments.report import Experiment, Finding, Report
     from snellen.scoring import Observations
-
-_ENDLESS: Final = 600.0
-"""Logarithms of evidence are kept below this: JSON knows no infinity."""
 
 _LEAST_SURE: Final = 0.9
 """The largest error rate of an interval: users may ask for verdicts at any rate below 1."""
@@ -70,7 +67,7 @@ def finding(design: Design, evaluated: Evaluated, before: Finding) -> Finding:
             "mean": seen.mean,
             "shares": _shares(seen) if claim.kind == "mistake" and seen else None,
             "spread": float(np.std([*seen.values, claim.low, claim.high])),
-            "logarithm": min(math.log(strength / claim.one_of), _ENDLESS) if strength > 0 else -_ENDLESS,
+            "logarithm": min(math.log(strength / claim.one_of), ENDLESS) if strength > 0 else -ENDLESS,
             "leaning": "open" if not seen else "yes" if result.above > result.below else "no",
             "verdict": "open",
         }

@@ -192,6 +192,8 @@ def _shown(experiment: Experiment) -> list[object]:
 def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None = None) -> list[str]:
     """Return a note that says why a report ended before its query was answered, and with what it would go on.
 
+    Of one without experiments nothing was answered: the note is the reason alone.
+
     Args:
         report: The report in the end; nothing is said of one that was not cut short.
         further: The fields of a `Budget`, where they are known.
@@ -199,6 +201,8 @@ def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None 
     """
     if not report.ended:
         return []
+    if not report.experiments:
+        return [f"{report.ended[:1].upper()}{report.ended[1:]}."]
     said = f"It ended before the query was answered: {report.ended}."
     fields = ",".join(f"{name}={number}" for name, number in further.items())
     if not fields:

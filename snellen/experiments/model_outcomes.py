@@ -48,7 +48,7 @@ class ModelOutcome:
         """Return the outcome of an experiment with the findings about a model."""
         design = experiment.design
         outcome = cls(design, findings)
-        if design.tasks or outcome.verdicts("classes"):
+        if outcome.is_of_parts:
             said = _constant_in_tasks(experiment, findings)
             wordings = tuple(AskedWording(design, one, is_constant=True) for one in said)
             return replace(outcome, wordings=wordings, counts=not wordings)
@@ -80,7 +80,12 @@ class ModelOutcome:
     @property
     def is_repeated(self) -> bool:
         """True where it was asked in other words, too."""
-        return len(self.wordings) > 1 and not self.design.tasks and not self.verdicts("classes")
+        return len(self.wordings) > 1 and not self.is_of_parts
+
+    @property
+    def is_of_parts(self) -> bool:
+        """True where it is about tasks or classes beside one another, each with an answer of its own."""
+        return bool(self.design.tasks or self.verdicts("classes"))
 
     def together(self, again: ModelOutcome) -> ModelOutcome:
         """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""

@@ -74,14 +74,17 @@ class LocalModel:
         import torch
 
         prompts = [self.prompt(question) for question in questions]
-        read = [self.choices(prompt, [answer])[0] for prompt, answer in zip(prompts, answers, strict=True)]
+        told = list(zip(prompts, answers, strict=True))
+        # Lessons may ask the same many times: each text is read once.
+        lengths = {prompt: len(self.processor.tokenizer(prompt)["input_ids"]) for prompt in dict.fromkeys(prompts)}
+        read = {(prompt, answer): self.choices(prompt, [answer])[0] for prompt, answer in dict.fromkeys(told)}
         groups: dict[tuple[object, ...], list[int]] = {}
-        for place, (question, prompt) in enumerate(zip(questions, prompts, strict=True)):
-            length = len(self.processor.tokenizer(prompt)["input_ids"])
-            groups.setdefault((length, _sizes(question), len(read[place])), []).append(place)
+        for place, question in enumerate(questions):
+            shape = (lengths[prompts[place]], _sizes(question), len(read[told[place]]))
+            groups.setdefault(shape, []).append(place)
         for places in groups.values():
             inputs = self._inputs([questions[place] for place in places], [prompts[place] for place in places])
-            yield inputs, torch.tensor([read[place] for place in places], device=inputs["input_ids"].device)
+            yield inputs, torch.tensor([read[told[place]] for place in places], device=inputs["input_ids"].device)
 
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
         """Answer greedily, so that the same question gets the same answer."""

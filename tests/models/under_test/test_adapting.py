@@ -65,7 +65,10 @@ def test_lessons_that_all_ask_something_else_teach_as_much(tmp_path: Path) -> No
     words = ["dog", "cat", "the", "is", "there", "what", "one", "left"]
     questions = [f"what colour {first} {second} ?" for first in words for second in words]
     lessons = AdapterExamples(
-        [replace(one, question=replace(one.question, text=text)) for one, text in zip(_wanted(0, 64), questions)],  # noqa: B905 - of as many
+        [
+            replace(one, question=replace(one.question, text=text))
+            for one, text in zip(_wanted(0, 64), questions, strict=True)
+        ],
         LESSONS.others,
         LESSONS.wanted_held_out,
         LESSONS.others_held_out,
