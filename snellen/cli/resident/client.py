@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from snellen.cli.resident.child import CARRIED
 from snellen.cli.resident.circumstances import Circumstances, circumstances
-from snellen.cli.resident.folder import ResidentFolder, opened
+from snellen.cli.resident.folder import ResidentFolder, listener_of, opened
 from snellen.cli.resident.messages import Request, receive, send, send_request
 from snellen.errors import SnellenError
 from snellen.profile_files import DEFAULT_PROFILE
@@ -208,6 +208,10 @@ def _started(place: ResidentFolder, command: Sequence[str]) -> socket.socket | N
         while True:
             ended = process.poll() is not None
             connection = place.connect()
+            if connection is not None and listener_of(connection) != process.pid:
+                # One that waits for the lock would begin to serve when that other one ends, and nobody asked for it.
+                process.kill()
+                process.wait()
             if connection is not None or ended:
                 return connection
             time.sleep(_STEP_SECONDS)

@@ -192,7 +192,17 @@ def check_user(connection: socket.socket) -> None:
     Raises:
         NotOurs: It is somebody else.
     """
-    said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    if struct.unpack("3i", said)[1] != os.geteuid():
+    if _credentials(connection)[1] != os.geteuid():
         msg = "another user is at the other end of the socket"
         raise NotOurs(msg)
+
+
+def listener_of(connection: socket.socket) -> int:
+    """Return the number of the process that began to listen where this client has connected."""
+    return _credentials(connection)[0]
+
+
+def _credentials(connection: socket.socket) -> tuple[int, int, int]:
+    """Return the process, user and group at the other end."""
+    process, user, group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return process, user, group
