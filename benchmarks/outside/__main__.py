@@ -1,7 +1,8 @@
 """Examination of the examiner: queries about planted weaknesses, with a truth that no examiner has a part in.
 
     python -m benchmarks.outside --folder out/outside --truth-only     # over night; goes on where it was stopped
-    python -m benchmarks.outside --folder out/outside --json
+    python -m benchmarks.outside --folder out/outside --json           # so does this one
+    python -m benchmarks.outside --folder out/outside --part 1 2       # one half of it, beside the other
 
 What is true is measured first, with `--truth` pictures for each condition that a query is about: classes, wordings,
 pictures and changes are the benchmark's own (`conditions`). A query counts if its truth is settled: 2.6 standard errors
@@ -30,12 +31,12 @@ import asyncio
 import json
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.outside.figures import by_kind, compared, counts
+from benchmarks.outside.kept_answers import KeptAnswers
 from benchmarks.outside.queries import KINDS, NEITHER, OutsideQuery, read_queries
 from benchmarks.outside.truth import TruthTable
 from benchmarks.outside.ways import REFUSED, OutsideBench
@@ -45,6 +46,8 @@ from snellen.runtime.resources import examining
 
 PROFILE: Final = Path(__file__).with_name("models.toml")
 WAYS: Final = ("ours", "fixed", "apex")
+SETTINGS: Final = ("alpha", "images", "margin", "power", "seed")
+"""Those options that an answer depends on."""
 Row = dict[str, Any]
 
 
@@ -64,7 +67,10 @@ def main() -> None:
             report: dict[str, Any] = {"each": [_row(query, holds=holds) for query, holds in truths]}
         else:
             bench = OutsideBench(profile, examining(str(PROFILE), folder), options)
-            report = {**asyncio.run(measured(bench, truths)), "untrained": len(asked) - len(here)}
+            settings = {name: getattr(options, name) for name in SETTINGS}
+            kept = KeptAnswers(folder / "answers.jsonl" if options.folder else None, settings)
+            report = asyncio.run(measured(bench, truths, kept, part=options.part))
+            report["untrained"] = len(asked) - len(here)
     print(json.dumps(report, indent=2) if options.json or options.truth_only else _table(report))
 
 
@@ -79,7 +85,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--margin", type=float, default=0.1, help="what the fixed design can tell (%(default)s)")
     parser.add_argument("--power", type=float, default=0.9, help="how surely it does (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the pictures; every way has its own (%(default)s)")
-    parser.add_argument("--folder", help="where measurements are kept (default: a temporary one)")
+    parser.add_argument(
+        "--part", nargs=2, type=int, default=(1, 1), metavar=("K", "N"), help="only the K-th of N parts of the queries"
+    )
+    parser.add_argument(
+        "--folder", help="where measurements and answers are kept, those of one state of the code (default: nowhere)"
+    )
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
@@ -126,24 +137,30 @@ def balanced(settled: Sequence[tuple[OutsideQuery, str]]) -> list[tuple[OutsideQ
     return [pair for place, pair in enumerate(settled) if place in kept or pair[1] not in {"yes", "no"}]
 
 
-async def measured(bench: OutsideBench, truths: Sequence[tuple[OutsideQuery, bool | None]]) -> dict[str, Any]:
+async def measured(
+    bench: OutsideBench,
+    truths: Sequence[tuple[OutsideQuery, bool | None]],
+    kept: KeptAnswers,
+    *,
+    part: Sequence[int] = (1, 1),
+) -> dict[str, Any]:
     """Ask the queries whose truth is known in every way.
 
     Args:
         bench: What they are asked with.
         truths: Queries, and whether their statements are true.
+        kept: Answers that were given before.
+        part: Which part of the queries is asked, from 1, and of how many.
     """
     known = [(query, holds) for query, holds in truths if query.answer(holds=holds) != NEITHER]
     planned = [(query, query.answer(holds=holds)) for query, holds in known if query.plan in {None, holds}]
     chosen = balanced(planned)
     seconds, each = dict.fromkeys(WAYS, 0.0), []
-    for place, (query, true) in enumerate(chosen, 1):
+    for place, (query, true) in list(enumerate(chosen, 1))[part[0] - 1 :: part[1]]:
         row: Row = {"kind": query.kind, "query": query.text, "true": true}
         for way in WAYS:
-            began = time.perf_counter()
-            answer: Callable[[OutsideQuery], Any] = getattr(bench, way)
-            found = await answer(query)
-            seconds[way] += time.perf_counter() - began
+            found, took = await kept.outcome(way, query, getattr(bench, way))
+            seconds[way] += took
             note = {"note": found.note[:200]} if found.note else {}
             row[way] = {"says": found.says, "images": found.images, **note}
         each.append(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from benchmarks.outside.__main__ import PROFILE, balanced, measured
 from benchmarks.outside.conditions import BLOCK, QuestionBlock, condition
 from benchmarks.outside.figures import compared, judged, mcnemar
 from benchmarks.outside.judging import JUDGED
+from benchmarks.outside.kept_answers import KeptAnswers
 from benchmarks.outside.queries import KINDS, Asks, OutsideQuery, read_queries
 from benchmarks.outside.readout import said_of
 from benchmarks.outside.statements import Statement
@@ -217,24 +218,55 @@ def test_half_of_the_queries_are_to_be_answered_with_yes() -> None:
     assert Counter(true for _, true in balanced(some)) == {"yes": 1, "no": 1, "a": 1}
 
 
+class ScriptedWays:
+    """Answers every query alike, and counts how often it is asked."""
+
+    options = argparse.Namespace(seed=1, truth=10)
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def ours(self, query: OutsideQuery) -> WayOutcome:
+        self.asked += 1
+        return WayOutcome(query.answer(holds=True), 10)
+
+    async def fixed(self, _: OutsideQuery) -> WayOutcome:
+        self.asked += 1
+        return WayOutcome("refused", 0, "no")
+
+    async def apex(self, _: OutsideQuery) -> WayOutcome:
+        self.asked += 1
+        return WayOutcome("yes", 40)
+
+
+def truths_of(statement: Statement) -> list[tuple[OutsideQuery, bool | None]]:
+    asked = query_of(statement), query_of(statement, asks="opposite"), query_of(statement)
+    return [(replace(one, text=f"{place}?"), (True, True, None)[place]) for place, one in enumerate(asked)]
+
+
 async def test_the_report_counts_by_kind_and_compares_ways() -> None:
-    class Ways:
-        options = argparse.Namespace(seed=1, truth=10)
-
-        async def ours(self, query: OutsideQuery) -> WayOutcome:
-            return WayOutcome(query.answer(holds=True), 10)
-
-        async def fixed(self, _: OutsideQuery) -> WayOutcome:
-            return WayOutcome("refused", 0, "no")
-
-        async def apex(self, _: OutsideQuery) -> WayOutcome:
-            return WayOutcome("yes", 40)
-
-    statement = Statement("robust", "blur")
-    truths = [(query_of(statement), True), (query_of(statement, asks="opposite"), True), (query_of(statement), None)]
-    bench: OutsideBench = Ways()  # type: ignore[assignment]
-    report = await measured(bench, truths)
+    bench: OutsideBench = ScriptedWays()  # type: ignore[assignment]
+    report = await measured(bench, truths_of(Statement("robust", "blur")), KeptAnswers(None, {}))
     assert (report["queries"], report["true"], report["unsettled"]) == (2, 1, 1)
     assert (report["right"], report["apex"]["wrong"], report["fixed"]["refused"]) == (2, 1, 2)
     assert report["kinds"]["single"]["ours"]["right"] == 2
     assert report["mcnemar"]["apex"] == {"wrong": 1.0, "right": 1.0}
+
+
+async def test_a_run_goes_on_where_it_was_stopped_and_parts_make_a_whole(tmp_path: Path) -> None:
+    ways, file, truths = ScriptedWays(), tmp_path / "answers.jsonl", truths_of(Statement("robust", "blur"))
+    bench: OutsideBench = ways  # type: ignore[assignment]
+    for part in (1, 2):
+        half = await measured(bench, truths, KeptAnswers(file, {"seed": 1}), part=(part, 2))
+        assert (half["queries"], ways.asked) == (1, 3 * part)
+    with file.open("a", encoding="utf-8") as cut_off:
+        cut_off.write('\n{"way": "ours", "qu')
+
+    whole = await measured(bench, truths, KeptAnswers(file, {"seed": 1}))
+
+    assert ways.asked == 6
+    alone = await measured(bench, truths, KeptAnswers(None, {}))
+    assert {**whole, "seconds": 0}["each"] == alone["each"]
+    assert ways.asked == 12
+    await measured(bench, truths, KeptAnswers(file, {"seed": 2}))
+    assert ways.asked == 18

@@ -125,12 +125,13 @@ def defocus_blur(sample: SourcePicture, *, blur_factor: Annotated[float, Field(g
     def blurred(deviation: float) -> Image.Image:
         return Image.fromarray(cv2.GaussianBlur(clean, (0, 0), deviation) if deviation > 0 else clean)
 
-    left = sharpness(blurred(widest))
+    shown = blurred(_least(lambda deviation: sharpness(blurred(deviation)) <= target, widest))
+    left = sharpness(shown)
     if left > target:
         most = sharpness(sample.picture) / left
         msg = f"blur_factor={blur_factor:g} is out of reach: its sharpness falls {most:.3g} times at most."
         raise ParameterOutOfRange(msg)
-    return blurred(_least(lambda deviation: sharpness(blurred(deviation)) <= target, widest))
+    return shown
 
 
 @TRANSFORMS.declare("OverlayColor")
@@ -215,11 +216,17 @@ def _turned(picture: Image.Image, turn: float) -> Image.Image:
 
 
 def _least(enough: Callable[[float], bool], most: float) -> float:
-    """Return about the least amount that is enough, by halving; `most` where none is."""
-    low, high = 0.0, most
-    if enough(low):
-        return low
-    for _ in range(_HALVINGS):
+    """Return about the least amount that is enough, by halving; `most` where none below it is.
+
+    Halving would begin with the largest amounts, which take the longest to try, as a Gaussian filter is as wide as its
+    deviation. So the amounts that it may come to first are tried from the smallest up: what comes of it is the same.
+    """
+    if enough(0.0):
+        return 0.0
+    low, high, doublings = 0.0, most / 2**_HALVINGS, 0
+    while high < most and not enough(high):
+        low, high, doublings = high, 2 * high, doublings + 1
+    for _ in range(doublings - 1):
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
