@@ -70,7 +70,9 @@ class TrialRunner:
         Raises:
             SnellenError: The model cannot.
         """
-        questions = [Question(tuple(map(self.pictures.get, key.pictures)), key.question, key.choices) for key in shard]
+        # What is asked about one picture is asked about one object, which models see only once.
+        pictures = {one: self.pictures.get(one) for one in dict.fromkeys(one for key in shard for one in key.pictures)}
+        questions = [Question(tuple(pictures[one] for one in key.pictures), key.question, key.choices) for key in shard]
         began = time.perf_counter()
         if shard[0].choices:
             trials = [

@@ -1,15 +1,16 @@
 """BLIP under test: a model that encodes the question with the picture, and whose decoder reads what came of it.
 
-Nothing of a choice is read together with the question, so what is computed once is the question as it was read; all
-choices are one padded batch behind it (Li et al. 2022, section 3.1, rank the answers of VQA so).
+Nothing of a choice is read together with the question, so the question is read once; all choices are one padded batch
+behind it (Li et al. 2022, section 3.1, rank the answers of VQA so). A picture is seen once for all questions about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from snellen.models.under_test.model import Card, Question, Ranking, check_question
+from snellen.models.under_test.model import Card, Question, Ranking, by_pictures, check_question
 
 if TYPE_CHECKING:
     import torch
@@ -33,15 +34,15 @@ class AnswererModel:
         """Rank by the log-probability of each token of a choice, as the decoder would write it."""
         for question in questions:
             check_question(self.card.name, question, ranked=True)
-        groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
-        for place, question in enumerate(questions):
-            groups.setdefault((question.text, question.choices), []).append(place)
-        found: dict[int, Ranking] = {}
+        groups, found = by_pictures(enumerate(questions)), dict[int, Ranking]()
         with self._checkpoint.inference():
-            for places in groups.values():
-                for begun in range(0, len(places), self._batch):
-                    part = places[begun : begun + self._batch]
-                    found.update(zip(part, self._ranked([questions[place] for place in part]), strict=True))
+            for begun in range(0, len(groups), self._batch):
+                part = groups[begun : begun + self._batch]
+                seen = self._seen([questions[places[0]] for places in part])
+                rows = {place: row for row, places in enumerate(part) for place in places}
+                for places in self._of_one_length(questions, rows):
+                    ranked = self._ranked([questions[place] for place in places], seen[[rows[one] for one in places]])
+                    found.update(zip(places, ranked, strict=True))
         return [found[place] for place in range(len(questions))]
 
     def answer(self, questions: Sequence[Question], *, tokens: int = 64) -> list[str]:
@@ -61,36 +62,56 @@ class AnswererModel:
                 said.append(self._checkpoint.tokenizer.decode(written[0], skip_special_tokens=True).strip())
         return said
 
-    def _ranked(self, asked: Sequence[Question]) -> list[Ranking]:
-        """Rank the choices of one question about several pictures."""
+    def _of_one_length(self, questions: Sequence[Question], places: Iterable[int]) -> Iterator[list[int]]:
+        """Yield the places of questions that have equally many tokens, so many at once.
+
+        Nothing is padded: the decoder of transformers heeds what is padded behind a question.
+        """
+        lengths: dict[int, list[int]] = {}
+        for place in places:
+            tokens = self._checkpoint.tokens([questions[place].text])["input_ids"]
+            lengths.setdefault(tokens.shape[1], []).append(place)
+        for alike in lengths.values():
+            yield from (alike[begun : begun + self._batch] for begun in range(0, len(alike), self._batch))
+
+    def _seen(self, asked: Sequence[Question]) -> torch.Tensor:
+        """See the picture of each question: ``(n, patches, width)``."""
+        pixels = self._checkpoint.pixels([each.pictures[0] for each in asked])
+        seen: torch.Tensor = self._checkpoint.model.vision_model(pixel_values=pixels)[0]
+        return seen
+
+    def _ranked(self, asked: Sequence[Question], seen: torch.Tensor) -> Iterator[Ranking]:
+        """Rank the choices of questions of one length, each with what was seen for it."""
         import torch
 
         tokenizer, model = self._checkpoint.tokenizer, self._checkpoint.model
-        choices = [tokenizer(choice, add_special_tokens=False)["input_ids"] for choice in asked[0].choices]
-        longest = max(map(len, choices))
+        choices = [
+            (row, tokenizer(choice, add_special_tokens=False)["input_ids"])
+            for row, each in enumerate(asked)
+            for choice in each.choices
+        ]
+        longest = max(len(choice) for _, choice in choices)
         start, pad = model.decoder_start_token_id, model.decoder_pad_token_id
-        rows = [[start, *choice, *[pad] * (longest - len(choice))] for choice in choices]
-        ids = torch.tensor(rows, device=self._checkpoint.device).repeat(len(asked), 1)
-        read = self._read(asked).repeat_interleave(len(choices), dim=0)
+        rows = [[start, *choice, *[pad] * (longest - len(choice))] for _, choice in choices]
+        ids = torch.tensor(rows, device=self._checkpoint.device)
+        about = [row for row, _ in choices]
+        read = self._read(asked, seen)[about]
         logits = model.text_decoder(
             input_ids=ids[:, :-1],
             encoder_hidden_states=read,
             encoder_attention_mask=torch.ones(read.shape[:-1], dtype=torch.long, device=ids.device),
             return_dict=True,
         ).logits
-        found = logits.float().log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0].unflatten(0, (len(asked), -1))
-        return [
-            Ranking(tuple(tuple(row[: len(choice)]) for row, choice in zip(each, choices, strict=True)))
-            for each in found.tolist()
-        ]
+        found = logits.float().log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0].tolist()
+        scores = (tuple(row[: len(choice)]) for row, (_, choice) in zip(found, choices, strict=True))
+        for each in asked:
+            yield Ranking(tuple(itertools.islice(scores, len(each.choices))))
 
-    def _read(self, asked: Sequence[Question]) -> torch.Tensor:
-        """Read one question with each picture: ``(n, words, width)``."""
+    def _read(self, asked: Sequence[Question], seen: torch.Tensor) -> torch.Tensor:
+        """Read questions of one length, each with what was seen: ``(n, words, width)``."""
         import torch
 
-        model = self._checkpoint.model
-        seen = model.vision_model(pixel_values=self._checkpoint.pixels([each.pictures[0] for each in asked]))[0]
-        read: Any = model.text_encoder(
+        read: Any = self._checkpoint.model.text_encoder(
             **self._checkpoint.tokens([each.text for each in asked]),
             encoder_hidden_states=seen,
             encoder_attention_mask=torch.ones(seen.shape[:-1], dtype=torch.long, device=seen.device),

@@ -4,6 +4,9 @@ Answer ranking (APEX, section 3.2, after Lin et al. 2022) asks for the likelihoo
 prompt is long, a picture alone is hundreds of tokens, and choices are short. So the prompt goes through the model
 once; its cache is shared by all choices, which go through as one padded batch. A causal model's choice does not see
 what is padded behind it, so the likelihoods are those of one whole pass for each choice.
+
+Prompts about one picture begin alike, with the picture. What they have in common goes through the model once, too, and
+their ends follow from its cache.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -21,17 +25,32 @@ if TYPE_CHECKING:
 
 _LOOKED: Final = "image_attention_mask"
 """Which pictures each token looks at, for models that do so through cross-attention (n, length, pictures)."""
+_ROWS: Final = 64
 
 
-def rank(model: Any, inputs: Inputs, choices: Tokens, *, rows: int = 64) -> list[list[list[float]]]:  # noqa: ANN401 - any class
-    """Return the log-probability of every token of every choice after every prompt.
+@dataclass(frozen=True)
+class PromptEnd:
+    """The end of a prompt, and the choices after it.
+
+    Attributes:
+        row: The place of the prompt's beginning.
+        tokens: What follows it.
+        choices: Tokens of each choice, at least one each.
+    """
+
+    row: int
+    tokens: tuple[int, ...]
+    choices: Tokens
+
+
+def rank(model: Any, inputs: Inputs, choices: Tokens, *, rows: int = _ROWS) -> list[list[list[float]]]:  # noqa: ANN401 - any class
+    """Return the log-probability of every token of the same choices after every prompt.
 
     Args:
-        model: An image-text-to-text model of transformers with a causal decoder.
-        inputs: What its processor made of n pictures and questions: `input_ids` and `attention_mask`, each (n, length),
-            nothing padded, and what belongs to the pictures.
+        model: As for `rank_ends`.
+        inputs: As there, of whole prompts.
         choices: Tokens of each choice, at least one each.
-        rows: How many continuations of prompts are computed at once, at most; each holds a copy of a prompt's cache.
+        rows: As there.
 
     Returns:
         For each prompt, for each choice, natural logarithms in the order of its tokens.
@@ -39,26 +58,94 @@ def rank(model: Any, inputs: Inputs, choices: Tokens, *, rows: int = 64) -> list
     Raises:
         ValueError: There is no choice, one has no token, or prompts are padded.
     """
+    return rank_ends(model, inputs, [PromptEnd(row, (), choices) for row in range(len(inputs["input_ids"]))], rows=rows)
+
+
+def rank_ends(
+    model: Any,  # noqa: ANN401 - any class
+    inputs: Inputs,
+    ends: Sequence[PromptEnd],
+    *,
+    rows: int = _ROWS,
+) -> list[list[list[float]]]:
+    """Return the log-probability of every token of every choice after prompts that may begin alike.
+
+    Args:
+        model: An image-text-to-text model of transformers with a causal decoder.
+        inputs: What its processor made of n pictures and the beginnings of prompts: `input_ids` and `attention_mask`,
+            each (n, length), nothing padded, and what belongs to the pictures.
+        ends: How prompts end, and what is ranked after them. Those of one length are computed together.
+        rows: How many continuations are computed at once, at most; each holds a copy of its prompt's cache.
+
+    Returns:
+        For each end, for each choice, natural logarithms in the order of its tokens.
+
+    Raises:
+        ValueError: There is no choice, one has no token, or prompts are padded.
+    """
     import torch
 
-    _check(inputs, choices)
-    prompts = len(inputs["input_ids"])
+    for end in ends:
+        _check(inputs, end.choices)
+    found: list[list[list[float]]] = [[] for _ in ends]
     with torch.inference_mode():
-        first, cache, decoder, seen = _prefix(model, inputs)
-        heads = torch.tensor([choice[0] for choice in choices], device=first.device)
-        scores = [[[value] for value in row] for row in first[:, heads].tolist()]
-        longer = sorted(
-            (place for place, choice in enumerate(choices) if len(choice) > 1), key=lambda i: len(choices[i])
-        )
-        at_once = max(rows // prompts, 1)
-        for begun in range(0, len(longer), at_once):
-            part = longer[begun : begun + at_once]
-            last = begun + at_once >= len(longer)
-            shared = cache if last else copy.deepcopy(cache)
-            found = _continued(decoder, inputs, shared, [choices[i] for i in part], seen)
-            for prompt, place, values in found:
-                scores[prompt][part[place]].extend(values)
+        after, begun = _prefix(model, inputs)
+        for places in _of_one_length(ends, rows):
+            group = [ends[place] for place in places]
+            chosen = [end.row for end in group]
+            read, following = begun.of(chosen), after[chosen]
+            if group[0].tokens:
+                logits, read = read.read([end.tokens for end in group], last=True)
+                following = _logarithms(logits[:, -1])
+            for place, scores in zip(places, _ranked(read, following, group, rows), strict=True):
+                found[place] = scores
+    return found
+
+
+def _of_one_length(ends: Sequence[PromptEnd], rows: int) -> Iterator[list[int]]:
+    """Yield the places of ends that have equally many tokens, so many at once."""
+    lengths: dict[int, list[int]] = {}
+    for place, end in enumerate(ends):
+        lengths.setdefault(len(end.tokens), []).append(place)
+    for places in lengths.values():
+        yield from (places[begun : begun + rows] for begun in range(0, len(places), rows))
+
+
+def _ranked(read: _Read, following: torch.Tensor, ends: Sequence[PromptEnd], rows: int) -> list[list[list[float]]]:
+    """Return the log-probabilities of the choices after prompts that were read.
+
+    Args:
+        read: The prompts, a row for each end.
+        following: Log-probabilities of the token after each (n, vocabulary).
+        ends: Their ends.
+        rows: As for `rank_ends`.
+    """
+    import torch
+
+    scores = [
+        [[value] for value in row[[choice[0] for choice in end.choices]].tolist()]
+        for row, end in zip(following, ends, strict=True)
+    ]
+    longer = [
+        (row, place) for row, end in enumerate(ends) for place, choice in enumerate(end.choices) if len(choice) > 1
+    ]
+    longer.sort(key=lambda pair: len(ends[pair[0]].choices[pair[1]]))
+    for begun in range(0, len(longer), rows):
+        part = longer[begun : begun + rows]
+        choices = [ends[row].choices[place] for row, place in part]
+        longest = max(map(len, choices))
+        # What is padded behind a choice is not masked: nothing of the choice sees it.
+        padded = [[*choice, *[0] * (longest - len(choice))] for choice in choices]
+        # The last token is only predicted.
+        logits, _ = read.of([row for row, _ in part]).read([row[:-1] for row in padded])
+        right = torch.tensor(padded, device=logits.device)[:, 1:, None]
+        for (row, place), values in zip(part, _logarithms(logits).gather(-1, right)[..., 0].tolist(), strict=True):
+            scores[row][place].extend(values[: len(ends[row].choices[place]) - 1])
     return scores
+
+
+def _logarithms(logits: torch.Tensor) -> torch.Tensor:
+    return logits.float().log_softmax(dim=-1)
 
 
 def rank_plainly(model: Any, inputs: Inputs, choices: Tokens) -> list[list[list[float]]]:  # noqa: ANN401 - as above
@@ -100,57 +187,89 @@ def written(model: Any, inputs: Inputs, answers: torch.Tensor) -> torch.Tensor: 
     return found
 
 
-def _prefix(model: Any, inputs: Inputs) -> tuple[torch.Tensor, Any, Any, dict[str, torch.Tensor]]:  # noqa: ANN401 - as above
-    """Log-probabilities of the first token (n, vocabulary), the cache, what continues from it and what it looks at."""
+@dataclass(frozen=True)
+class _Read:
+    """Rows of tokens that a decoder has read, and can read on from.
+
+    Attributes:
+        decoder: What reads on.
+        cache: A cache of transformers; it is not changed.
+        mask: Ones (n, length).
+        shared: What a model that looks at pictures through cross-attention wants with every call, a row for each.
+    """
+
+    decoder: Any
+    cache: Any
+    mask: torch.Tensor
+    shared: dict[str, torch.Tensor]
+
+    def of(self, rows: Sequence[int]) -> _Read:
+        """Return some of the rows, in an order and as often as wanted."""
+        import torch
+
+        index = torch.tensor(rows, device=self.mask.device)
+        cache = _copied(self.cache)
+        cache.batch_select_indices(index)
+        shared = {name: value[index] for name, value in self.shared.items()}
+        return replace(self, cache=cache, mask=self.mask[index], shared=shared)
+
+    def read(self, tokens: Tokens, *, last: bool = False) -> tuple[torch.Tensor, _Read]:
+        """Read equally many tokens after each row.
+
+        Args:
+            tokens: Those of each row.
+            last: Only what follows the last of them is wanted.
+
+        Returns:
+            Logits (n, tokens, vocabulary), or (n, 1, vocabulary), and what was read then.
+        """
+        import torch
+
+        ids = torch.tensor(tokens, device=self.mask.device)
+        cache, mask = _copied(self.cache), torch.cat([self.mask, self.mask.new_ones(ids.shape)], dim=1)
+        more = dict(self.shared)
+        if _LOOKED in more:
+            more[_LOOKED] = more[_LOOKED].expand(-1, ids.shape[1], -1)
+        if last and _takes(self.decoder, "logits_to_keep"):
+            more["logits_to_keep"] = 1
+        output = self.decoder(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True, **more)
+        return output.logits, replace(self, cache=cache, mask=mask)
+
+
+def _copied(cache: Any) -> Any:  # noqa: ANN401 - of transformers
+    """Return a cache that can be read on from while the other stays: layers put what is new into new tensors."""
+    copied = copy.copy(cache)
+    copied.layers = [copy.copy(layer) for layer in cache.layers]
+    return copied
+
+
+def _prefix(model: Any, inputs: Inputs) -> tuple[torch.Tensor, _Read]:  # noqa: ANN401 - as above
+    """Read the beginnings: log-probabilities of the token after each (n, vocabulary), and what was read."""
     lean = {"logits_to_keep": 1} if _takes(model, "logits_to_keep") else {}
     output = model(**inputs, use_cache=True, **lean)
-    first = output.logits[:, -1].float().log_softmax(dim=-1)
+    following = _logarithms(output.logits[:, -1])
     inner = getattr(output, "language_model_outputs", None)  # BLIP-2: the whole model wants a picture with every call
     if inner is None:
-        return first, output.past_key_values, model, _seen(model, inputs, output)
-    return first, inner.past_key_values, model.language_model, {}
+        read = _Read(model, output.past_key_values, inputs["attention_mask"], _shared(model, inputs, output))
+    else:
+        read = _Read(model.language_model, inner.past_key_values, inputs["attention_mask"], {})
+    return following, read
 
 
-def _seen(model: Any, inputs: Inputs, output: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401 - as above
-    """What a model that looks at pictures through cross-attention wants with every call: what it made of them."""
+def _shared(model: Any, inputs: Inputs, output: Any) -> dict[str, torch.Tensor]:  # noqa: ANN401 - as above
+    """Return what a model that looks at pictures through cross-attention wants with every call.
+
+    That is what it made of the pictures, and which of them the end of the prompt looks at.
+    """
     if _LOOKED not in inputs:
         return {}
     name = "perceiver_embeddings" if model.config.use_resampler else "image_encoder_embeddings"
-    return {name: output.image_hidden_states}
+    return {name: output.image_hidden_states, _LOOKED: inputs[_LOOKED][:, -1:]}
 
 
 def _looked(inputs: Inputs, tokens: int) -> torch.Tensor:
     """Which pictures each token of an answer looks at: those that the end of the prompt does."""
     return inputs[_LOOKED][:, -1:].expand(-1, tokens, -1)
-
-
-def _continued(
-    decoder: Any,  # noqa: ANN401 - as above
-    inputs: Inputs,
-    cache: Any,  # noqa: ANN401 - a cache of transformers; it is used up
-    choices: Tokens,
-    seen: Inputs,
-) -> Iterator[tuple[int, int, list[float]]]:
-    """Yield, for each prompt and each choice, their places and log-probabilities from the second token on."""
-    import torch
-
-    prompts, longest = len(inputs["input_ids"]), max(map(len, choices))
-    padded = torch.zeros(len(choices), longest, dtype=torch.long, device=inputs["input_ids"].device)
-    for row, choice in enumerate(choices):
-        padded[row, : len(choice)] = torch.tensor(choice)
-    # The last token is only predicted. What is padded behind a choice is not masked: nothing of the choice sees it.
-    tail = padded[:, :-1].repeat(prompts, 1)
-    cache.batch_repeat_interleave(len(choices))
-    shared = {**seen, _LOOKED: _looked(inputs, tail.shape[1])} if seen else {}
-    more = {name: value.repeat_interleave(len(choices), dim=0) for name, value in shared.items()}
-    before = inputs["attention_mask"].repeat_interleave(len(choices), dim=0)
-    mask = torch.cat([before, torch.ones_like(tail, dtype=before.dtype)], dim=1)
-    logits = decoder(input_ids=tail, attention_mask=mask, past_key_values=cache, use_cache=True, **more).logits
-    right = padded[:, 1:].repeat(prompts, 1)[..., None]
-    found = logits.float().log_softmax(dim=-1).gather(-1, right)[..., 0].tolist()
-    for row, values in enumerate(found):
-        prompt, place = divmod(row, len(choices))
-        yield prompt, place, values[: len(choices[place]) - 1]
 
 
 def _check(inputs: Inputs, choices: Tokens) -> None:

@@ -41,7 +41,7 @@ class ContrastiveModel:
         ]
         texts = self._encoded(list(dict.fromkeys(sentences)), self._texts)
         rows = dict(zip(dict.fromkeys(sentences), texts, strict=True))
-        pictures = self._encoded([question.pictures[0] for question in questions], self._pictures)
+        pictures = self._seen([question.pictures[0] for question in questions])
         found, at = [], 0
         for question, picture in zip(questions, pictures, strict=True):
             own = [rows[sentence] for sentence in sentences[at : at + len(question.choices)]]
@@ -68,10 +68,10 @@ class ContrastiveModel:
             if len(question.pictures) + bool(question.text) != 2:  # noqa: PLR2004 - a pair
                 msg = f"{self.card.name} compares two pictures, or a picture with a text."
                 raise BadInput(msg)
-        firsts = self._encoded([question.pictures[0] for question in questions], self._pictures)
+        firsts = self._seen([question.pictures[0] for question in questions])
         told = [question.text for question in questions if question.text]
         texts = iter(self._encoded(told, self._texts))
-        others = iter(self._encoded([one.pictures[1] for one in questions if not one.text], self._pictures))
+        others = iter(self._seen([one.pictures[1] for one in questions if not one.text]))
         return [
             float(first @ next(texts if question.text else others))
             for first, question in zip(firsts, questions, strict=True)
@@ -83,6 +83,12 @@ class ContrastiveModel:
         scale = self._checkpoint.model.logit_scale.exp().float().cpu()
         scores: list[float] = (scale * (torch.stack(list(texts)) @ picture)).log_softmax(dim=0).tolist()
         return scores
+
+    def _seen(self, pictures: Sequence[PIL.Image.Image]) -> list[torch.Tensor]:
+        """Encode pictures, each of them once: a picture is the same if it is the same object."""
+        distinct = {id(picture): picture for picture in pictures}
+        vectors = dict(zip(distinct, self._encoded(list(distinct.values()), self._pictures), strict=True))
+        return [vectors[id(picture)] for picture in pictures]
 
     def _encoded(self, items: Sequence[Any], encode: Callable[[list[Any]], Any]) -> list[torch.Tensor]:
         return _unit_vectors(self._checkpoint, items, encode, batch=self._batch)

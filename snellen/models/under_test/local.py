@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import BadInput
-from snellen.models.under_test.choice_ranking import rank
-from snellen.models.under_test.model import Card, Question, Ranking, check_question
+from snellen.models.under_test.choice_ranking import PromptEnd, rank_ends
+from snellen.models.under_test.model import Card, Question, Ranking, by_pictures, check_question
 
 if TYPE_CHECKING:
     import torch
@@ -22,17 +22,17 @@ _PICTURE = "<fake_token_around_image><image>"
 
 @dataclass(frozen=True)
 class QuestionBatch:
-    """Questions that are computed together: with one prompt, and pictures of one size, so that nothing is padded.
+    """Questions that are computed together: prompts of one length, and pictures of one size, so that nothing is padded.
 
     Attributes:
         places: Where they stood.
-        inputs: Of n prompts, each tensor with a first axis that says whose it is.
-        choices: Tokens of each choice.
+        inputs: Of n prompts, or of n beginnings of prompts, each tensor with a first axis that says whose it is.
+        ends: How each prompt ends, where these are beginnings.
     """
 
     places: tuple[int, ...]
     inputs: dict[str, torch.Tensor]
-    choices: tuple[tuple[int, ...], ...]
+    ends: tuple[PromptEnd, ...] = ()
 
 
 class LocalModel:
@@ -47,12 +47,17 @@ class LocalModel:
 
     def __init__(self, model: Any, processor: Any, card: Card, *, batch: int = 8) -> None:  # noqa: ANN401 - any class
         self.module, self.processor, self.card, self._batch = model, processor, card, batch
+        self._cuts: dict[str, bool] = {}
+        """Of beginnings of prompts, whether what follows them is read alike without them."""
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:
-        """Rank each question's choices; see `snellen.models.under_test.choice_ranking`."""
+        """Rank each question's choices; see `snellen.models.under_test.choice_ranking`.
+
+        What questions about the same pictures, the same objects, have in common is computed once.
+        """
         found: dict[int, Ranking] = {}
-        for batch in self._batches(questions, ranked=True):
-            scores = rank(self.module, batch.inputs, batch.choices)
+        for batch in self._begun(questions):
+            scores = rank_ends(self.module, batch.inputs, batch.ends)
             found.update(
                 (place, Ranking(tuple(map(tuple, rows)))) for place, rows in zip(batch.places, scores, strict=True)
             )
@@ -91,7 +96,7 @@ class LocalModel:
         import torch
 
         found: dict[int, str] = {}
-        for batch in self._batches(questions, ranked=False):
+        for batch in self._whole(questions):
             with torch.inference_mode():
                 written = self.module.generate(**batch.inputs, max_new_tokens=tokens, do_sample=False, num_beams=1)
             said = written[:, batch.inputs["input_ids"].shape[1] :]
@@ -140,19 +145,48 @@ class LocalModel:
             read.append(tuple(both[len(before) :] if fits else alone))
         return tuple(read)
 
-    def _batches(self, questions: Sequence[Question], *, ranked: bool) -> Iterator[QuestionBatch]:
+    def _whole(self, questions: Sequence[Question]) -> Iterator[QuestionBatch]:
+        """Yield questions with whole prompts."""
         groups: dict[tuple[object, ...], list[int]] = {}
         for place, question in enumerate(questions):
-            check_question(self.card.name, question, ranked=ranked, most=self.card.pictures)
-            groups.setdefault((question.text, question.choices, _sizes(question)), []).append(place)
-        for places in groups.values():
-            first = questions[places[0]]
-            prompt = self.prompt(first)
-            choices = self.choices(prompt, first.choices) if ranked else ()
+            groups.setdefault((self.prompt(question), _sizes(question)), []).append(place)
+        for (prompt, _), places in groups.items():
             for begun in range(0, len(places), self._batch):
                 part = places[begun : begun + self._batch]
-                inputs = self._inputs([questions[place] for place in part], [prompt] * len(part))
-                yield QuestionBatch(tuple(part), inputs, choices)
+                inputs = self._inputs([questions[place] for place in part], [str(prompt)] * len(part))
+                yield QuestionBatch(tuple(part), inputs)
+
+    def _begun(self, questions: Sequence[Question]) -> Iterator[QuestionBatch]:
+        """Yield questions that are ranked, cut in two: pictures, each once, and what follows them."""
+        cut, alike = [], dict[tuple[object, ...], list[tuple[int, Question]]]()
+        for place, question in enumerate(questions):
+            check_question(self.card.name, question, ranked=True, most=self.card.pictures)
+            prompt = self._prompt(question)
+            beginning, end = self._cut(prompt, question)
+            cut.append((beginning, PromptEnd(0, end, self.choices(prompt, question.choices))))
+            alike.setdefault((beginning, _sizes(question)), []).append((place, question))
+        for group in alike.values():
+            rows = by_pictures(group)
+            for begun in range(0, len(rows), self._batch):
+                part = rows[begun : begun + self._batch]
+                firsts = [places[0] for places in part]
+                inputs = self._inputs([questions[place] for place in firsts], [cut[place][0] for place in firsts])
+                ends = [(place, replace(cut[place][1], row=row)) for row, places in enumerate(part) for place in places]
+                yield QuestionBatch(tuple(place for place, _ in ends), inputs, tuple(end for _, end in ends))
+
+    def _cut(self, prompt: str, question: Question) -> tuple[str, tuple[int, ...]]:
+        """Return the beginning of a prompt, up to the pictures, and the tokens of its end.
+
+        Where a tokenizer does not read the two as it reads the whole, the whole is the beginning.
+        """
+        sign = str(getattr(self.processor, "image_token", ""))
+        _, found, end = prompt.rpartition(sign) if sign else ("", "", prompt)
+        beginning = prompt.removesuffix(end) if found else ""
+        read = tuple(self.processor.tokenizer(end, add_special_tokens=False)["input_ids"])
+        if beginning not in self._cuts:
+            whole, part = (self._inputs([question], [text])["input_ids"][0].tolist() for text in (prompt, beginning))
+            self._cuts[beginning] = whole == [*part, *read]
+        return (beginning, read) if self._cuts[beginning] else (prompt, ())
 
     def _inputs(self, questions: Sequence[Question], prompts: Sequence[str]) -> dict[str, torch.Tensor]:
         """Return the inputs of questions whose prompts have equally many tokens."""
@@ -176,6 +210,10 @@ class InterleavedModel(LocalModel):
         """Return what its processor writes, as its instructed checkpoints were taught."""
         seen = _PICTURE * len(question.pictures) + "<fake_token_around_image>"
         return _ASKED.format(question=question.text) + seen + _ENDED
+
+    def _cut(self, prompt: str, question: Question) -> tuple[str, tuple[int, ...]]:  # noqa: ARG002 - as `LocalModel`
+        # The question comes before the pictures.
+        return prompt, ()
 
     def _inputs(self, questions: Sequence[Question], prompts: Sequence[str]) -> dict[str, torch.Tensor]:  # noqa: ARG002 - as written
         # A text that is an address would be fetched by the processor; with the words before it, no question is one.

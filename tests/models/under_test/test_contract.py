@@ -62,6 +62,33 @@ def test_questions_do_not_disturb_each_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
+def test_a_picture_is_seen_once_whatever_is_asked_about_it(name: str) -> None:
+    model, (one, other) = made(name), (picture(1), picture(2))
+    asked = [
+        Question((shown,), text, choices)
+        for text in ("is there a dog ?", "what colour is the house ?")
+        for choices in (("yes", "no"), ("a red dog", "a blue cat", "unknown"))
+        for shown in (one, other)
+    ]
+    alone = [model.rank([question])[0] for question in asked]
+    seen, inner = [], getattr(model, "module", None) or model._checkpoint.model  # type: ignore[attr-defined]
+    tower = next(
+        part for path, part in inner.named_modules() if path.rpartition(".")[2] in {"vision_model", "vision_tower"}
+    )
+    hook = tower.register_forward_pre_hook(
+        lambda _, arguments, named: seen.append(len(named.get("pixel_values", next(iter(arguments), None)))),
+        with_kwargs=True,
+    )
+    try:
+        together = model.rank(asked)
+    finally:
+        hook.remove()
+
+    assert all(close(*pair) for pair in zip(alone, together, strict=True))
+    assert sum(seen) == (2 if name != "idefics" else 4)  # its question comes before the picture
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
 def test_choices_may_come_in_any_order(name: str) -> None:
     (ranking,) = made(name).rank([ask(1)])
     (turned,) = made(name).rank([ask(1, choices=CHOICES[::-1])])
@@ -106,7 +133,7 @@ def test_free_answers_are_the_same_each_time_or_refused(name: str) -> None:
 def test_rankings_are_those_of_whole_passes(name: str) -> None:
     model = local(name)
     question = ask(1)
-    (batch,) = model._batches([question], ranked=True)
+    (batch,) = model._whole([question])
     whole = rank_plainly(model.module, batch.inputs, model.choices(model.prompt(question), CHOICES))
     assert close(model.rank([question])[0], Ranking(tuple(map(tuple, whole[0]))))
 
@@ -180,6 +207,6 @@ def test_a_question_that_is_an_address_is_not_fetched(monkeypatch: pytest.Monkey
 def test_the_prompt_of_idefics_is_what_its_processor_writes() -> None:
     model = local("idefics")
     question = Question((picture(1), picture(2)), "is there a dog ?", ("yes", "no"))
-    (batch,) = model._batches([question], ranked=True)
+    (batch,) = model._whole([question])
     read = model.processor.tokenizer(model.prompt(question), add_special_tokens=False)["input_ids"]
     assert batch.inputs["input_ids"][0].tolist()[1:] == read

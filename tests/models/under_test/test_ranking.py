@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.models.under_test import rank, rank_plainly
+from snellen.models.under_test.choice_ranking import PromptEnd, rank_ends
 from tests.models.under_test.architectures import ARCHITECTURES, PICTURE, made
 
 TOKEN = st.integers(3, PICTURE - 1)
@@ -34,6 +35,26 @@ def test_a_shared_prompt_gives_what_whole_passes_give(name: str, choices: list[l
     found = rank(model, inputs, choices, rows=rows)
     assert [[len(row) for row in block] for block in found] == [[len(choice) for choice in choices]] * 2
     assert max(differences(found, rank_plainly(model, inputs, choices))) < 1e-4
+
+
+END = st.tuples(st.lists(TOKEN, max_size=4), st.lists(st.lists(TOKEN, min_size=1, max_size=3), min_size=1, max_size=4))
+
+
+@settings(max_examples=15, deadline=None)
+@given(ends=st.lists(st.tuples(st.integers(0, 1), END), min_size=1, max_size=6), rows=st.integers(1, 8))
+@pytest.mark.parametrize("name", sorted(set(ARCHITECTURES) - {"idefics"}))
+def test_prompts_that_begin_alike_give_what_whole_prompts_give(
+    name: str, ends: list[tuple[int, tuple[list[int], list[list[int]]]]], rows: int
+) -> None:
+    model, inputs = prepared(name)
+
+    found = rank_ends(model, inputs, [PromptEnd(row, tuple(tail), choices) for row, (tail, choices) in ends], rows=rows)
+
+    for scores, (row, (tail, choices)) in zip(found, ends, strict=True):
+        alone = {key: value[row : row + 1] for key, value in inputs.items()}
+        ids = torch.cat([alone["input_ids"], torch.tensor([tail], dtype=torch.long)], dim=1)
+        whole = {**alone, "input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        assert max(differences([scores], rank_plainly(model, whole, choices))) < 1e-4
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
