@@ -28,7 +28,7 @@ from snellen.reasoning.queries.ability_actions import (
 )
 from snellen.reasoning.queries.conditions import EVERY, Condition
 from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
-from snellen.reasoning.queries.nominal_actions import PRONOUNS, ModelSubject, all_models, changed, excepting
+from snellen.reasoning.queries.nominal_actions import ALL_BUT, PRONOUNS, ModelSubject, all_models, changed, excepting
 from snellen.reasoning.queries.number_actions import LOST, bound
 from snellen.reasoning.queries.quantifiers import Quantifier
 
@@ -76,6 +76,14 @@ def best(how: str, of: Aims | None = None) -> Aims | None:
     plain = replaced(of, lambda _: {"sense": "holds"})
     compared = _compared(plain, "best", None)
     return turned(compared) if is_worse else compared
+
+
+def best_among(names: tuple[str, ...], how: str, group: ModelSubject, of: Aims | None = None) -> Aims | None:
+    """Ask whether a model is the best, or the worst, of some: better, or worse, than the others."""
+    if len(names) != 1 or not set(names) < set(group.names) or ALL_BUT in group.names:
+        return None
+    rivals = tuple(name for name in group.names if name not in names)
+    return ask(ModelSubject(names), better(how, ModelSubject(rivals), of))
 
 
 def best_hurt(how: str, of: Aims | None) -> Aims | None:
@@ -346,7 +354,7 @@ def whole(of: Aims, confidence: float | None = None) -> ModelQuery:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        better, as_good, alike, best, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
+        better, as_good, alike, best, best_among, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
         contrasted_sizes, hurt_more, which_of, which_changes, which_changes_by, which_changes_least, which_classes,
         limit, every,
         at_share, at_error, lost, much_better, ask, ask_or_all, several_questions,

@@ -11,6 +11,7 @@ from snellen.reasoning.queries.abilities import (
     Ability,
     CountThings,
     Favour,
+    IdentifyType,
     Kind,
     NameColours,
     Recognise,
@@ -50,6 +51,28 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
             [ModelQuestion(
                 models=("clip",), ability=Recognise(things=Kind(names=("bird",))), classes=Quantifier(how="all"),
             )],
+        ),
+        (
+            "Is blip the strongest of blip, clip and llava-upright when it comes to little birds?",
+            [ModelQuestion(
+                models=("blip", "clip", "llava-upright"), comparison=Comparison(how="better"),
+                ability=Recognise(size="small", things=Kind(names=("bird",))),
+            )],
+        ),
+        (
+            "Does blip have trouble with violet birds?",
+            [ModelQuestion(
+                models=("blip",), sense="fails",
+                ability=NameColours(colours=("purple",), things=Kind(names=("bird",))),
+            )],
+        ),
+        (
+            "Can clip separate rotated photos from untouched ones?",
+            [ModelQuestion(models=("clip",), ability=IdentifyType(condition=Condition(family="rotation")))],
+        ),
+        (
+            "Does blip go for whichever option comes last?",
+            [ModelQuestion(models=("blip",), ability=Favour(answer="last", always=True))],
         ),
         (
             "Does clip distinguish green and yellow things?",
