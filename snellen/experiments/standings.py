@@ -14,7 +14,7 @@ from typing import Final
 from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
-from snellen.experiments.report import Experiment, Verdict
+from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
 from snellen.reasoning.queries.abilities import Favour, IdentifyType
@@ -171,26 +171,26 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         return replace(_limit(name, part, experiments), claimed=claimed)
     form = wordings_told(outcomes)
     left = len(outcomes) < len(part.designs)
+    doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
-    elif question.asks == "which classes" or question.classes is not None:
-        standing = _of_classes(name, question, outcomes, left=left)
     elif isinstance(question.ability, Favour):
         standing = _favour(name, question.ability, outcomes, left=left)
     elif question.than is not None:
         standing = _contrast(name, question.than, outcomes, left=left)
+    elif doubtful:
+        standing = ModelStanding(name, "open", pending=True, decisive="open", again=doubtful[0])
+    elif question.asks == "which classes" or question.classes is not None:
+        standing = _of_classes(name, question, outcomes, left=left)
     else:
         turn = question.threshold is not None and question.threshold.above == question.robust
-        doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
-        if doubtful:
-            standing = ModelStanding(name, "open", pending=True, decisive="open", again=doubtful[0])
-        elif question.robust:
+        if question.robust:
             standing = _robustness(name, outcomes, left=left)
         else:
             by_name = all(one.of_names for one in part.designs[len(outcomes) :])
             standing = _ability(name, question, outcomes, left=left, by_name=by_name)
         seeing = [one.counts for one in outcomes if not one.design.of_names]
-        if not left and not doubtful and seeing and not seeing[-1] and standing.says == "open":
+        if not left and seeing and not seeing[-1] and standing.says == "open":
             standing = replace(standing, moot=standing.moot or form)
         standing = replace(standing, says=_TURNED[standing.says] if turn else standing.says)
     return replace(standing, claimed=claimed, form=form)
@@ -276,11 +276,24 @@ def _of_classes(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
         return ModelStanding(name, "open", pending=left, decisive="open")
     last = findings[-1]
     if question.classes is not None:
-        moot = "" if outcomes[-1].counts else wordings_told(outcomes[-1:])
+        moot = _unsaid_of_classes(last, outcomes[-1])
         says: Verdict = "open" if moot else _TURNED[last.verdict] if question.classes.is_upper else last.verdict
         return ModelStanding(name, says, pending=left, decisive=last.verdict, moot=moot)
     found, among = (last.likeliest if last.verdict == "yes" else ""), (tuple(last.among), len(last.against))
     return ModelStanding(name, last.verdict, pending=left, decisive=last.verdict, found=found, among=among)
+
+
+def _unsaid_of_classes(found: Finding, outcome: ModelOutcome) -> str:
+    """Say why it cannot be said of how many classes a model recognizes; empty where it can.
+
+    Each wording may fail other classes by its words. What fails by sight is short in both of them.
+    """
+    told = wordings_told([outcome])
+    if not outcome.counts:
+        return told
+    recognized = len(found.by_class) - len(outcome.short)
+    is_of_words = found.verdict == "no" and outcome.is_repeated and recognized >= found.claim.count
+    return f"which kinds it fails at depends on the words: {told}" if is_of_words else ""
 
 
 def _limit(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:

@@ -248,7 +248,7 @@ def _with_figures(standing: ModelStanding, part: ExaminedQuestion, experiments: 
         turned = standing.says == ("yes" if question.sense == "fails" else "no")
     form = wordings_told(outcomes, outcome)
     asked = f", asked “{outcome.design.question}”" if form and outcome.wordings else ""
-    if question.classes is not None:
+    if question.classes is not None and not outcome.is_repeated:
         asked = f", asked “{outcome.design.question}” and in no other words"
     return replace(standing, figures=f"{figures(finding, outcome.design, turned=turned)}{asked}", form=form)
 
