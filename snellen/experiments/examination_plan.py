@@ -38,11 +38,13 @@ class ExaminedQuestion:
         question: The question, of one condition; its models are those that are examined.
         designs: Its experiments, in the order in which they are run.
         asked: The question of the query that this is a part of, or all of; None where no query asks it.
+        names_models: Whether the query names its models, and does not ask about all there are.
     """
 
     question: ModelQuestion
     designs: tuple[Design, ...]
     asked: ModelQuestion | None = None
+    names_models: bool = False
 
     def as_begun(self, experiments: Sequence[Experiment]) -> ExaminedQuestion:
         """Return the question with its experiments in the order in which they were begun.
@@ -219,7 +221,8 @@ def _claimed(
         design.model_copy(update={"claims": _of_any(_claims(design, about), question)[:MOST_CLAIMS]})
         for design in designs
     ]
-    return ExaminedQuestion(about, tuple(_in_order(made, question)), asked.model_copy(update={"models": chosen}))
+    asked = asked.model_copy(update={"models": chosen})
+    return ExaminedQuestion(about, tuple(_in_order(made, question)), asked, names_models=bool(question.models))
 
 
 def _in_order(designs: Sequence[Design], question: ModelQuestion) -> list[Design]:

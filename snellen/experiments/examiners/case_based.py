@@ -135,7 +135,10 @@ class CaseExaminer:
         both = zip(parts, experiments_of(parts, report.experiments), strict=True)
         further = further_budget(report, *self._missing(report)) if report.ended else {}
         ending = Ending(report.ended, further, next_error_rate(report))
-        measured = [(part.asked, PartStandings(part.question, _measured(part, each, ending))) for part, each in both]
+        measured = [
+            (part.asked, PartStandings(part.question, _measured(part, each, ending), part.names_models))
+            for part, each in both
+        ]
         answers: list[Answer] = []
         headlines: list[str] = []
         for asked, group in groupby(measured, key=lambda pair: pair[0]):
@@ -198,11 +201,14 @@ def _answered(asked: ModelQuestion | None, parts: Sequence[PartStandings]) -> tu
         The answers, and sentences that answer it over all models.
     """
     answers = [_answers(part) for part in parts]
-    headlines = [headline_of(part.question, part.standings, each) for part, each in zip(parts, answers, strict=True)]
+    headlines = [
+        headline_of(part.question, part.standings, each, names_models=part.names_models)
+        for part, each in zip(parts, answers, strict=True)
+    ]
     flat = [one for each in answers for one in each]
     if asked is None or not is_of_parts(asked):
         return flat, headlines
-    whole = PartStandings(answerable(asked, parts), overall_standings(asked, parts))
+    whole = PartStandings(answerable(asked, parts), overall_standings(asked, parts), parts[0].names_models)
     overall = [] if asked.asks == "which changes" else _answers(whole)
     headline = overall_headline(whole, overall)
     return [*overall, *flat], [headline] if len(whole.standings) == 1 else [headline, *headlines]

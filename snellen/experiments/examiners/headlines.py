@@ -23,13 +23,16 @@ _LONGEST: Final = 600
 _SUPERLATIVES: Final = {"holds": "best", "fails": "worst"}
 
 
-def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], answers: Sequence[Answer]) -> str:
+def headline_of(
+    question: ModelQuestion, standings: Sequence[ModelStanding], answers: Sequence[Answer], *, names_models: bool = False
+) -> str:
     """Answer a question in a sentence.
 
     Args:
         question: The question, with its models.
         standings: Where each model, or each two, stand, with the figures that decide.
         answers: What is said of each of them, in the same order.
+        names_models: Whether it was asked about these models, and not about all there are.
 
     Returns:
         The sentence; nothing where nobody was asked, or of several pairs a yes or no would say nothing.
@@ -38,9 +41,10 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
         return _ranking(question, standings)[:_LONGEST]
     if len(answers) == 1 and question.quantifier is None:
         return _alone(question, standings[0], answers[0])[:_LONGEST]
+    asked = question if names_models or question.comparison is not None else question.model_copy(update={"models": ()})
     if question.asks in {"limit", "which classes"}:
         said_of = _limit if question.asks == "limit" else extreme_found
-        return _answered_apart(question, standings, said_of)[:_LONGEST]
+        return _answered_apart(asked, standings, said_of)[:_LONGEST]
     said = {
         one.about.replace(" and ", " against "): "cannot be said"
         if standing.moot
@@ -51,13 +55,12 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
     if len(said) < len(answers):
         return "" if question.comparison is not None else _properties(question, standings)[:_LONGEST]
     if question.quantifier is not None:
-        return quantified_headline(question, question.quantifier, said)[:_LONGEST]
+        return quantified_headline(asked, question.quantifier, said)[:_LONGEST]
     listed, together = _listed(said), ""
     if (
         question.comparison is not None and len(set(said.values())) > 1
     ):  # what is asked is whether it holds of all pairs
         together = "No: " if "no" in said.values() else "Not decided: "
-    asked = question if question.comparison is not None else question.model_copy(update={"models": ()})
     answer = together + listed if together else f"{listed[:1].upper()}{listed[1:]}"
     return f"{question_in_words(asked)} {answer}."[:_LONGEST]
 
@@ -78,7 +81,8 @@ def headline_of_answers(query: ModelQuery, answers: Sequence[Answer], models: Se
     if not answers or unfit or len(set(names)) < len(names) or not set(names) <= set(models):
         return ""
     standings = [ModelStanding(one.about, verdict_of(one), pending=False, decisive=verdict_of(one)) for one in answers]
-    return headline_of(question.model_copy(update={"models": tuple(names)}), standings, answers)
+    named = bool(question.models)
+    return headline_of(question.model_copy(update={"models": tuple(names)}), standings, answers, names_models=named)
 
 
 def _alone(question: ModelQuestion, standing: ModelStanding, answer: Answer) -> str:
@@ -113,8 +117,7 @@ def _answered_apart(
         names.setdefault(said_of(one), []).append(one.about)
     everyone = "both of them" if len(standings) == 2 else "all of them"  # noqa: PLR2004 - a pair
     told = "; ".join(f"{said}, for {listing(whom) if len(names) > 1 else everyone}" for said, whom in names.items())
-    asked = question.model_copy(update={"models": ()})
-    return f"{question_in_words(asked)} {told[:1].upper()}{told[1:]}."
+    return f"{question_in_words(question)} {told[:1].upper()}{told[1:]}."
 
 
 def _properties(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str:

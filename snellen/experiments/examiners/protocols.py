@@ -133,7 +133,8 @@ class ProtocolExaminer:
         if more:
             return ""
         standings = [_standing(answer, report) for answer in answers]
-        return headline_of(question.model_copy(update={"models": query.models}), standings, answers)
+        named, about = bool(question.models), question.model_copy(update={"models": query.models})
+        return headline_of(about, standings, answers, names_models=named)
 
     def _wanted(self, report: Report) -> ProtocolQuery:
         return examined_so(reread(report, self._profile), report.models, self._profile)
