@@ -113,7 +113,7 @@ def _came_of(able: Finding) -> str:
     return f"it is right in {100 * able.mean:.0f} % of {able.n} pictures"
 
 
-def wordings_told(outcomes: Sequence[ModelOutcome], decisive: ModelOutcome | None = None) -> str:
+def wordings_told(outcomes: Sequence[ModelOutcome], shown: Sequence[ModelOutcome] = ()) -> str:
     """Tell what came of the wordings in which a model was asked, each once.
 
     Those of an experiment that was asked in several are told, and any in which the model said one thing whatever it was
@@ -121,15 +121,15 @@ def wordings_told(outcomes: Sequence[ModelOutcome], decisive: ModelOutcome | Non
 
     Args:
         outcomes: Of the experiments about one model.
-        decisive: The outcome whose figures are told beside: of other experiments wordings are of no interest then.
+        shown: Outcomes whose figures are told beside: of other experiments wordings are of no interest then.
     """
     by_name = any(one.design.of_names for one in outcomes)
     told: list[AskedWording] = []
     remarks: list[str] = []
     for outcome in outcomes:
-        is_of_interest = by_name or (outcome.is_repeated and (decisive is None or decisive is outcome))
+        is_of_interest = by_name or (outcome.is_repeated and (not shown or outcome in shown))
         for one in outcome.wordings:
-            is_shown = decisive is not None and one.design is decisive.design
+            is_shown = any(one.design is each.design for each in shown)
             told += [one] if one.is_constant or (is_of_interest and not is_shown) else []
             remarks += [one.remark] if one.remark and (one in told or is_shown) else []
     questions = [one.design.question for one in told]

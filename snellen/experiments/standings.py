@@ -17,6 +17,7 @@ from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
 from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
+from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import Favour, IdentifyType
 from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
 
@@ -41,6 +42,7 @@ class ModelStanding:
         among: The classes that may be it, and how many there are.
         lacks: Why it is not decided, and what would decide it.
         figures: What was measured: what decides, or how often it was right at each severity that was tried.
+        beside: What was measured in its other experiments.
     """
 
     about: str
@@ -57,6 +59,7 @@ class ModelStanding:
     among: tuple[tuple[str, ...], int] = ((), 0)
     lacks: str = ""
     figures: str = ""
+    beside: str = ""
 
 
 _TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
@@ -175,7 +178,7 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
     elif isinstance(question.ability, Favour):
-        standing = _favour(name, question.ability, outcomes, left=left)
+        standing = _favour(name, question, outcomes, left=left)
     elif question.than is not None:
         standing = _contrast(name, question.than, outcomes, left=left)
     elif doubtful:
@@ -260,13 +263,18 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
     return ModelStanding(name, says, pending=left and decided == "open", decisive=decided)
 
 
-def _favour(name: str, ability: Favour, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return whether a model gives an answer too often to one of the questions, or always: to each of them."""
+def _favour(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model gives an answer too often to one of the questions, or always: to each of them.
+
+    Where it is asked which one, it may be another to each question.
+    """
     verdicts = [next((one for one in ("yes", "open") if one in of.verdicts()), "no") for of in outcomes if of.findings]
-    once: Verdict = "no" if ability.always else "yes"
-    found = next((one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes"), "")
+    always = isinstance(question.ability, Favour) and question.ability.always
+    once: Verdict = "no" if always else "yes"
+    found = dict.fromkeys(one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes")
     says: Verdict = once if once in verdicts else "open" if left or {"open"} & {*verdicts} else _TURNED[once]
-    return ModelStanding(name, says, pending=left and says == "open", decisive=says, found=found)
+    pending = left and (says == "open" or question.asks == "which answer")
+    return ModelStanding(name, says, pending=pending, decisive=says, found=listing(list(found)) if found else "")
 
 
 def _of_classes(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:

@@ -88,10 +88,10 @@ def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
     because = f": {standing.figures}" if standing.figures else ""
     severities = [severity_in_words(one) for one in conditions_examined(question)]
     because += "".join(f"; {one}" for one in severities if one) if because else ""
-    form, lacks = (f"; {one}" if one else "" for one in (standing.form, standing.lacks))
+    beside, form, lacks = (f"; {one}" if one else "" for one in (standing.beside, standing.form, standing.lacks))
     said = claimed(standing, question)
-    whole = f"{said}{because}{form}{lacks}."
-    return whole if len(whole) <= _LONGEST else _fitting(f"{said}{because}{lacks}{form}.")
+    whole = f"{said}{because}{beside}{form}{lacks}."
+    return whole if len(whole) <= _LONGEST else _fitting(f"{said}{because}{lacks}{form}{beside}.")
 
 
 def _fitting(sentence: str) -> str:

@@ -42,9 +42,8 @@ def headline_of(
     if len(answers) == 1 and question.quantifier is None:
         return _alone(question, standings[0], answers[0])[:_LONGEST]
     asked = question if names_models or question.comparison is not None else question.model_copy(update={"models": ()})
-    if question.asks in {"limit", "which classes"}:
-        said_of = _limit if question.asks == "limit" else extreme_found
-        return _answered_apart(asked, standings, said_of)[:_LONGEST]
+    if question.asks in _FOUND:
+        return _answered_apart(asked, standings, _FOUND[question.asks])[:_LONGEST]
     said = {
         one.about.replace(" and ", " against "): "cannot be said"
         if standing.moot
@@ -91,7 +90,7 @@ def _alone(question: ModelQuestion, standing: ModelStanding, answer: Answer) -> 
     if not told and question.asks == "limit":
         told = _limit(standing)
     elif not told and question.asks == "how much":
-        told = standing.figures or "Not decided"
+        told = "; ".join(filter(None, (standing.figures, standing.beside))) or "Not decided"
     if standing.moot:
         told = "Cannot be said"
     if not told:  # the question says itself whether: "Whether clip is robust to noise."
@@ -106,6 +105,19 @@ def _limit(standing: ModelStanding) -> str:
     if standing.found:
         return standing.found
     return f"not decided, but {standing.bound}" if standing.bound else "not decided"
+
+
+def _favored(standing: ModelStanding) -> str:
+    """Say which answers a model favors, without the model."""
+    if standing.moot:
+        return "cannot be said"
+    return standing.found or ("none" if standing.says == "no" else "not decided")
+
+
+_FOUND: Final[Mapping[str, Callable[[ModelStanding], str]]] = {
+    "limit": _limit, "which classes": extreme_found, "which answer": _favored,
+}  # fmt: skip
+"""How it is said what was found of a model, of questions that ask for it."""
 
 
 def _answered_apart(

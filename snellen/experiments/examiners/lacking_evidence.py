@@ -35,7 +35,7 @@ def lacking(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
         asked = f"it has to be asked in other words, “{otherwise}”, before it is said to fail"
         return f"{asked}, and was not{because}{instead}"
     if standing.says != "open":
-        return f"a further experiment might take that back, and was not made{because}{instead}" if because else ""
+        return f"a further experiment might change that, and was not made{because}{instead}" if because else ""
     if standing.pending:
         return f"a further experiment has to decide, and was not made{because}{instead}"
     found = open_findings(standing, part, experiments)
