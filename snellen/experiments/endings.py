@@ -30,11 +30,13 @@ class Ending:
         why: Why it ended although something was open, in a clause; empty where nothing was.
         further: The fields of a budget with which that would probably be decided.
         error_rate: At which the next claim would be decided.
+        most: How many pictures one decision may take; further budgets are for those that take no more.
     """
 
     why: str
     further: Mapping[str, int]
     error_rate: float
+    most: int
 
     @property
     def instead(self) -> str:
@@ -118,11 +120,17 @@ def rounded_up(number: int) -> int:
     return -(-number // unit) * unit
 
 
-def in_words(pictures: int | None) -> str:
-    """Say how many more pictures decide something."""
+def in_words(pictures: int | None, *, most: int) -> str:
+    """Say how many more pictures decide something.
+
+    Args:
+        pictures: Their number; None where nobody would make so many.
+        most: How many one decision may take (`Budget.decision`): a further budget is for no more.
+    """
     if pictures is None:
         return "it is too close to call with any number of pictures that one would make"
-    return f"about {pictures:,} more pictures would probably decide it"
+    beyond = f", which is beyond the {most:,} that one decision may take" if pictures > most else ""
+    return f"about {pictures:,} more pictures would probably decide it{beyond}"
 
 
 def further_budget(

@@ -80,7 +80,7 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
         return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) of the pictures of {name}"
     if finding.claim.kind == "classes":
         return _count_of_classes(finding, design)
-    around = _around(low, high, threshold, sign="+")
+    around = _around_difference(low, high, threshold, finding.claim)
     points = f"{100 * mean:+.0f} points ({around})"
     match finding.claim.kind:
         case "drop":
@@ -121,10 +121,27 @@ def _loss(claim: Claim, design: Design, mean: float, around: str) -> str:
     return f"accuracy {'rose' if mean > 0 else 'fell'} {points} ({around}) in {design.task}"
 
 
-def _around(low: float, high: float, threshold: float, *, sign: str = "") -> str:
+def _around(low: float, high: float, threshold: float) -> str:
     """Write an interval and a threshold in percent: "79 to 95, threshold 75"."""
-    bar = f"{100 * threshold:{sign}.3g}" if threshold else "0"
-    return f"{100 * low:{sign}.0f} to {100 * high:{sign}.0f}, threshold {bar}"
+    return f"{100 * low:.0f} to {100 * high:.0f}, threshold {_bar(threshold)}"
+
+
+def _around_difference(low: float, high: float, threshold: float, claim: Claim) -> str:
+    """Write an interval of a difference and a threshold in points: "+10 to +50, threshold 0".
+
+    An end that any difference is within says nothing: then it is "-72 or less", not "-100 to -72".
+    """
+    ends, most = (f"{100 * low:+.0f}", f"{100 * high:+.0f}"), round(100 * max(-claim.low, claim.high))
+    told = f"{ends[0]} to {ends[1]}"
+    if ends[0] == f"{-most:+d}" and ends[1] != f"{most:+d}":
+        told = f"{ends[1]} or less"
+    elif ends[1] == f"{most:+d}" and ends[0] != f"{-most:+d}":
+        told = f"{ends[0]} or more"
+    return f"{told}, threshold {_bar(threshold, sign='+')}"
+
+
+def _bar(threshold: float, *, sign: str = "") -> str:
+    return f"{100 * threshold:{sign}.3g}" if threshold else "0"
 
 
 def _share(claim: Claim, design: Design, share: str, around: str) -> str:

@@ -135,7 +135,7 @@ class CaseExaminer:
             )
         both = zip(parts, experiments_of(parts, report.experiments), strict=True)
         further = further_budget(report, *self._missing(report)) if report.ended else {}
-        ending = Ending(report.ended, further, next_error_rate(report))
+        ending = Ending(report.ended, further, next_error_rate(report), report.budget.decision)
         measured = [
             (part.asked, PartStandings(part.question, _measured(part, each, ending), part.names_models))
             for part, each in both
