@@ -157,7 +157,11 @@ def _execution(
 
 
 def _rests_on_unanswered(
-    state: AskState, context: Context, pictures: PictureStore, loop: asyncio.AbstractEventLoop, records: list[StepRecord]
+    state: AskState,
+    context: Context,
+    pictures: PictureStore,
+    loop: asyncio.AbstractEventLoop,
+    records: list[StepRecord],
 ) -> bool:
     tools, limits = tools_of(context, pictures, loop), limits_of(context)
     program = programs.parse(state.program, limits)

@@ -59,9 +59,9 @@ def rests_on_unanswered(
     result = final_value(records)
     for number, chosen in enumerate(product(*answers) if asked else ()):
         overrides = dict(zip(asked, chosen, strict=True))
-        again = [] if number >= _MOST else list(run(program, inputs, context, limits, overrides=overrides, known=records))
+        running = run(program, inputs, context, limits, overrides=overrides, known=records)
         try:
-            if not same(final_value(again), result):
+            if number >= _MOST or not same(final_value(list(running)), result):
                 return True
         except SnellenError:
             return True

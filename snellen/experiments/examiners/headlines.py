@@ -24,7 +24,11 @@ _SUPERLATIVES: Final = {"holds": "best", "fails": "worst"}
 
 
 def headline_of(
-    question: ModelQuestion, standings: Sequence[ModelStanding], answers: Sequence[Answer], *, names_models: bool = False
+    question: ModelQuestion,
+    standings: Sequence[ModelStanding],
+    answers: Sequence[Answer],
+    *,
+    names_models: bool = False,
 ) -> str:
     """Answer a question in a sentence.
 
