@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.decisions import is_worth_more, likely_decided, next_error_rate, spent
 from snellen.reasoning.language.inflection import listing
+from snellen.sentences import capitalized
 
 if TYPE_CHECKING:
     from snellen.experiments.report import Experiment, Finding, Report
@@ -210,7 +211,7 @@ def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None 
     if not report.ended:
         return []
     if not report.experiments:
-        return [f"{report.ended[:1].upper()}{report.ended[1:]}."]
+        return [f"{capitalized(report.ended)}."]
     said = f"It ended before the query was answered: {report.ended}."
     fields = ",".join(f"{name}={number}" for name, number in further.items())
     if not fields:

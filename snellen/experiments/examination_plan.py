@@ -21,6 +21,7 @@ from snellen.reasoning.queries.abilities import AnswerFreely, Favour, JudgePairs
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condition, conditions_of
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words, question_in_words
 from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
+from snellen.sentences import capitalized
 
 MOST_CLAIMS: Final = 24
 """Claims of an experiment."""
@@ -132,7 +133,7 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
         conditions = [Condition(change=Change(type=name)) for name in condition.types]
     if question.asks == "which changes":
         words = listing([condition_in_words(each) for each in conditions])
-        yield None, f"{words[0].upper()}{words[1:]} are examined separately: which of them matters most is not tested."
+        yield None, f"{capitalized(words)} are examined separately: which of them matters most is not tested."
         question = question.model_copy(update={"asks": "whether", "sense": "open"})
     for each in conditions:
         yield without_changed_answers(question.model_copy(update={"condition": each}))

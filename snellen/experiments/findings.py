@@ -11,6 +11,7 @@ from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
 from snellen.experiments.units import Unit
 from snellen.reasoning.language.inflection import plural
+from snellen.sentences import capitalized
 
 _NAMED: Final = 4
 """Classes that a model fails at which are named."""
@@ -201,7 +202,7 @@ def _weakness(result: Result, design: Design) -> str:
     constant = constant_answer(result)
     if constant is not None:
         where = (
-            f"{design.plain_condition.capitalize()}, " if result.plain else f"In {result.task}, " * bool(result.task)
+            f"{capitalized(design.plain_condition)}, " if result.plain else f"In {result.task}, " * bool(result.task)
         )
         return f"{where}{result.model} {constant}."
     if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average

@@ -13,6 +13,7 @@ from snellen.memory.prompts.rows import PromptSelection
 from snellen.reasoning.critique import Critique
 from snellen.reasoning.language.inflection import counted, listing, singular, with_article
 from snellen.reasoning.meanings.meanings import read_meaning
+from snellen.sentences import capitalized
 from snellen.summaries.answer_sentences import answer_sentence
 from snellen.summaries.runs import (
     MOST_CONFIDENT,
@@ -64,7 +65,7 @@ def answer_in_words(ended: AskState, remark: Remark, meaning: str = "") -> str:
         text = f"{sentence} ({revised})" if revised else sentence
     else:
         text = answer_with_confidence(answer, ended)
-    text = f"I have no answer: {ended.error}" if ended.error else text[:1].upper() + text[1:]
+    text = f"I have no answer: {ended.error}" if ended.error else capitalized(text)
     if remark.right:
         return f"Good: {answer}. I remember how I got there."
     if remark:
@@ -106,7 +107,7 @@ def certainty_in_words(ended: AskState, meaning: str) -> str:
         return f"{sentence} No score of a model stands behind it, so I cannot say how sure it is."
     sure = _sureness(score)
     seen = in_words(_regions(ended))
-    return f"{sentence} {sure[:1].upper()}{sure[1:]}: I found {seen}."
+    return f"{sentence} {capitalized(sure)}: I found {seen}."
 
 
 def outlined_answer(ended: AskState, store: ArtifactStore) -> PIL.Image.Image | None:
@@ -204,7 +205,7 @@ def knowledge_in_words(named: str, context: Context) -> str:
         one.name for one in context.models.expansion.concepts if one.taught
     }
     lines = [
-        f"{concept.capitalize()}: my models were trained on it."
+        f"{capitalized(concept)}: my models were trained on it."
         if native
         else f"My models were never trained on “{concept}”."
     ]

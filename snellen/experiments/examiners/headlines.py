@@ -14,6 +14,7 @@ from snellen.experiments.report import verdict_of
 from snellen.experiments.standings import ModelStanding
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import question_in_words
+from snellen.sentences import capitalized
 
 if TYPE_CHECKING:
     from snellen.experiments.report import Answer
@@ -64,7 +65,7 @@ def headline_of(
         question.comparison is not None and len(set(said.values())) > 1
     ):  # what is asked is whether it holds of all pairs
         together = "No: " if "no" in said.values() else "Not decided: "
-    answer = together + listed if together else f"{listed[:1].upper()}{listed[1:]}"
+    answer = together + listed if together else capitalized(listed)
     return f"{question_in_words(asked)} {answer}."[:_LONGEST]
 
 
@@ -99,7 +100,7 @@ def _alone(question: ModelQuestion, standing: ModelStanding, answer: Answer) -> 
         told = "Cannot be said"
     if not told:  # the question says itself whether: "Whether clip is robust to noise."
         return f"{claimed(standing, question)}."
-    return f"{question_in_words(question)} {told[:1].upper()}{told[1:]}."
+    return f"{question_in_words(question)} {capitalized(told)}."
 
 
 def _limit(standing: ModelStanding) -> str:
@@ -133,7 +134,7 @@ def _answered_apart(
         names.setdefault(said_of(one), []).append(one.about)
     everyone = "both of them" if len(standings) == 2 else "all of them"  # noqa: PLR2004 - a pair
     told = "; ".join(f"{said}, for {listing(whom) if len(names) > 1 else everyone}" for said, whom in names.items())
-    return f"{question_in_words(question)} {told[:1].upper()}{told[1:]}."
+    return f"{question_in_words(question)} {capitalized(told)}."
 
 
 def _properties(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str:
@@ -141,7 +142,7 @@ def _properties(question: ModelQuestion, standings: Sequence[ModelStanding]) -> 
     words = {"yes": "yes", "no": "no", "open": "not decided"}
     said = {one.about: "cannot be said" if one.moot else words[one.says] for one in standings}
     held = property_of("", question)
-    return f"{held[:1].upper()}{held[1:]}: {_listed(said)}."
+    return f"{capitalized(held)}: {_listed(said)}."
 
 
 def _listed(said: Mapping[str, str]) -> str:
