@@ -1,6 +1,6 @@
 """The entry of the command line: what may go wrong before its modules are there.
 
-On the standard library alone.
+On the standard library alone, apart from them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ import os
 import sys
 from typing import Final
 
-_INTERRUPTED: Final = 130
+try:
+    from snellen.cli.main import main as run
+except KeyboardInterrupt:  # while modules are imported
+    os.write(2, b"snellen: Interrupted.\n")
+    sys.exit(130)
+
 _STREAMS: Final = (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_WRONLY, "w"), ("stderr", os.O_WRONLY, "w"))
 """Names of the standard streams in the order of their descriptors, and how they are opened."""
 
@@ -17,11 +22,6 @@ _STREAMS: Final = (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_WRONLY, "w"), ("
 def main() -> int:
     """Run the command line with the words of the process, and return its exit status."""
     open_closed_streams()
-    try:
-        from snellen.cli.main import main as run
-    except KeyboardInterrupt:  # while modules are imported
-        sys.stderr.write("snellen: Interrupted.\n")
-        return _INTERRUPTED
     return run()
 
 
@@ -34,4 +34,3 @@ def open_closed_streams() -> None:
             opened = os.open(os.devnull, flags)  # the lowest that is free
             os.set_inheritable(opened, True)  # noqa: FBT003 - named by the function
             setattr(sys, name, os.fdopen(opened, mode, closefd=False))
-            assert opened == descriptor  # noqa: S101 - those below it are open

@@ -11,7 +11,7 @@ import pytest
 from snellen.tools.program import choices_asked, is_unanswered, parse, rests_on_unanswered, run
 from snellen.tools.program.syntax import ProgramLimits
 from snellen.tools.registry import ToolContext
-from snellen.values import Region
+from snellen.values import Region, Value
 
 SMALL = """
 SAID=''
@@ -27,7 +27,10 @@ BOXES = [Region((0, 0, 10, 10), 0.9, "dog"), Region((20, 20, 40, 40), 0.8, "cat"
 def rests(end: str, said: Sequence[str], context: ToolContext) -> bool:
     """Tell whether a program's end rests on what is no answer, where VQA says these of the regions."""
     program = parse(f"{SMALL}{end}".replace("{B.label}: is it small or large?", ASKED))
-    inputs = {"BOXES": BOXES[: len(said)], "IMAGE": context.pictures.put(PIL.Image.new("RGB", (64, 64)))}
+    inputs: dict[str, Value] = {
+        "BOXES": BOXES[: len(said)],
+        "IMAGE": context.pictures.put(PIL.Image.new("RGB", (64, 64))),
+    }
     answers = {f"3[{number}].1": answer for number, answer in enumerate(said, 1)}
     records = [replace(one, given=False) for one in run(program, inputs, context, overrides=answers)]
     return rests_on_unanswered(program, inputs, context, ProgramLimits(), records)
