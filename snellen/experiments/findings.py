@@ -72,7 +72,7 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
     if turned or falls:
         mean, low, high, threshold = 0 - mean, 0 - high, 0 - low, 0 - threshold
     if finding.claim.measure == "order" and finding.claim.kind != "better":
-        return f"concordance {mean:.2f} ({low:.2f} to {high:.2f}, threshold {threshold:g})"
+        return f"concordance {hundredths(mean)} ({hundredths(low)} to {hundredths(high)}, threshold {threshold:g})"
     if finding.claim.kind in {"ability", "plain"}:
         return _share(finding.claim, design, f"{100 * mean:.0f} %", _around(low, high, threshold))
     if finding.claim.kind in EXTREMES:
@@ -96,6 +96,11 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
     what = "" if finding.claim.measure else f" in {design.task}"
     lost = " in what is lost" if finding.claim.kind == "steadier" else ""
     return f"a difference of {points}{lost}{what}"
+
+
+def hundredths(value: float) -> str:
+    """Write a figure to two decimals, rounded as it is in percent: 64.5 % is told as 64 %, and so 0.645 as 0.64."""
+    return f"{round(100 * value) / 100:.2f}"
 
 
 def _count_of_classes(finding: Finding, design: Design) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.findings import interval_name, sample_size
+from snellen.experiments.findings import hundredths, interval_name, sample_size
 from snellen.experiments.report import VERDICTS
 from snellen.learning.records import LearningOutcome
 from snellen.memory.prompts.rows import PromptSelection
@@ -183,7 +183,7 @@ def evidence_in_words(report: Report) -> str:
         for one in experiment.findings:
             verdict = VERDICTS[one.verdict]
             low, high = one.interval
-            between = f"{one.mean:.2f}, {interval_name(one)} {low:.2f} to {high:.2f}"
+            between = f"{hundredths(one.mean)}, {interval_name(one)} {hundredths(low)} to {hundredths(high)}"
             result = one.trouble or f"{verdict} ({between}, {sample_size(one, experiment.design)})"
             lines.append(f"   - {one.claim.stated(experiment.design)}? {result}")
     return "\n".join([*lines, *(f"- {note}" for note in report.notes)])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.experiments.examiners.case_based import CaseExaminer
-from snellen.experiments.findings import confidence, figures
+from snellen.experiments.findings import confidence, figures, hundredths
 from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import SCALES
@@ -120,3 +120,10 @@ def test_an_end_that_any_difference_is_within_is_not_told(query: str, one: int, 
     else:
         end = f"{most:+d} or less" if least == -100 else f"{least:+d} or more"
         assert f"({end}, threshold" in told
+
+
+@given(st.integers(0, 400), st.integers(1, 400))
+def test_a_figure_is_rounded_alike_in_percent_and_in_hundredths(right: int, n: int) -> None:
+    share = min(right, n) / n
+    assert hundredths(share) == f"{int(f'{100 * share:.0f}') / 100:.2f}"
+    assert hundredths(-share).removeprefix("-") == hundredths(share)
