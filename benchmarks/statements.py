@@ -23,6 +23,7 @@ from snellen.microworld.scenes import NUMBERS, Dice, SceneObject, article, place
 from snellen.profiles import load_profile
 from snellen.reasoning.reading.answers import AnswerReader
 from snellen.scoring.scene_graph import Fact, parse_tuple
+from snellen.sentences import capitalized
 
 Wordings = tuple[tuple[str, str], ...]
 """Questions with answers."""
@@ -265,7 +266,7 @@ def told(one: Described, held_out: int) -> Iterator[Told]:
 
 def _said(text: str, words: dict[str, str]) -> str:
     said = text.format_map(words)
-    return said[0].upper() + said[1:]
+    return capitalized(said)
 
 
 def _slots(kind: str, one: Described, alone: list[SceneObject], dice: Dice) -> tuple[dict[str, str], list[Fact]] | None:

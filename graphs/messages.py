@@ -19,6 +19,7 @@ from langgraph.graph.message import add_messages
 
 from snellen.errors import BadInput, SnellenError
 from snellen.memory.artifacts import MAX_BYTES, read_picture
+from snellen.sentences import capitalized
 from snellen.values import Picture
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def stored_picture(block: Block, name: str, store: ArtifactStore, notices: list[
     if notices is None:
         return store.put(read_picture(content, name))
     known = notices
-    return store.put(read_picture(content, name, notice=lambda notice: known.append(notice[:1].upper() + notice[1:])))
+    return store.put(read_picture(content, name, notice=lambda notice: known.append(capitalized(notice))))
 
 
 def _told_before(block: Block) -> list[str]:

@@ -24,7 +24,7 @@ from snellen.reasoning.meanings.difference import differ
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning, read_meaning
 from snellen.reasoning.queries.model_query import ModelQuery
-from snellen.reasoning.queries.reader import AmbiguousQuery, UnderstoodQuery, UnreadQuery
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.reader import read_query as read_by_grammar
 from snellen.reasoning.reading.lexical_entries import covered_names, known_names
 from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread, read

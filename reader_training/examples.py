@@ -51,7 +51,8 @@ from snellen.reasoning.meanings.talk import (
 )
 from snellen.reasoning.meanings.things import IsA, Part
 from snellen.reasoning.queries.model_query import ModelQuery
-from snellen.reasoning.queries.reader import UnderstoodQuery, read_query
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import read_query
 from snellen.reasoning.reading.lexical_entries import covered_names, known_names
 from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, read
 

@@ -20,8 +20,9 @@ from snellen.profiles import load_profile
 from snellen.reasoning.meanings.meanings import write_part
 from snellen.reasoning.meanings.things import sets_within
 from snellen.reasoning.queries.actions import ACTIONS as QUERY_ACTIONS
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
 from snellen.reasoning.queries.reader import GRAMMAR as QUERIES
-from snellen.reasoning.queries.reader import UnderstoodQuery, read_query
+from snellen.reasoning.queries.reader import read_query
 from snellen.reasoning.queries.vocabulary import model_names, nouns
 from snellen.reasoning.reading.actions import ACTIONS
 from snellen.reasoning.reading.chart import Production

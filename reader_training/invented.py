@@ -21,7 +21,8 @@ from reader_training.meanings_to_word import MODELS
 from snellen.profiles import load_profile
 from snellen.reasoning.meanings.echo import echo
 from snellen.reasoning.meanings.meanings import Meaning, write_part
-from snellen.reasoning.queries.reader import UnderstoodQuery, read_query
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import read_query
 from snellen.reasoning.reading.reader import Understood, read
 
 _OF_TWO: Final = ("left picture", "right picture", "two pictures", "both pictures")

@@ -30,7 +30,8 @@ from snellen.reasoning.meanings.things import Part, sets_within
 from snellen.reasoning.queries import echo as query_echo
 from snellen.reasoning.queries.conditions import FAMILIES, TYPES
 from snellen.reasoning.queries.model_query import ModelQuery
-from snellen.reasoning.queries.reader import UnderstoodQuery, read_query
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import read_query
 from snellen.reasoning.reading.lexical_entries import entries
 from snellen.reasoning.reading.reader import Understood, read
 

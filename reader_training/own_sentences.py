@@ -18,7 +18,8 @@ from reader_training.grammar_sentences import load_facts
 from reader_training.meanings_to_word import MODELS
 from snellen.profiles import load_profile
 from snellen.reasoning.meanings.meanings import pictures_in, write_part
-from snellen.reasoning.queries.reader import UnderstoodQuery, read_query
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import read_query
 from snellen.reasoning.reading.reader import Understood, read
 
 ROOT: Final = Path(__file__).parents[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from snellen.cli.main import main
+from snellen.cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from snellen.microworld.concepts import plural
 from snellen.microworld.scenes import Dice, article
 from snellen.microworld.tasks.task import Split
+from snellen.sentences import capitalized
 
 PICTURE = ("picture", "image", "photo")
 
@@ -37,7 +38,7 @@ def say(wordings: Wordings, dice: Dice, split: Split, **slots: str) -> Instructi
     options = wordings.common + (wordings.test if split == "test" else ())
     template = dice.choice(options)
     text = template.format(picture=dice.choice(PICTURE), **slots)
-    return Instruction(text[0].upper() + text[1:], template)
+    return Instruction(capitalized(text), template)
 
 
 def be(name: str) -> str:

@@ -107,6 +107,10 @@ async def run(state: AskState, runtime: Runtime[Given]) -> Json:
             records.append(record)
             runtime.stream_writer({"step": record.to_json()})
         outcome = _outcome(state, records)
+        if outcome["error"] is None:
+            loop = asyncio.get_running_loop()
+            if await asyncio.to_thread(_rests_on_unanswered, state, context, pictures, loop, records):
+                outcome["answer"] = programs.UNDECIDED
     except programs.ProgramError as error:
         outcome = {"steps": [], "answer": None, "caveat": None, "error": _sentence(error)}
     unfamiliar = await asyncio.to_thread(_unfamiliar, state, context)
@@ -150,6 +154,18 @@ def _execution(
     tools, inputs = tools_of(context, pictures, loop), inputs_of(state)
     limits = limits_of(context)
     return programs.run(programs.parse(state.program, limits), inputs, tools, limits)
+
+
+def _rests_on_unanswered(
+    state: AskState,
+    context: Context,
+    pictures: PictureStore,
+    loop: asyncio.AbstractEventLoop,
+    records: list[StepRecord],
+) -> bool:
+    tools, limits = tools_of(context, pictures, loop), limits_of(context)
+    program = programs.parse(state.program, limits)
+    return programs.rests_on_unanswered(program, inputs_of(state), tools, limits, records)
 
 
 def _unfamiliar(state: AskState, context: Context) -> list[str]:

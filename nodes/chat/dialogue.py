@@ -10,7 +10,8 @@ from snellen.learning.taught_names import taught_names
 from snellen.nodes.chat.messages import last_task
 from snellen.reasoning.language.inflection import singular
 from snellen.reasoning.meanings.meanings import Meaning, read_meaning
-from snellen.reasoning.queries.reader import UnreadQuery, read_query
+from snellen.reasoning.queries.query_readings import UnreadQuery
+from snellen.reasoning.queries.reader import read_query
 from snellen.reasoning.reading.conversation import Dialogue
 from snellen.reasoning.reading.lexical_entries import LexicalNoun, entries
 from snellen.reasoning.reading.remarks import GivenAnswer

@@ -22,7 +22,7 @@ from snellen.experiments.design_checks import checked
 from snellen.experiments.endings import too_few_left, used_up
 from snellen.experiments.failure_patterns import PATTERNS_SHARE
 from snellen.experiments.preview import previewed
-from snellen.experiments.protocols.protocol import unmeasured
+from snellen.experiments.protocols.protocol import card_of, unmeasured
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Budget, Experiment, Finding, Opening, Report
 from snellen.experiments.rounds import made_round, tried, weighed
@@ -138,6 +138,11 @@ def _begun(state: InvestigateState, report: Report, made: Design, examination: E
         )
     findings = list(map(Finding.unobserved, made.claims))
     begun = Experiment(design=made, findings=findings, seed=None if seed == report.seed else seed)
+    for name in made.models:  # before pictures are made that nobody could be asked about
+        try:
+            card_of(PROTOCOLS[made.protocol], examination, made, name)
+        except SnellenError as error:
+            begun = _troubled(begun, name, _sentence(error))
     return report.model_copy(update={"experiments": [*report.experiments, begun], "again": None, "notes": notes})
 
 
@@ -162,7 +167,7 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> J
         rejected += sum(sample.rejected for sample in made)
         runtime.stream_writer({"investigating": {"phase": "build", "done": place + 1, "of": rounds.stop}})
     experiment = experiment.model_copy(update={"rounds": done, "rejected": rejected, "stopped": trouble})
-    if not done:
+    if trouble and not done:
         findings = [one.model_copy(update={"trouble": trouble}) for one in experiment.findings]
         experiment = experiment.model_copy(update={"findings": findings})
     return written(state, replaced(report, number, experiment))

@@ -12,6 +12,7 @@ from textwrap import dedent, indent
 from typing import Any, Final, NoReturn
 
 from snellen.errors import BadInput
+from snellen.sentences import capitalized
 
 _PATHS: Final = frozenset({"DIR", "FILE"})
 _USUAL_LINES: Final = 50
@@ -112,7 +113,7 @@ class Parser(argparse.ArgumentParser):
             BadInput: Always.
         """
         msg = f"{message.rstrip('.')} (see `{self.prog} --help`)."
-        raise BadInput(msg[0].upper() + msg[1:])
+        raise BadInput(capitalized(msg))
 
 
 @dataclass(frozen=True)

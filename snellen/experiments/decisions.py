@@ -172,7 +172,7 @@ def next_rounds(report: Report) -> int:
     """
     experiment = report.under_way
     design, left = experiment.design, _left(report)
-    if experiment.stopped or spent(report):
+    if experiment.stopped or spent(report) or not experiment.pending:
         return 0
     if experiment.rounds and gain(experiment, left, next_error_rate(report)) * report.budget.decision < 1:
         return 0

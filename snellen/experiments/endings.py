@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.experiments.decisions import is_worth_more, likely_decided, next_error_rate, spent
 from snellen.reasoning.language.inflection import listing
+from snellen.sentences import capitalized
 
 if TYPE_CHECKING:
     from snellen.experiments.report import Experiment, Finding, Report
@@ -30,11 +31,13 @@ class Ending:
         why: Why it ended although something was open, in a clause; empty where nothing was.
         further: The fields of a budget with which that would probably be decided.
         error_rate: At which the next claim would be decided.
+        most: How many pictures one decision may take; further budgets are for those that take no more.
     """
 
     why: str
     further: Mapping[str, int]
     error_rate: float
+    most: int
 
     @property
     def instead(self) -> str:
@@ -118,11 +121,17 @@ def rounded_up(number: int) -> int:
     return -(-number // unit) * unit
 
 
-def in_words(pictures: int | None) -> str:
-    """Say how many more pictures decide something."""
+def in_words(pictures: int | None, *, most: int) -> str:
+    """Say how many more pictures decide something.
+
+    Args:
+        pictures: Their number; None where nobody would make so many.
+        most: How many one decision may take (`Budget.decision`): a further budget is for no more.
+    """
     if pictures is None:
         return "it is too close to call with any number of pictures that one would make"
-    return f"about {pictures:,} more pictures would probably decide it"
+    beyond = f", which is beyond the {most:,} that one decision may take" if pictures > most else ""
+    return f"about {pictures:,} more pictures would probably decide it{beyond}"
 
 
 def further_budget(
@@ -202,7 +211,7 @@ def ending_told(report: Report, further: Mapping[str, int], *, seed: int | None 
     if not report.ended:
         return []
     if not report.experiments:
-        return [f"{report.ended[:1].upper()}{report.ended[1:]}."]
+        return [f"{capitalized(report.ended)}."]
     said = f"It ended before the query was answered: {report.ended}."
     fields = ",".join(f"{name}={number}" for name, number in further.items())
     if not fields:

@@ -13,6 +13,7 @@ from snellen.reasoning.queries.abilities import IdentifyType, kinds_of
 from snellen.reasoning.queries.conditions import SCALES, Condition
 from snellen.reasoning.queries.echo import condition_in_words, percent, question_in_words
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
+from snellen.sentences import capitalized
 
 if TYPE_CHECKING:
     from snellen.experiments.class_groups import Subjects
@@ -95,7 +96,7 @@ def _apart(asked: Sequence[ModelQuestion]) -> Iterable[str]:
     for each in conditions.values():
         if len(each) > 1:
             words = listing([condition_in_words(condition) for condition in each])
-            yield f"{words[0].upper()}{words[1:]} are examined separately, not together."
+            yield f"{capitalized(words)} are examined separately, not together."
 
 
 def _in_short(question: ModelQuestion) -> str:

@@ -21,6 +21,7 @@ from snellen.reasoning.queries.abilities import AnswerFreely, Favour, JudgePairs
 from snellen.reasoning.queries.conditions import EVERY, FAMILIES, Change, Condition, conditions_of
 from snellen.reasoning.queries.echo import condition_in_words, kind_in_words, question_in_words
 from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
+from snellen.sentences import capitalized
 
 MOST_CLAIMS: Final = 24
 """Claims of an experiment."""
@@ -38,11 +39,13 @@ class ExaminedQuestion:
         question: The question, of one condition; its models are those that are examined.
         designs: Its experiments, in the order in which they are run.
         asked: The question of the query that this is a part of, or all of; None where no query asks it.
+        names_models: Whether the query names its models, and does not ask about all there are.
     """
 
     question: ModelQuestion
     designs: tuple[Design, ...]
     asked: ModelQuestion | None = None
+    names_models: bool = False
 
     def as_begun(self, experiments: Sequence[Experiment]) -> ExaminedQuestion:
         """Return the question with its experiments in the order in which they were begun.
@@ -130,7 +133,7 @@ def _narrowed(question: ModelQuestion) -> Iterable[tuple[ModelQuestion | None, s
         conditions = [Condition(change=Change(type=name)) for name in condition.types]
     if question.asks == "which changes":
         words = listing([condition_in_words(each) for each in conditions])
-        yield None, f"{words[0].upper()}{words[1:]} are examined separately: which of them matters most is not tested."
+        yield None, f"{capitalized(words)} are examined separately: which of them matters most is not tested."
         question = question.model_copy(update={"asks": "whether", "sense": "open"})
     for each in conditions:
         yield without_changed_answers(question.model_copy(update={"condition": each}))
@@ -219,7 +222,8 @@ def _claimed(
         design.model_copy(update={"claims": _of_any(_claims(design, about), question)[:MOST_CLAIMS]})
         for design in designs
     ]
-    return ExaminedQuestion(about, tuple(_in_order(made, question)), asked.model_copy(update={"models": chosen}))
+    asked = asked.model_copy(update={"models": chosen})
+    return ExaminedQuestion(about, tuple(_in_order(made, question)), asked, names_models=bool(question.models))
 
 
 def _in_order(designs: Sequence[Design], question: ModelQuestion) -> list[Design]:

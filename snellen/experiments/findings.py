@@ -11,6 +11,7 @@ from snellen.experiments.design import EXTREMES, Claim, Design
 from snellen.experiments.report import Discussion, Experiment, Finding, Pattern, Result
 from snellen.experiments.units import Unit
 from snellen.reasoning.language.inflection import plural
+from snellen.sentences import capitalized
 
 _NAMED: Final = 4
 """Classes that a model fails at which are named."""
@@ -71,7 +72,7 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
     if turned or falls:
         mean, low, high, threshold = 0 - mean, 0 - high, 0 - low, 0 - threshold
     if finding.claim.measure == "order" and finding.claim.kind != "better":
-        return f"concordance {mean:.2f} ({low:.2f} to {high:.2f}, threshold {threshold:g})"
+        return f"concordance {hundredths(mean)} ({hundredths(low)} to {hundredths(high)}, threshold {threshold:g})"
     if finding.claim.kind in {"ability", "plain"}:
         return _share(finding.claim, design, f"{100 * mean:.0f} %", _around(low, high, threshold))
     if finding.claim.kind in EXTREMES:
@@ -80,7 +81,7 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
         return f"right in {100 * mean:.0f} % ({100 * low:.0f} to {100 * high:.0f}) of the pictures of {name}"
     if finding.claim.kind == "classes":
         return _count_of_classes(finding, design)
-    around = _around(low, high, threshold, sign="+")
+    around = _around_difference(low, high, threshold, finding.claim)
     points = f"{100 * mean:+.0f} points ({around})"
     match finding.claim.kind:
         case "drop":
@@ -95,6 +96,11 @@ def figures(finding: Finding, design: Design, *, turned: bool = False) -> str:  
     what = "" if finding.claim.measure else f" in {design.task}"
     lost = " in what is lost" if finding.claim.kind == "steadier" else ""
     return f"a difference of {points}{lost}{what}"
+
+
+def hundredths(value: float) -> str:
+    """Write a figure to two decimals, rounded as it is in percent: 64.5 % is told as 64 %, and so 0.645 as 0.64."""
+    return f"{round(100 * value) / 100:.2f}"
 
 
 def _count_of_classes(finding: Finding, design: Design) -> str:
@@ -121,10 +127,27 @@ def _loss(claim: Claim, design: Design, mean: float, around: str) -> str:
     return f"accuracy {'rose' if mean > 0 else 'fell'} {points} ({around}) in {design.task}"
 
 
-def _around(low: float, high: float, threshold: float, *, sign: str = "") -> str:
+def _around(low: float, high: float, threshold: float) -> str:
     """Write an interval and a threshold in percent: "79 to 95, threshold 75"."""
-    bar = f"{100 * threshold:{sign}.3g}" if threshold else "0"
-    return f"{100 * low:{sign}.0f} to {100 * high:{sign}.0f}, threshold {bar}"
+    return f"{100 * low:.0f} to {100 * high:.0f}, threshold {_bar(threshold)}"
+
+
+def _around_difference(low: float, high: float, threshold: float, claim: Claim) -> str:
+    """Write an interval of a difference and a threshold in points: "+10 to +50, threshold 0".
+
+    An end that any difference is within says nothing: then it is "-72 or less", not "-100 to -72".
+    """
+    ends, most = (f"{100 * low:+.0f}", f"{100 * high:+.0f}"), round(100 * max(-claim.low, claim.high))
+    told = f"{ends[0]} to {ends[1]}"
+    if ends[0] == f"{-most:+d}" and ends[1] != f"{most:+d}":
+        told = f"{ends[1]} or less"
+    elif ends[1] == f"{most:+d}" and ends[0] != f"{-most:+d}":
+        told = f"{ends[0]} or more"
+    return f"{told}, threshold {_bar(threshold, sign='+')}"
+
+
+def _bar(threshold: float, *, sign: str = "") -> str:
+    return f"{100 * threshold:{sign}.3g}" if threshold else "0"
 
 
 def _share(claim: Claim, design: Design, share: str, around: str) -> str:
@@ -184,7 +207,7 @@ def _weakness(result: Result, design: Design) -> str:
     constant = constant_answer(result)
     if constant is not None:
         where = (
-            f"{design.plain_condition.capitalize()}, " if result.plain else f"In {result.task}, " * bool(result.task)
+            f"{capitalized(design.plain_condition)}, " if result.plain else f"In {result.task}, " * bool(result.task)
         )
         return f"{where}{result.model} {constant}."
     if result.plain or len(result.by_class) < 2:  # noqa: PLR2004 - one class is the average

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from snellen.experiments.constant_answers import constant_answer, constant_answer_to
 from snellen.experiments.design import Design
 from snellen.experiments.report import Experiment, Finding, Verdict
+
+_ABLE: Final = frozenset({"ability", "plain", "classes"})
+"""Kinds of claims that say how often a model is right, or about how many classes."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,14 @@ class ModelOutcome:
         findings: About the model.
         wordings: Those in which it was asked, in their order, each once; none where two are compared.
         counts: Whether the findings say something about what it sees.
+        short: The classes, each of which is claimed about, that it was not right about often enough in any wording.
     """
 
     design: Design
     findings: Sequence[Finding]
     wordings: tuple[AskedWording, ...] = ()
     counts: bool = True
+    short: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, experiment: Experiment, findings: Sequence[Finding]) -> ModelOutcome:
@@ -60,17 +66,18 @@ class ModelOutcome:
             counted = f"{able.n} of {experiment.units} pictures count"
             remark = f"{counted}, as many for each answer, whose things it recognizes"
         constant = constant_answer_to(able.claim, experiment) if outcome.failed else None
-        came = f"it is right in {100 * able.mean:.0f} % of {able.n} pictures" if constant is None else f"it {constant}"
+        came = _came_of(able) if constant is None else f"it {constant}"
         asked = AskedWording(design, f"asked “{design.question}” {came}", constant is not None, remark)
         counts = constant is None and (able.verdict == "yes" or not design.of_names)
-        return replace(outcome, wordings=(asked,), counts=counts)
+        short = frozenset(name for name, share in able.by_class.items() if share <= able.claim.threshold)
+        return replace(outcome, wordings=(asked,), counts=counts, short=short)
 
     @property
     def able(self) -> Finding | None:
         """The finding on how often the model is right, and not on what it loses; None in comparisons."""
         if any(one.claim.other for one in self.findings):
             return None
-        return next((one for one in self.findings if one.claim.kind in {"ability", "plain"}), None)
+        return next((one for one in self.findings if one.claim.kind in _ABLE), None)
 
     @property
     def failed(self) -> bool:
@@ -84,20 +91,29 @@ class ModelOutcome:
 
     @property
     def is_of_parts(self) -> bool:
-        """True where it is about tasks or classes beside one another, each with an answer of its own."""
-        return bool(self.design.tasks or self.verdicts("classes"))
+        """True where it is about tasks beside one another, each with an answer of its own."""
+        return bool(self.design.tasks)
 
     def together(self, again: ModelOutcome) -> ModelOutcome:
         """Return the outcome of both wordings: the second one's, unless only the first one's says what a model sees."""
         one = again if again.counts or not self.counts else self
-        return replace(one, wordings=(*self.wordings, *again.wordings))
+        short = self.short & again.short if self.counts and again.counts else one.short
+        return replace(one, wordings=(*self.wordings, *again.wordings), short=short)
 
     def verdicts(self, *kinds: str) -> list[Verdict]:
         """Return the verdicts of claims of some kinds; of all where none is named."""
         return [one.verdict for one in self.findings if not kinds or one.claim.kind in kinds]
 
 
-def wordings_told(outcomes: Sequence[ModelOutcome], decisive: ModelOutcome | None = None) -> str:
+def _came_of(able: Finding) -> str:
+    """Say what came of a wording to which a model did not say one thing."""
+    if able.claim.kind == "classes":
+        number = len(able.by_class)
+        return f"it is right often enough about {able.mean * number:.0f} of {number} kinds"
+    return f"it is right in {100 * able.mean:.0f} % of {able.n} pictures"
+
+
+def wordings_told(outcomes: Sequence[ModelOutcome], shown: Sequence[ModelOutcome] = ()) -> str:
     """Tell what came of the wordings in which a model was asked, each once.
 
     Those of an experiment that was asked in several are told, and any in which the model said one thing whatever it was
@@ -105,15 +121,15 @@ def wordings_told(outcomes: Sequence[ModelOutcome], decisive: ModelOutcome | Non
 
     Args:
         outcomes: Of the experiments about one model.
-        decisive: The outcome whose figures are told beside: of other experiments wordings are of no interest then.
+        shown: Outcomes whose figures are told beside: of other experiments wordings are of no interest then.
     """
     by_name = any(one.design.of_names for one in outcomes)
     told: list[AskedWording] = []
     remarks: list[str] = []
     for outcome in outcomes:
-        is_of_interest = by_name or (outcome.is_repeated and (decisive is None or decisive is outcome))
+        is_of_interest = by_name or (outcome.is_repeated and (not shown or outcome in shown))
         for one in outcome.wordings:
-            is_shown = decisive is not None and one.design is decisive.design
+            is_shown = any(one.design is each.design for each in shown)
             told += [one] if one.is_constant or (is_of_interest and not is_shown) else []
             remarks += [one.remark] if one.remark and (one in told or is_shown) else []
     questions = [one.design.question for one in told]

@@ -14,9 +14,10 @@ from typing import Final
 from snellen.experiments.design import BY_CLASS, Claim, Design
 from snellen.experiments.examination_plan import ExaminedQuestion
 from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
-from snellen.experiments.report import Experiment, Verdict
+from snellen.experiments.report import Experiment, Finding, Verdict
 from snellen.experiments.second_wordings import asked_otherwise, is_second_wording
 from snellen.experiments.severity_search import bound_in_words, limit_figures, limit_in_words, limit_of
+from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.abilities import Favour, IdentifyType
 from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
 
@@ -41,6 +42,7 @@ class ModelStanding:
         among: The classes that may be it, and how many there are.
         lacks: Why it is not decided, and what would decide it.
         figures: What was measured: what decides, or how often it was right at each severity that was tried.
+        beside: What was measured in its other experiments.
     """
 
     about: str
@@ -57,6 +59,7 @@ class ModelStanding:
     among: tuple[tuple[str, ...], int] = ((), 0)
     lacks: str = ""
     figures: str = ""
+    beside: str = ""
 
 
 _TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
@@ -171,26 +174,26 @@ def _standing(name: str, part: ExaminedQuestion, experiments: Sequence[Experimen
         return replace(_limit(name, part, experiments), claimed=claimed)
     form = wordings_told(outcomes)
     left = len(outcomes) < len(part.designs)
+    doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
     if question.comparison is not None:
         standing = _comparison(name, question, outcomes, left=left)
-    elif question.asks == "which classes" or question.classes is not None:
-        standing = _of_classes(name, question, outcomes, left=left)
     elif isinstance(question.ability, Favour):
-        standing = _favour(name, question.ability, outcomes, left=left)
+        standing = _favour(name, question, outcomes, left=left)
     elif question.than is not None:
         standing = _contrast(name, question.than, outcomes, left=left)
+    elif doubtful:
+        standing = ModelStanding(name, "open", pending=True, decisive="open", again=doubtful[0])
+    elif question.asks == "which classes" or question.classes is not None:
+        standing = _of_classes(name, question, outcomes, left=left)
     else:
         turn = question.threshold is not None and question.threshold.above == question.robust
-        doubtful = [place for place, one in enumerate(outcomes) if _is_asked_again(one)]
-        if doubtful:
-            standing = ModelStanding(name, "open", pending=True, decisive="open", again=doubtful[0])
-        elif question.robust:
+        if question.robust:
             standing = _robustness(name, outcomes, left=left)
         else:
             by_name = all(one.of_names for one in part.designs[len(outcomes) :])
             standing = _ability(name, question, outcomes, left=left, by_name=by_name)
         seeing = [one.counts for one in outcomes if not one.design.of_names]
-        if not left and not doubtful and seeing and not seeing[-1] and standing.says == "open":
+        if not left and seeing and not seeing[-1] and standing.says == "open":
             standing = replace(standing, moot=standing.moot or form)
         standing = replace(standing, says=_TURNED[standing.says] if turn else standing.says)
     return replace(standing, claimed=claimed, form=form)
@@ -260,13 +263,18 @@ def _contrast(name: str, than: Contrast, outcomes: Sequence[ModelOutcome], *, le
     return ModelStanding(name, says, pending=left and decided == "open", decisive=decided)
 
 
-def _favour(name: str, ability: Favour, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
-    """Return whether a model gives an answer too often to one of the questions, or always: to each of them."""
+def _favour(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
+    """Return whether a model gives an answer too often to one of the questions, or always: to each of them.
+
+    Where it is asked which one, it may be another to each question.
+    """
     verdicts = [next((one for one in ("yes", "open") if one in of.verdicts()), "no") for of in outcomes if of.findings]
-    once: Verdict = "no" if ability.always else "yes"
-    found = next((one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes"), "")
+    always = isinstance(question.ability, Favour) and question.ability.always
+    once: Verdict = "no" if always else "yes"
+    found = dict.fromkeys(one.claim.said for of in outcomes for one in of.findings if one.verdict == "yes")
     says: Verdict = once if once in verdicts else "open" if left or {"open"} & {*verdicts} else _TURNED[once]
-    return ModelStanding(name, says, pending=left and says == "open", decisive=says, found=found)
+    pending = left and (says == "open" or question.asks == "which answer")
+    return ModelStanding(name, says, pending=pending, decisive=says, found=listing(list(found)) if found else "")
 
 
 def _of_classes(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutcome], *, left: bool) -> ModelStanding:
@@ -276,11 +284,24 @@ def _of_classes(name: str, question: ModelQuestion, outcomes: Sequence[ModelOutc
         return ModelStanding(name, "open", pending=left, decisive="open")
     last = findings[-1]
     if question.classes is not None:
-        moot = "" if outcomes[-1].counts else wordings_told(outcomes[-1:])
+        moot = _unsaid_of_classes(last, outcomes[-1])
         says: Verdict = "open" if moot else _TURNED[last.verdict] if question.classes.is_upper else last.verdict
         return ModelStanding(name, says, pending=left, decisive=last.verdict, moot=moot)
     found, among = (last.likeliest if last.verdict == "yes" else ""), (tuple(last.among), len(last.against))
     return ModelStanding(name, last.verdict, pending=left, decisive=last.verdict, found=found, among=among)
+
+
+def _unsaid_of_classes(found: Finding, outcome: ModelOutcome) -> str:
+    """Say why it cannot be said of how many classes a model recognizes; empty where it can.
+
+    Each wording may fail other classes by its words. What fails by sight is short in both of them.
+    """
+    told = wordings_told([outcome])
+    if not outcome.counts:
+        return told
+    recognized = len(found.by_class) - len(outcome.short)
+    is_of_words = found.verdict == "no" and outcome.is_repeated and recognized >= found.claim.count
+    return f"which kinds it fails at depends on the words: {told}" if is_of_words else ""
 
 
 def _limit(name: str, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:

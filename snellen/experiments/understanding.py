@@ -9,7 +9,7 @@ from snellen.errors import BadInput
 from snellen.reasoning.learned.fallback import read_query
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery
-from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Protocol

@@ -17,6 +17,7 @@ from snellen.errors import BadInput
 from snellen.experiments.design import Design
 from snellen.experiments.design_checks import checked
 from snellen.page.design_form import MODELS, FormField, Place, fields_of
+from snellen.sentences import capitalized
 from snellen.tools.samples import SELECTS
 from snellen.tools.transforms import TRANSFORMS
 
@@ -113,7 +114,7 @@ def _checked(
     try:
         return EnteredDesign(checked(design, list(models)), values)
     except BadInput as error:
-        return EnteredDesign(None, values, {placed(str(error), fields): f"{str(error)[:1].upper()}{str(error)[1:]}."})
+        return EnteredDesign(None, values, {placed(str(error), fields): f"{capitalized(str(error))}."})
 
 
 def _calls(design: Design) -> Iterator[tuple[Place, ToolCall, Declarations[Any]]]:

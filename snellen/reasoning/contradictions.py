@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from snellen.reasoning.language.inflection import singular
-from snellen.scoring.answers import same
+from snellen.tools.program import is_unanswered
 from snellen.values import as_number, from_json
 
 Json = Any
 """An executed step in JSON form, as ``StepRecord.to_json`` writes it."""
 
-_OPTIONS: Final = re.compile(r"\b(\w+) or (\w+)\W*$")
 _EXISTS: Final = re.compile(r"(?:is|are) there (?:an? |any )?([\w ]+)")
 _COUNTS: Final = re.compile(r"how many ([\w ]+?)(?: (?:are|is) (?:there|in the picture))?")
 
@@ -62,8 +61,7 @@ def contradictions(steps: Sequence[Json]) -> Iterator[Contradiction]:
 
 
 def _outside_its_options(step: Json) -> Iterator[Contradiction]:
-    options = _OPTIONS.search(_question(step))
-    if options and not any(same(step["output"], one) for one in options.groups()):
+    if is_unanswered(_question(step), step["output"]):
         sentence = f"Step {step['address']} answers {step['output']!r}, which it was not asked: {step['source']}"
         yield Contradiction((step["address"],), sentence)
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from snellen.experiments.findings import sample_size, scored
+from snellen.experiments.findings import hundredths, sample_size, scored
 from snellen.experiments.report import VERDICTS
 from snellen.reasoning.queries.echo import SPLIT_WORDS
 from snellen.summaries.investigations import figures, guarantee, intervals, pattern_in_words
@@ -82,7 +82,7 @@ def _experiment(number: int, experiment: Experiment, result: InvestigationResult
         informed = "" if row.informedness is None else f"{row.informedness:.2f}"
         abstained = "" if row.abstention is None else f"{row.abstention:.0%}"
         kind = design.against or "unchanged" if row.plain else "as asked"
-        accuracy = f"{shown.mean:.2f} ({low:.2f} – {high:.2f})"
+        accuracy = f"{hundredths(shown.mean)} ({hundredths(low)} – {hundredths(high)})"
         counted = sample_size(row, design).removeprefix("n = ")
         model = f"{row.model}, {row.task}" if row.task else row.model
         yield f"| {model} | {counted}, {kind} | {accuracy} | {informed} | {abstained} |"

@@ -187,7 +187,7 @@ def examined(profile: Profile, models: Sequence[str], query: str = "", *, judges
 def _named(query: str, profile: Profile) -> frozenset[str]:
     """Return the models that a query names, where it is understood."""
     from snellen.experiments.understanding import reading_of
-    from snellen.reasoning.queries.reader import UnderstoodQuery
+    from snellen.reasoning.queries.query_readings import UnderstoodQuery
 
     reading = reading_of(query, (), profile) if query else None
     if not isinstance(reading, UnderstoodQuery):
@@ -203,7 +203,7 @@ def _stated_alpha(request: InvestigationRequest) -> float:
     """
     from snellen.experiments.understanding import reading_of
     from snellen.profiles import load_profile
-    from snellen.reasoning.queries.reader import UnderstoodQuery
+    from snellen.reasoning.queries.query_readings import UnderstoodQuery
 
     reading = reading_of(request.query, request.models, load_profile(request.profile))
     confidence = reading.query.confidence if isinstance(reading, UnderstoodQuery) else None

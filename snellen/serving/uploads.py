@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import BadInput
 from snellen.memory.artifacts import ArtifactStore, read_picture
+from snellen.sentences import capitalized
 from snellen.serving.remote_pictures import Address, fetch, read_address
 
 if TYPE_CHECKING:
@@ -133,4 +134,4 @@ def _from_base64(payload: str, name: str) -> bytes:
 def _put(store: ArtifactStore, content: bytes, name: str) -> tuple[Picture, list[str]]:
     notices: list[str] = []
     picture = store.put(read_picture(content, name, notice=notices.append))
-    return picture, [one[:1].upper() + one[1:] for one in notices]
+    return picture, [capitalized(one) for one in notices]

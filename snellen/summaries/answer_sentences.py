@@ -21,6 +21,7 @@ from snellen.reasoning.meanings.meanings import (
 )
 from snellen.reasoning.meanings.phrases import chain, noun_phrase
 from snellen.reasoning.meanings.things import Everything, IsNot
+from snellen.sentences import capitalized
 from snellen.values import Picture, Region, as_number, as_text
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def answer_sentence(meaning: Meaning, answer: Any) -> str:  # noqa: ANN401 - any
     if isinstance(meaning, Count) and number is not None:
         return _count(meaning, int(number))
     sentence = _told(meaning, answer, text)
-    return f"{sentence[:1].upper()}{sentence[1:]}"
+    return capitalized(sentence)
 
 
 def _whether(truth: Truth, *, holds: bool) -> str:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from snellen.experiments.findings import interval_name, sample_size
+from snellen.experiments.findings import hundredths, interval_name, sample_size
 from snellen.experiments.report import VERDICTS
 from snellen.learning.records import LearningOutcome
 from snellen.memory.prompts.rows import PromptSelection
 from snellen.reasoning.critique import Critique
 from snellen.reasoning.language.inflection import counted, listing, singular, with_article
 from snellen.reasoning.meanings.meanings import read_meaning
+from snellen.sentences import capitalized
 from snellen.summaries.answer_sentences import answer_sentence
 from snellen.summaries.runs import (
     MOST_CONFIDENT,
@@ -64,7 +65,7 @@ def answer_in_words(ended: AskState, remark: Remark, meaning: str = "") -> str:
         text = f"{sentence} ({revised})" if revised else sentence
     else:
         text = answer_with_confidence(answer, ended)
-    text = f"I have no answer: {ended.error}" if ended.error else text[:1].upper() + text[1:]
+    text = f"I have no answer: {ended.error}" if ended.error else capitalized(text)
     if remark.right:
         return f"Good: {answer}. I remember how I got there."
     if remark:
@@ -106,7 +107,7 @@ def certainty_in_words(ended: AskState, meaning: str) -> str:
         return f"{sentence} No score of a model stands behind it, so I cannot say how sure it is."
     sure = _sureness(score)
     seen = in_words(_regions(ended))
-    return f"{sentence} {sure[:1].upper()}{sure[1:]}: I found {seen}."
+    return f"{sentence} {capitalized(sure)}: I found {seen}."
 
 
 def outlined_answer(ended: AskState, store: ArtifactStore) -> PIL.Image.Image | None:
@@ -182,7 +183,7 @@ def evidence_in_words(report: Report) -> str:
         for one in experiment.findings:
             verdict = VERDICTS[one.verdict]
             low, high = one.interval
-            between = f"{one.mean:.2f}, {interval_name(one)} {low:.2f} to {high:.2f}"
+            between = f"{hundredths(one.mean)}, {interval_name(one)} {hundredths(low)} to {hundredths(high)}"
             result = one.trouble or f"{verdict} ({between}, {sample_size(one, experiment.design)})"
             lines.append(f"   - {one.claim.stated(experiment.design)}? {result}")
     return "\n".join([*lines, *(f"- {note}" for note in report.notes)])
@@ -204,7 +205,7 @@ def knowledge_in_words(named: str, context: Context) -> str:
         one.name for one in context.models.expansion.concepts if one.taught
     }
     lines = [
-        f"{concept.capitalize()}: my models were trained on it."
+        f"{capitalized(concept)}: my models were trained on it."
         if native
         else f"My models were never trained on “{concept}”."
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.experiments.findings import interval_name, sample_size
+from snellen.experiments.findings import hundredths, interval_name, sample_size
 
 if TYPE_CHECKING:
     from snellen.experiments.design import Design
@@ -23,7 +23,7 @@ def figures(finding: Finding, design: Design) -> str:
     if not finding.n:
         return "not measured"
     low, high = finding.interval
-    return f"{finding.mean:.2f} ({low:.2f} to {high:.2f}), {sample_size(finding, design)}"
+    return f"{hundredths(finding.mean)} ({hundredths(low)} to {hundredths(high)}), {sample_size(finding, design)}"
 
 
 def intervals(shown: Sequence[Finding | Result]) -> str:
@@ -34,8 +34,8 @@ def intervals(shown: Sequence[Finding | Result]) -> str:
 def pattern_in_words(pattern: Pattern) -> str:
     """Tell a pattern of failure with the interval of its share, and where its pictures are from."""
     low, high = pattern.interval
-    interval = f"{low:.2f} to {high:.2f}, {interval_name(pattern)}"
-    share = f"a share of {pattern.mean:.2f} ({interval}), of which more than {pattern.bar:.2g} is proved"
+    interval = f"{hundredths(low)} to {hundredths(high)}, {interval_name(pattern)}"
+    share = f"a share of {hundredths(pattern.mean)} ({interval}), of which more than {pattern.bar:.2g} is proved"
     return f"{pattern.sentence} Experiment {pattern.experiment}: {share}."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from snellen.sentences import capitalized
 from snellen.summaries.values import in_words
 from snellen.tools.program import StepRecord
 from snellen.values import Picture, Region, from_json
@@ -40,7 +41,7 @@ def understood_in_words(record: ReadingRecord | None) -> str:
 
 def caveat_in_words(caveat: str | None) -> str:
     """Say what no tool was taught and an answer depends on, as a sentence to read before it; empty where all was."""
-    return "" if caveat is None else f"{caveat[:1].upper()}{caveat[1:]}."
+    return "" if caveat is None else f"{capitalized(caveat)}."
 
 
 def answer_with_confidence(answer: str, state: AskState) -> str:

@@ -238,3 +238,24 @@ def test_an_address_in_place_of_a_file_is_told_with_both_its_slashes(
     said = capsys.readouterr().err
     assert "https://example.org/x is an address, and nothing is fetched" in said
     assert said.count("\n") == 1
+
+
+def test_streams_that_the_shell_closed_lead_nowhere() -> None:
+    words = f"{sys.executable} -m snellen threads"
+    for closed in (">&-", "2>&-", "<&-", "<&- >&- 2>&-"):
+        done = subprocess.run(["sh", "-c", f"{words} {closed}"], capture_output=True, text=True, check=False, cwd=_ROOT)
+        assert (done.returncode, "went wrong" in done.stderr) == (0, False)
+
+
+def test_ctrl_c_while_modules_are_imported_is_told_in_a_sentence() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'snellen.cli.main': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from snellen.cli.entry import main\n"
+        "sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=_ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "snellen: Interrupted.\n")

@@ -13,6 +13,7 @@ from snellen.experiments.design_checks import checked
 from snellen.experiments.examiners.case_based import CaseExaminer
 from snellen.experiments.protocols.multiple_choice import EvaluatedChoices
 from snellen.experiments.report import Answer, Experiment, Finding, Report
+from snellen.experiments.second_wordings import is_second_wording
 from snellen.memory.samples import Sample
 from snellen.profiles import load_profile
 
@@ -34,17 +35,9 @@ def claim_of(query: str) -> Claim:
 BIRDS = sorted(design_of(EVERY).compared)
 
 
-async def answered(query: str, shares: Mapping[str, float], *, always: str = "") -> tuple[Finding, Answer]:
-    """Return what is found and answered where a model is right about a share of 24 pictures of each bird.
-
-    Args:
-        query: The question.
-        shares: By bird; the others are always recognized.
-        always: What the model says to every picture instead.
-    """
-    report = Report(query=query, models=["clip"], alpha=0.05, seed=0)
-    design = design_of(query)
-    size = len(design.arms)
+def measured(report: Report, design: Design, shares: Mapping[str, float], always: str) -> Report:
+    """Return the report after one experiment more, of 24 pictures of each bird."""
+    size, number = len(design.arms), len(report.experiments)
     rows = [(name, turn / 24 < shares.get(name, 1.0)) for turn in range(24) for name in BIRDS]
     rows = rows[: len(rows) // size * size]
     samples = [
@@ -54,8 +47,27 @@ async def answered(query: str, shares: Mapping[str, float], *, always: str = "")
     said = [always or (design.arms[place % size].answer if right else None) for place, (_, right) in enumerate(rows)]
     evaluated = EvaluatedChoices(design, samples, {("clip", False): dict(zip(samples, said, strict=True))})
     begun = Experiment(design=design, rounds=len(rows) // size, findings=[Finding.unobserved(design.claims[0])])
-    report = judged(report.model_copy(update={"experiments": [begun]}), 0, evaluated)
-    report = with_intervals(report, 0, evaluated)
+    report = report.model_copy(update={"experiments": [*report.experiments, begun]})
+    return with_intervals(judged(report, number, evaluated), number, evaluated)
+
+
+async def answered(
+    query: str, shares: Mapping[str, float], again: Mapping[str, float] | None = None, *, always: str = ""
+) -> tuple[Finding, Answer]:
+    """Return what is found first, and what is answered when no further experiment is wanted.
+
+    Args:
+        query: The question.
+        shares: Of 24 pictures of each bird, those that the model is right about; the others are always recognized.
+        again: The same when it is asked in other words; None for the same shares.
+        always: What the model says to every picture instead.
+    """
+    report = Report(query=query, models=["clip"], alpha=0.05, seed=0)
+    report = measured(report, design_of(query), shares, always)
+    if (design := EXAMINER.next_design(report)) is not None:
+        assert is_second_wording(design)
+        report = measured(report, design, shares if again is None else again, always)
+    assert EXAMINER.next_design(report) is None
     return report.experiments[0].findings[0], (await EXAMINER.conclude(report)).answers[0]
 
 
@@ -121,6 +133,31 @@ async def test_every_class_is_recognized_only_where_none_fails() -> None:
 async def test_the_answer_is_to_how_many_were_asked_about(query: str, failing: int, answer: str) -> None:
     _, told = await answered(query, dict.fromkeys(BIRDS[:failing], 0.0))
     assert told.answer == answer
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "answer"),
+    [
+        ([0], [0], "no"),  # that one fails in both wordings
+        ([0], [], "yes"),
+        ([0], [1], "undecided"),  # each wording fails another one: none is shown not to be seen
+        ([0, 1], [1, 2], "no"),
+    ],
+)
+async def test_a_class_fails_only_in_both_wordings(first: list[int], again: list[int], answer: str) -> None:
+    failing, failing_again = ({BIRDS[place]: 0.0 for place in places} for places in (first, again))
+    found, told = await answered(EVERY, failing, failing_again)
+    assert (found.verdict, told.answer) == ("no", answer)
+    assert ("which kinds it fails at depends on the words" in told.sentence) == (answer == "undecided")
+    assert f"it is right often enough about {len(BIRDS) - len(first)} of {len(BIRDS)} kinds" in told.sentence
+
+
+async def test_a_failure_that_was_not_asked_about_in_other_words_decides_nothing() -> None:
+    report = Report(query=EVERY, models=["clip"], alpha=0.05, seed=0, ended="all 1 experiments are used up")
+    report = measured(report, design_of(EVERY), {BIRDS[0]: 0.0}, "")
+    (answer,) = (await EXAMINER.conclude(report)).answers
+    assert answer.answer == "undecided"
+    assert "it has to be asked in other words, “What is in the image?”, before it is said to fail" in answer.sentence
 
 
 async def test_who_says_one_thing_to_every_picture_has_not_failed_to_see() -> None:

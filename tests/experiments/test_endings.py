@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snellen.experiments.decisions import likely_decided, with_unspent_told
+from snellen.experiments.decisions import likely_decided, next_error_rate, with_unspent_told
 from snellen.experiments.endings import (
     ending_told,
     further_budget,
+    in_words,
     not_worth_it,
     pictures_to_decide,
     rounded_up,
@@ -84,6 +85,8 @@ def test_what_is_left_is_not_spent_for_a_reason(decision: int, says: str) -> Non
     further = further_budget(ended, [], ended.findings)
     assert further["images"] > 60
     assert further.get("decision", decision) >= decision
+    told = in_words(pictures_to_decide(ended.experiments[0], ended.findings, next_error_rate(ended)), most=decision)
+    assert ("beyond" in told) == ("decision" in further)
     (note,) = ending_told(ended, further)
     assert f"the budget {','.join(f'{name}={number}' for name, number in further.items())} goes on" in note
     assert ending_told(known, further) == []

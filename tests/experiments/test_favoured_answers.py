@@ -50,6 +50,26 @@ async def test_the_favored_answer_is_told(given: str, called: str) -> None:
     assert answer.answer == "yes"
 
 
+async def test_every_experiment_is_made_and_told_and_every_favored_answer_is_named() -> None:
+    report, answer = await answered(WHICH, {"yes": "yes", "the first": "yes"})
+    assert len(report.experiments) == len(EXAMINER._plan_of(report).parts[0].designs)
+    assert all(f"in {one.design.task}" in answer.sentence for one in report.experiments)
+    assert answer.sentence.startswith("blip favors the first name and “yes”: ")
+
+
+async def test_which_answers_are_favored_is_told_model_by_model() -> None:
+    report = Report(query="Which answer do clip and blip favor?", models=["clip", "blip"], alpha=0.05, seed=0)
+    while (design := EXAMINER.next_design(report)) is not None:
+        found = [
+            Finding(claim=one, n=40, mean=0.3, verdict="yes" if (one.model, one.answer) == ("blip", "no") else "no")
+            for one in design.claims
+        ]
+        done = Experiment(design=design, rounds=20, findings=found)
+        report = report.model_copy(update={"experiments": [*report.experiments, done]})
+    told = (await EXAMINER.conclude(report)).headline
+    assert told == "Which answer do clip and blip favor? None, for clip; “no”, for blip."
+
+
 async def test_what_is_not_decided_is_said_so() -> None:
     _, answer = await answered(WHICH, {}, otherwise="open")
     assert answer.holds is None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.experiments.examiners.case_based import CaseExaminer
-from snellen.experiments.findings import confidence
+from snellen.experiments.findings import confidence, figures, hundredths
 from snellen.experiments.report import Conclusion, Experiment, Finding, Report, Verdict
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.conditions import SCALES
@@ -101,3 +101,29 @@ def test_confidence_is_never_rounded_to_certainty(rate: float) -> None:
     level = float(confidence(rate).removesuffix(" %"))
     assert level < 100
     assert level == pytest.approx(100 * (1 - rate), abs=max(0.0051, 100 * rate / 2))
+
+
+POINTS = st.integers(-100, 100)
+
+
+@given(st.sampled_from(["Is clip better than blip at birds?", "Is clip robust to noise?"]), POINTS, POINTS)
+def test_an_end_that_any_difference_is_within_is_not_told(query: str, one: int, other: int) -> None:
+    low, high = sorted((one, other))
+    design = CaseExaminer(PROFILE).next_design(Report(query=query, models=["clip", "blip"], alpha=0.05, seed=0))
+    assert design is not None
+    claim = design.claims[-1]
+    finding = Finding(claim=claim, n=40, mean=(low + high) / 200, interval=(low / 100, high / 100))
+    told = figures(finding, design)
+    least, most = (-high, -low) if claim.kind == "drop" else (low, high)
+    if (least == -100) == (most == 100):
+        assert f"({least:+d} to {most:+d}, threshold" in told
+    else:
+        end = f"{most:+d} or less" if least == -100 else f"{least:+d} or more"
+        assert f"({end}, threshold" in told
+
+
+@given(st.integers(0, 400), st.integers(1, 400))
+def test_a_figure_is_rounded_alike_in_percent_and_in_hundredths(right: int, n: int) -> None:
+    share = min(right, n) / n
+    assert hundredths(share) == f"{int(f'{100 * share:.0f}') / 100:.2f}"
+    assert hundredths(-share).removeprefix("-") == hundredths(share)

@@ -230,3 +230,26 @@ def test_classes_that_are_left_are_told_where_none_is_found() -> None:
     question = ModelQuestion(models=("a", "b"), asks="which classes", sense="fails")
     told = headline_of(question, standings, [Answer(about=one.about, sentence="s") for one in standings])
     assert told.endswith("? Not decided, but may be cars or ships, for a; not decided, for b.")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Are all the models except clip good at birds?",
+        "Can any of clip and blip count?",
+        "Can clip and blip recognize birds?",
+        "Can the models recognize birds?",
+        "How many of the models can count?",
+        "Are blip and clip robust to everything except blur?",
+        "Which vehicles are clip and blip worst at?",
+    ],
+)
+async def test_the_headline_asks_about_the_models_that_were_asked_about(query: str) -> None:
+    examiner, models = CaseExaminer(PROFILE), ["clip", "blip", "llava-upright", "blip2-clean", "idefics3-mirrored"]
+    opening = await examiner.open_report(query, models)
+    report = Report(query=query, models=opening.models, alpha=0.05, seed=0)
+    design = examiner.next_design(report)
+    assert design is not None
+    findings = [Finding(claim=claim) for claim in design.claims]
+    report = report.model_copy(update={"experiments": [Experiment(design=design, rounds=1, findings=findings)]})
+    assert (await examiner.conclude(report)).headline.startswith(opening.understood)

@@ -18,9 +18,9 @@ from snellen.experiments.templates import battery, experiments_about
 from snellen.experiments.understanding import AmbiguousQueryError, UnexaminableError, understood
 from snellen.microworld.arrangements import arranged, read
 from snellen.profiles import load_profile
-from snellen.reasoning.queries import reader
 from snellen.reasoning.queries.abilities import Recognise
 from snellen.reasoning.queries.conditions import Condition
+from snellen.reasoning.queries.query_readings import AmbiguousQuery
 from snellen.tools.samples import SampleSelection, WorldSource, select
 from snellen.tools.transforms import apply
 
@@ -238,7 +238,7 @@ def test_what_cannot_be_examined_is_said_with_the_reason(query: str, why: str) -
 
 def test_of_two_meanings_the_user_is_asked_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
     both = [understood(text, MODELS, PROFILE).query for text in ("Can clip count?", "Can clip count birds?")]
-    monkeypatch.setattr("snellen.experiments.understanding.read_query", lambda *_: reader.AmbiguousQuery(tuple(both)))
+    monkeypatch.setattr("snellen.experiments.understanding.read_query", lambda *_: AmbiguousQuery(tuple(both)))
     with pytest.raises(AmbiguousQueryError, match=r"“Can clip count things\?” or “Can clip count birds\?”") as raised:
         understood("Can clip count?", MODELS, PROFILE)
     assert isinstance(raised.value, UnexaminableError)

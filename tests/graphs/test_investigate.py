@@ -131,6 +131,15 @@ async def test_a_model_that_cannot_be_read_is_left_out_of_later_experiments(tmp_
     assert len(report.experiments) == 2
 
 
+async def test_no_pictures_are_made_that_nobody_could_be_asked_about(tmp_path: Path) -> None:
+    oracle = Oracle({"gone": GOOD}, unreadable={"gone": "There is no such folder."})
+    report = await investigated(tmp_path, oracle, "Can these models count?")
+    assert (report.images, report.trials) == (0, 0)
+    (answer,) = report.answers
+    assert answer.answer == "undecided"
+    assert "There is no such folder" in answer.sentence
+
+
 async def test_trials_are_used_again_by_another_query_whose_seed_somebody_chose(tmp_path: Path) -> None:
     oracle = Oracle({"sound": GOOD})
     first = await investigated(tmp_path, oracle, "Can sound recognize birds?")

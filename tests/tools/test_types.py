@@ -10,7 +10,8 @@ from snellen import microworld
 from snellen.microworld.scenes import FURTHER_STYLES
 from snellen.profiles import load_profile
 from snellen.reasoning.queries.abilities import IdentifyType
-from snellen.reasoning.queries.reader import UnderstoodQuery, reader_of
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import reader_of
 from snellen.tools.calls import ToolCall
 from snellen.tools.samples import WorldSource
 from snellen.tools.transforms import DATA_TYPES, FURTHER_TYPES, ParameterOutOfRange, apply

@@ -27,6 +27,7 @@ from snellen.tools.program.syntax import (
     Statement,
     parse,
 )
+from snellen.tools.program.unanswered import choices_asked, is_unanswered, rests_on_unanswered
 
 __all__ = [
     "RESULT",
@@ -44,11 +45,14 @@ __all__ = [
     "StepRecord",
     "caveat_of",
     "check",
+    "choices_asked",
     "decided_value",
     "denies",
     "final_value",
     "inputs_for",
+    "is_unanswered",
     "load",
     "parse",
+    "rests_on_unanswered",
     "run",
 ]

@@ -15,9 +15,9 @@ from snellen.values import Json
 SET: Final = "SET"
 IF: Final = "IF"
 FOR: Final = "FOR"
-UNDECIDED: Final = "undecided"
-"""The answer of a run that could only guess about what no tool was taught."""
 """The ``tool`` of steps that call none: ``NAME=value``, the condition of an ``if``, the list of a ``for``."""
+UNDECIDED: Final = "undecided"
+"""The answer of a run that could only guess: about what no tool was taught, or where a question got no answer."""
 
 
 @dataclass(frozen=True)

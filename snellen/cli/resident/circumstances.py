@@ -40,6 +40,9 @@ _SESSION: Final = re.compile(
 Libraries read hundreds of others while they are imported, so all the others are compared.
 """
 
+_MOST_NAMED: Final = 4
+"""Variables that are named where they differ."""
+
 
 @dataclass(frozen=True)
 class Circumstances:
@@ -83,6 +86,21 @@ def circumstances(profile: str) -> Circumstances:
 def compared(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that decide what the libraries are once they are imported."""
     return {name: value for name, value in environment.items() if not _SESSION.fullmatch(name)}
+
+
+def what_differs(there: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """Say, in a clause, why a process does not run a command that begins elsewhere.
+
+    Args:
+        there: The variables of the process.
+        here: Those of the command.
+    """
+    one, other = compared(there), compared(here)
+    names = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+    if not names:
+        return "the code, the profile, the user or a limit is another"
+    listed = ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" if names[_MOST_NAMED:] else "")
+    return f"{listed} {'is' if len(names) == 1 else 'are'} set otherwise"
 
 
 def minutes_of(profile: str | None, environment: Mapping[str, str]) -> float:

@@ -98,6 +98,8 @@ def run_resident(
                     return _followed(connection, int(said["begun"]))
                 if said is None or "other" not in said or started:
                     return None
+                if "why" in said:
+                    sys.stderr.write(f"snellen: another resident process begins, as {str(said['why'])[:200]}\n")
     return None
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from snellen.cli.resident.child import become
-from snellen.cli.resident.circumstances import Circumstances
+from snellen.cli.resident.circumstances import Circumstances, what_differs
 from snellen.cli.resident.folder import ResidentFolder, check_user
 from snellen.cli.resident.memory_left import memory_left
 from snellen.cli.resident.messages import Request, receive_request, send
@@ -139,7 +139,7 @@ class Resident:
             send(connection, refused=True)
         elif not Circumstances(request.process, request.profile).met_by(self.began):
             self._end()
-            send(connection, other=True)
+            send(connection, other=True, why=what_differs(self._environment, request.environment))
         else:
             self._fork(connection, request, descriptors, work)
 

@@ -18,6 +18,7 @@ from snellen.reasoning.queries.echo import (
     share_in_words,
 )
 from snellen.reasoning.queries.model_query import Contrast, ModelQuestion
+from snellen.sentences import capitalized
 
 _TURNED: Final[dict[Verdict, Verdict]] = {"yes": "no", "no": "yes", "open": "open"}
 _FEW: Final = 4
@@ -88,10 +89,10 @@ def sentence_of(standing: ModelStanding, question: ModelQuestion) -> str:
     because = f": {standing.figures}" if standing.figures else ""
     severities = [severity_in_words(one) for one in conditions_examined(question)]
     because += "".join(f"; {one}" for one in severities if one) if because else ""
-    form, lacks = (f"; {one}" if one else "" for one in (standing.form, standing.lacks))
+    beside, form, lacks = (f"; {one}" if one else "" for one in (standing.beside, standing.form, standing.lacks))
     said = claimed(standing, question)
-    whole = f"{said}{because}{form}{lacks}."
-    return whole if len(whole) <= _LONGEST else _fitting(f"{said}{because}{lacks}{form}.")
+    whole = f"{said}{because}{beside}{form}{lacks}."
+    return whole if len(whole) <= _LONGEST else _fitting(f"{said}{because}{lacks}{form}{beside}.")
 
 
 def _fitting(sentence: str) -> str:
@@ -209,7 +210,7 @@ def _bounded(standing: ModelStanding, question: ModelQuestion, held: str) -> str
     unknown = f"up to which {_condition(question)} {standing.about} is {held} is not decided"
     if not standing.bound or standing.bound.startswith("not "):
         but = f", but {standing.bound}" if standing.bound else ""
-        return f"{unknown[0].upper()}{unknown[1:]}{but}"
+        return f"{capitalized(unknown)}{but}"
     return f"{standing.about} is {held} {standing.bound}; where it ends is not decided"
 
 

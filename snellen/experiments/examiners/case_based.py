@@ -28,7 +28,7 @@ from snellen.experiments.examiners.overall_answers import (
     overall_standings,
 )
 from snellen.experiments.findings import discussed, figures
-from snellen.experiments.model_outcomes import wordings_told
+from snellen.experiments.model_outcomes import ModelOutcome, wordings_told
 from snellen.experiments.report import (
     Answer,
     Conclusion,
@@ -39,6 +39,7 @@ from snellen.experiments.report import (
     Polarity,
     Report,
     Sufficiency,
+    Verdict,
     answered,
     concluded,
 )
@@ -134,8 +135,11 @@ class CaseExaminer:
             )
         both = zip(parts, experiments_of(parts, report.experiments), strict=True)
         further = further_budget(report, *self._missing(report)) if report.ended else {}
-        ending = Ending(report.ended, further, next_error_rate(report))
-        measured = [(part.asked, PartStandings(part.question, _measured(part, each, ending))) for part, each in both]
+        ending = Ending(report.ended, further, next_error_rate(report), report.budget.decision)
+        measured = [
+            (part.asked, PartStandings(part.question, _measured(part, each, ending), part.names_models))
+            for part, each in both
+        ]
         answers: list[Answer] = []
         headlines: list[str] = []
         for asked, group in groupby(measured, key=lambda pair: pair[0]):
@@ -198,11 +202,14 @@ def _answered(asked: ModelQuestion | None, parts: Sequence[PartStandings]) -> tu
         The answers, and sentences that answer it over all models.
     """
     answers = [_answers(part) for part in parts]
-    headlines = [headline_of(part.question, part.standings, each) for part, each in zip(parts, answers, strict=True)]
+    headlines = [
+        headline_of(part.question, part.standings, each, names_models=part.names_models)
+        for part, each in zip(parts, answers, strict=True)
+    ]
     flat = [one for each in answers for one in each]
     if asked is None or not is_of_parts(asked):
         return flat, headlines
-    whole = PartStandings(answerable(asked, parts), overall_standings(asked, parts))
+    whole = PartStandings(answerable(asked, parts), overall_standings(asked, parts), parts[0].names_models)
     overall = [] if asked.asks == "which changes" else _answers(whole)
     headline = overall_headline(whole, overall)
     return [*overall, *flat], [headline] if len(whole.standings) == 1 else [headline, *headlines]
@@ -224,21 +231,39 @@ def _answers(part: PartStandings) -> list[Answer]:
 
 
 def _with_figures(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequence[Experiment]) -> ModelStanding:
-    """Return where a model stands with the figures of the finding that says most, and what came of other wordings."""
+    """Return where a model stands with the figures of its experiments, and what came of other wordings.
+
+    Those that decide come first; of several, the one that says most.
+    """
     outcomes, question = outcomes_of(standing.about, part, experiments), part.question
     if question.asks == "limit":
         return standing
-    decided = [
-        (finding, outcome)
-        for outcome in [one for one in outcomes if one.counts] or outcomes
-        for finding in outcome.findings
-        if finding.claim.kind != "plain" and finding.n and not finding.trouble
-    ]
-    if not decided:
+    counting = [one for one in outcomes if one.counts] or outcomes
+    measured = [(outcome, _main_finding(outcome, standing.decisive)) for outcome in counting]
+    told = [(outcome, found) for outcome, found in measured if found is not None]
+    if not told:
         return standing
-    decisive = [pair for pair in decided if pair[0].verdict == standing.decisive] or decided
-    # Of what is not decided, the most pictures say most; a few may say anything.
-    finding, outcome = max(decisive, key=lambda pair: pair[0].n if pair[0].verdict == "open" else pair[0].logarithm)
+    told.sort(key=lambda pair: (pair[1].verdict == standing.decisive, _weight(pair[1])), reverse=True)
+    form = wordings_told(outcomes, [outcome for outcome, _ in told])
+    first, *others = dict.fromkeys(_measured_so(outcome, found, standing, question, form) for outcome, found in told)
+    return replace(standing, figures=first, beside="; ".join(others), form=form)
+
+
+def _main_finding(outcome: ModelOutcome, decisive: Verdict) -> Finding | None:
+    """Return the finding of an experiment that says most, of those that decide if there are any; None without any."""
+    found = [one for one in outcome.findings if one.claim.kind != "plain" and one.n and not one.trouble]
+    return max(found, key=lambda one: (one.verdict == decisive, _weight(one)), default=None)
+
+
+def _weight(finding: Finding) -> float:
+    """Return how much a finding says: of what is not decided, the most pictures say most; a few may say anything."""
+    return finding.n if finding.verdict == "open" else finding.logarithm
+
+
+def _measured_so(
+    outcome: ModelOutcome, finding: Finding, standing: ModelStanding, question: ModelQuestion, form: str
+) -> str:
+    """Say what was measured in an experiment, and in which words, where it was asked in others, too."""
     how = None if question.comparison is None else question.comparison.how
     # "as good as" is claimed of the other model: that it is not better. Said is by how much the first one is.
     turned = how == "as good"
@@ -246,11 +271,10 @@ def _with_figures(standing: ModelStanding, part: ExaminedQuestion, experiments: 
         turned = question.robust != bool(question.deficit)
     elif how in {"better", "best"} and finding.claim.of_gain:
         turned = standing.says == ("yes" if question.sense == "fails" else "no")
-    form = wordings_told(outcomes, outcome)
     asked = f", asked “{outcome.design.question}”" if form and outcome.wordings else ""
-    if question.classes is not None:
+    if question.classes is not None and not outcome.is_repeated:
         asked = f", asked “{outcome.design.question}” and in no other words"
-    return replace(standing, figures=f"{figures(finding, outcome.design, turned=turned)}{asked}", form=form)
+    return f"{figures(finding, outcome.design, turned=turned)}{asked}"
 
 
 def _question(standing: ModelStanding, asked: ModelQuestion) -> str:

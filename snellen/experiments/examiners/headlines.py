@@ -14,6 +14,7 @@ from snellen.experiments.report import verdict_of
 from snellen.experiments.standings import ModelStanding
 from snellen.reasoning.language.inflection import listing
 from snellen.reasoning.queries.echo import question_in_words
+from snellen.sentences import capitalized
 
 if TYPE_CHECKING:
     from snellen.experiments.report import Answer
@@ -23,13 +24,20 @@ _LONGEST: Final = 600
 _SUPERLATIVES: Final = {"holds": "best", "fails": "worst"}
 
 
-def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], answers: Sequence[Answer]) -> str:
+def headline_of(
+    question: ModelQuestion,
+    standings: Sequence[ModelStanding],
+    answers: Sequence[Answer],
+    *,
+    names_models: bool = False,
+) -> str:
     """Answer a question in a sentence.
 
     Args:
         question: The question, with its models.
         standings: Where each model, or each two, stand, with the figures that decide.
         answers: What is said of each of them, in the same order.
+        names_models: Whether it was asked about these models, and not about all there are.
 
     Returns:
         The sentence; nothing where nobody was asked, or of several pairs a yes or no would say nothing.
@@ -38,9 +46,9 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
         return _ranking(question, standings)[:_LONGEST]
     if len(answers) == 1 and question.quantifier is None:
         return _alone(question, standings[0], answers[0])[:_LONGEST]
-    if question.asks in {"limit", "which classes"}:
-        said_of = _limit if question.asks == "limit" else extreme_found
-        return _answered_apart(question, standings, said_of)[:_LONGEST]
+    asked = question if names_models or question.comparison is not None else question.model_copy(update={"models": ()})
+    if question.asks in _FOUND:
+        return _answered_apart(asked, standings, _FOUND[question.asks])[:_LONGEST]
     said = {
         one.about.replace(" and ", " against "): "cannot be said"
         if standing.moot
@@ -51,14 +59,13 @@ def headline_of(question: ModelQuestion, standings: Sequence[ModelStanding], ans
     if len(said) < len(answers):
         return "" if question.comparison is not None else _properties(question, standings)[:_LONGEST]
     if question.quantifier is not None:
-        return quantified_headline(question, question.quantifier, said)[:_LONGEST]
+        return quantified_headline(asked, question.quantifier, said)[:_LONGEST]
     listed, together = _listed(said), ""
     if (
         question.comparison is not None and len(set(said.values())) > 1
     ):  # what is asked is whether it holds of all pairs
         together = "No: " if "no" in said.values() else "Not decided: "
-    asked = question if question.comparison is not None else question.model_copy(update={"models": ()})
-    answer = together + listed if together else f"{listed[:1].upper()}{listed[1:]}"
+    answer = together + listed if together else capitalized(listed)
     return f"{question_in_words(asked)} {answer}."[:_LONGEST]
 
 
@@ -78,7 +85,8 @@ def headline_of_answers(query: ModelQuery, answers: Sequence[Answer], models: Se
     if not answers or unfit or len(set(names)) < len(names) or not set(names) <= set(models):
         return ""
     standings = [ModelStanding(one.about, verdict_of(one), pending=False, decisive=verdict_of(one)) for one in answers]
-    return headline_of(question.model_copy(update={"models": tuple(names)}), standings, answers)
+    named = bool(question.models)
+    return headline_of(question.model_copy(update={"models": tuple(names)}), standings, answers, names_models=named)
 
 
 def _alone(question: ModelQuestion, standing: ModelStanding, answer: Answer) -> str:
@@ -87,12 +95,12 @@ def _alone(question: ModelQuestion, standing: ModelStanding, answer: Answer) -> 
     if not told and question.asks == "limit":
         told = _limit(standing)
     elif not told and question.asks == "how much":
-        told = standing.figures or "Not decided"
+        told = "; ".join(filter(None, (standing.figures, standing.beside))) or "Not decided"
     if standing.moot:
         told = "Cannot be said"
     if not told:  # the question says itself whether: "Whether clip is robust to noise."
         return f"{claimed(standing, question)}."
-    return f"{question_in_words(question)} {told[:1].upper()}{told[1:]}."
+    return f"{question_in_words(question)} {capitalized(told)}."
 
 
 def _limit(standing: ModelStanding) -> str:
@@ -104,6 +112,19 @@ def _limit(standing: ModelStanding) -> str:
     return f"not decided, but {standing.bound}" if standing.bound else "not decided"
 
 
+def _favored(standing: ModelStanding) -> str:
+    """Say which answers a model favors, without the model."""
+    if standing.moot:
+        return "cannot be said"
+    return standing.found or ("none" if standing.says == "no" else "not decided")
+
+
+_FOUND: Final[Mapping[str, Callable[[ModelStanding], str]]] = {
+    "limit": _limit, "which classes": extreme_found, "which answer": _favored,
+}  # fmt: skip
+"""How it is said what was found of a model, of questions that ask for it."""
+
+
 def _answered_apart(
     question: ModelQuestion, standings: Sequence[ModelStanding], said_of: Callable[[ModelStanding], str]
 ) -> str:
@@ -113,8 +134,7 @@ def _answered_apart(
         names.setdefault(said_of(one), []).append(one.about)
     everyone = "both of them" if len(standings) == 2 else "all of them"  # noqa: PLR2004 - a pair
     told = "; ".join(f"{said}, for {listing(whom) if len(names) > 1 else everyone}" for said, whom in names.items())
-    asked = question.model_copy(update={"models": ()})
-    return f"{question_in_words(asked)} {told[:1].upper()}{told[1:]}."
+    return f"{question_in_words(question)} {capitalized(told)}."
 
 
 def _properties(question: ModelQuestion, standings: Sequence[ModelStanding]) -> str:
@@ -122,7 +142,7 @@ def _properties(question: ModelQuestion, standings: Sequence[ModelStanding]) -> 
     words = {"yes": "yes", "no": "no", "open": "not decided"}
     said = {one.about: "cannot be said" if one.moot else words[one.says] for one in standings}
     held = property_of("", question)
-    return f"{held[:1].upper()}{held[1:]}: {_listed(said)}."
+    return f"{capitalized(held)}: {_listed(said)}."
 
 
 def _listed(said: Mapping[str, str]) -> str:

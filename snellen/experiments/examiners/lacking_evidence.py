@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.experiments.endings import in_words, pictures_to_decide
+from snellen.experiments.endings import in_words, pictures_to_decide, rounded_up
 from snellen.experiments.second_wordings import asked_otherwise
 from snellen.experiments.standings import outcomes_of
 
@@ -35,7 +35,7 @@ def lacking(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
         asked = f"it has to be asked in other words, “{otherwise}”, before it is said to fail"
         return f"{asked}, and was not{because}{instead}"
     if standing.says != "open":
-        return f"a further experiment might take that back, and was not made{because}{instead}" if because else ""
+        return f"a further experiment might change that, and was not made{because}{instead}" if because else ""
     if standing.pending:
         return f"a further experiment has to decide, and was not made{because}{instead}"
     found = open_findings(standing, part, experiments)
@@ -45,7 +45,8 @@ def lacking(standing: ModelStanding, part: ExaminedQuestion, experiments: Sequen
         return f"{ending.why}{instead}" if ending.why else ""
     needed = [pictures_to_decide(one, findings, ending.error_rate) for one, findings in waiting]
     known = [number for number in needed if number is not None]
-    return in_words(max(known) if len(known) == len(needed) else None)
+    total = rounded_up(sum(known)) if len(known) == len(needed) else None
+    return in_words(total, most=ending.most)
 
 
 def wanted_by(

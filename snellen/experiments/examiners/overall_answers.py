@@ -30,10 +30,12 @@ class PartStandings:
     Attributes:
         question: The part: the question under one condition.
         standings: Where each model stands, or each two that are compared.
+        names_models: Whether it was asked about these models, and not about all there are.
     """
 
     question: ModelQuestion
     standings: Sequence[ModelStanding]
+    names_models: bool = False
 
     @property
     def condition(self) -> str:
@@ -83,7 +85,7 @@ def overall_headline(whole: PartStandings, answers: Sequence[Answer]) -> str:
     parts = f": {standings[0].figures}." if len(standings) == 1 else "."
     if asked.asks == "which changes":
         return f"{question_in_words(asked)} Which of them matters most is not tested{parts}"
-    return headline_of(asked, standings, answers).removesuffix(".") + parts
+    return headline_of(asked, standings, answers, names_models=whole.names_models).removesuffix(".") + parts
 
 
 def _divided(

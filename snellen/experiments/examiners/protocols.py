@@ -133,7 +133,8 @@ class ProtocolExaminer:
         if more:
             return ""
         standings = [_standing(answer, report) for answer in answers]
-        return headline_of(question.model_copy(update={"models": query.models}), standings, answers)
+        named, about = bool(question.models), question.model_copy(update={"models": query.models})
+        return headline_of(about, standings, answers, names_models=named)
 
     def _wanted(self, report: Report) -> ProtocolQuery:
         return examined_so(reread(report, self._profile), report.models, self._profile)
@@ -172,7 +173,8 @@ def _answer(about: str, findings: Sequence[Finding], report: Report, query: Prot
     (experiment, *_), undecided = report.experiments, _undecided(findings)
     sentence, held = _told(about, findings, experiment.design, query, says), _property(about, query)
     if says == "open" and undecided:
-        more = in_words(pictures_to_decide(experiment, undecided, next_error_rate(report)))
+        pictures = pictures_to_decide(experiment, undecided, next_error_rate(report))
+        more = in_words(pictures, most=report.budget.decision)
         sentence = f"{sentence.removesuffix('.')}; {more}."
     return answered(about, sentence, property=held, verdict=says, polarity=query.polarity)
 

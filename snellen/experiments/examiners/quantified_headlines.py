@@ -23,7 +23,7 @@ def quantified_headline(question: ModelQuestion, quantifier: Quantifier, said: M
     """Answer for how many models something holds.
 
     Args:
-        question: The question, with its models.
+        question: The question, with the models that it names.
         quantifier: Its quantifier.
         said: For each model ``yes``, ``no``, or what else is said of it: ``not decided``, ``cannot be said``.
     """
@@ -34,8 +34,7 @@ def quantified_headline(question: ModelQuestion, quantifier: Quantifier, said: M
     else:
         holds = {quantifier.holds(number, len(said)) for number in numbers}
         answer = "Not decided" if len(holds) > 1 else "Yes" if True in holds else "No"
-    asked = question_in_words(question.model_copy(update={"models": ()}))
-    return f"{asked} {answer}: {_of_whom(said)}."
+    return f"{question_in_words(question)} {answer}: {_of_whom(said)}."
 
 
 def _of_whom(said: Mapping[str, str]) -> str:

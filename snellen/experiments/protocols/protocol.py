@@ -170,6 +170,17 @@ def trials_of(
     return trials
 
 
+def card_of(protocol: AskingProtocol, examination: Examination, design: Design, model: str) -> Card:
+    """Return the card of a model that can be asked about an experiment's pictures.
+
+    Raises:
+        SnellenError: The model cannot be read, or not be asked this.
+    """
+    card = examination.executor.card(model)
+    protocol.refuse(card, design)
+    return card
+
+
 def unmeasured(
     protocol: AskingProtocol, examination: Examination, design: Design, samples: Sequence[Sample], model: str
 ) -> list[Sequence[TrialKey]]:
@@ -178,8 +189,7 @@ def unmeasured(
     Raises:
         SnellenError: The model cannot be read, or not be asked this.
     """
-    card = examination.executor.card(model)
-    protocol.refuse(card, design)
+    card = card_of(protocol, examination, design, model)
     return examination.runner.shards(
         key for sample in samples for key in protocol.keys(design, sample, card.fingerprint)
     )

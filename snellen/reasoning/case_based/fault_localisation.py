@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from snellen.reasoning.case_based.repairs import ProgramEdit, alternatives, difference, edits, hints_of
 from snellen.reasoning.critique import MAX_FAULTS, MAX_REASON, Critique, FailedCase, Fault, Replay, StepCheck
 from snellen.reasoning.output_constraints import met
+from snellen.sentences import capitalized
 from snellen.values import Picture, Region, Value, as_text
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ def _fault_of_tool(call: SuspectedCall, output: Any) -> Fault:  # noqa: ANN401 -
     record = call.record
     said = _as_imagined(output)
     witness = min((one for one in call.evidence if one.support < 0), key=lambda one: one.support, default=None)
-    heard = f" {witness.says[:1].upper()}{witness.says[1:]}: {witness.value}." if witness else ""
+    heard = f" {capitalized(witness.says)}: {witness.value}." if witness else ""
     reason = f"{record.tool} gave {in_words(record.value)}; with {said} the answer would be right.{heard}"
     return Fault("tool", record.address, record.tool, concept_of(record, output), reason[:MAX_REASON], said)
 

@@ -15,6 +15,7 @@ from snellen.reasoning.meanings.program_writer import text
 from snellen.reasoning.meanings.tool_choices import ToolChoices
 from snellen.reasoning.reasoner import MAX_PLAN_STEPS, MAX_STEP_LENGTH
 from snellen.reasoning.revision import same_program
+from snellen.sentences import capitalized
 from snellen.tools.program import ProgramError, ProgramLimits, load
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _shown(shown: Demonstration) -> PlannedProgram:
 
 def planned(program: str, plan: Sequence[str]) -> PlannedProgram:
     """Return a program with its plan, within the bounds of plans."""
-    steps = [step[:1].upper() + step[1:MAX_STEP_LENGTH] for step in plan]
+    steps = [capitalized(step)[:MAX_STEP_LENGTH] for step in plan]
     if steps[-1:] != [LAST_STEP]:
         steps = [*steps[: MAX_PLAN_STEPS - 1], LAST_STEP]
     return PlannedProgram(program.strip() + "\n", tuple(steps))

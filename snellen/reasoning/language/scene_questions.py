@@ -15,6 +15,7 @@ from snellen.datasets.prove import Pictured, QuestionDraft
 from snellen.reasoning.language.inflection import is_plural, listing, plural, with_article
 from snellen.reasoning.reading.tuples import SETTING_KINDS
 from snellen.scoring.scene_graph import WHOLE, Fact, SceneGraph, name_of
+from snellen.sentences import capitalized
 
 if TYPE_CHECKING:
     from snellen.reasoning.reasoner import ReasonerUsage
@@ -372,4 +373,4 @@ def _be(name: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:]
+    return capitalized(text)

@@ -25,7 +25,7 @@ from snellen.reasoning.meanings.meanings import Meaning, pictures_in
 from snellen.reasoning.meanings.talk import Courtesy, Doubt, Help, Repeat, Why
 from snellen.reasoning.meanings.things import Filter, HasFact, IsA, Part
 from snellen.reasoning.queries import reader as queries
-from snellen.reasoning.queries.reader import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.queries.vocabulary import judges_among
 from snellen.reasoning.reading.lexical_entries import covered_names, known_names
 from snellen.reasoning.reading.reader import Ambiguous, Reading, Understood, Unread
@@ -217,7 +217,14 @@ def talk_of(guesses: Sequence[Guess]) -> tuple[Talk, ...]:
 def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
     """Read a question about models by both readers; the arguments are those of the grammar's ``read_query``."""
     reading = queries.read_query(text, models, profile)
-    return decided_query(text, reading, models, profile) if isinstance(reading, UnreadQuery) else reading
+    if not isinstance(reading, UnreadQuery):
+        return reading
+    decided = decided_query(text, reading, models, profile)
+    if reading.of_all is None:
+        return decided
+    # The grammar knows what is asked, only not of which model: no guess says it better.
+    is_same = isinstance(decided, UnderstoodQuery) and decided.echo == UnderstoodQuery(reading.of_all).echo
+    return decided if is_same else AmbiguousQuery((reading.of_all,), (reading.why,))
 
 
 def decided_query(text: str, reading: UnreadQuery, models: Sequence[str], profile: Profile) -> QueryReading:

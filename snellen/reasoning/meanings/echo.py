@@ -30,6 +30,7 @@ from snellen.reasoning.meanings.meanings import (
 )
 from snellen.reasoning.meanings.phrases import chain, counted_things, noun_phrase, number_word, predicate
 from snellen.reasoning.meanings.things import Everything, PictureName, Things
+from snellen.sentences import capitalized
 
 JOINTS = {"and": ", and ", "or": ", or ", "exactly one": ", or "}
 ORDERS = {
@@ -93,7 +94,7 @@ def _request(meaning: ListEach | CheckEach | Describe | Say | EditPicture) -> st
             return f'Say "{meaning.words}".' if meaning.words else "Say nothing."
         case EditPicture():
             text = ", then ".join(map(_edit, meaning.actions))
-            return f"{text[0].upper()}{text[1:]}."
+            return f"{capitalized(text)}."
 
 
 def statement(truth: Truth) -> str:

@@ -145,6 +145,11 @@ def count_up_to(number: float, kinds: tuple[Kind, ...] | None = None) -> Aims | 
     return aims(*(CountThings(up_to=int(number), things=each) for each in kinds or (Kind(),)))
 
 
+def count_beyond(number: float, kinds: tuple[Kind, ...] | None = None) -> Aims | None:
+    """Ask whether more than so many things are counted: one more, at least."""
+    return count_up_to(number + 1, kinds)
+
+
 def name_colours(kinds: tuple[Kind, ...] | None = None) -> Aims:
     """Ask whether colors are named."""
     return aims(*(NameColours(things=each) for each in kinds or (Kind(),)))
@@ -300,8 +305,8 @@ ACTIONS: Final[dict[str, Any]] = {
         recognise, recognise_so_many, recognise_sized, tell_sizes, different_sizes, all_told, classes_told,
         recognise_anything, tell_apart, tell_members, told_apart,
         mistake, favour, which_answer, identify, identify_every,
-        tell_places, count_things, count_up_to, name_colours, colour, more_colours, colours_of, colours_apart,
-        colours_between, same_things, several,
+        tell_places, count_things, count_up_to, count_beyond, name_colours, colour, more_colours, colours_of,
+        colours_apart, colours_between, same_things, several,
         truthfully, helpfully, judge_pairs, under, under_some, robust, still, turned, opened, how_much, both,
     )
 }  # fmt: skip

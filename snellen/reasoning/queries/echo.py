@@ -25,6 +25,7 @@ from snellen.reasoning.queries.abilities import (
 from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.model_query import Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
+from snellen.sentences import capitalized
 
 SPLIT_WORDS: Final = {
     "GB": "blur", "R": "rotation", "CJ": "color jitter", "PS": "changes of perspective", "ET": "elastic warping",
@@ -56,7 +57,7 @@ def echo(query: ModelQuery) -> str:
 def question_in_words(question: ModelQuestion) -> str:
     """Return one question as a sentence."""
     sentence = _sentence(question)
-    return f"{sentence[0].upper()}{sentence[1:]}{'.' if sentence.startswith('whether') else '?'}"
+    return f"{capitalized(sentence)}{'.' if sentence.startswith('whether') else '?'}"
 
 
 def percent(share: float) -> str:

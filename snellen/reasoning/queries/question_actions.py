@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 from snellen.reasoning.queries.abilities import (
     CountThings,
@@ -363,9 +363,22 @@ ACTIONS: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def leaves_open(query: object) -> bool:
+def leaves_open(query: object) -> TypeGuard[ModelQuery]:
     """Tell whether a query has a pronoun for models, and none before it that it stands for."""
     return isinstance(query, ModelQuery) and any(PRONOUNS["it"] in each.models for each in query.questions)
+
+
+def asked_of_all(query: ModelQuery) -> ModelQuery | None:
+    """Ask of all models what is asked of one that was not named; None where it is compared with others."""
+    try:
+        questions = (replaced((each,), lambda _: {"models": ()})[0] for each in query.questions)
+        return query.model_copy(update={"questions": tuple(questions)}) if _is_of_it(query) else None
+    except ValueError:
+        return None
+
+
+def _is_of_it(query: ModelQuery) -> bool:
+    return all(each.models in {(), (PRONOUNS["it"],)} for each in query.questions)
 
 
 def unsaid(query: ModelQuery) -> ModelQuery:

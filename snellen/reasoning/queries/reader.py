@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,11 +17,11 @@ from snellen.reasoning.queries.ability_actions import judged, replaced
 from snellen.reasoning.queries.actions import ACTIONS
 from snellen.reasoning.queries.bounds import Named, left_out, unexamined
 from snellen.reasoning.queries.circumstances import CHANGES, changes_told, names, refers_back
-from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import ModelQuery, ModelQuestion
 from snellen.reasoning.queries.nominal_actions import ALL_BUT, OTHERS, PRONOUNS
 from snellen.reasoning.queries.part_reading import questions_by_parts
-from snellen.reasoning.queries.question_actions import leaves_open, unsaid, whole
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, QueryReading, UnderstoodQuery, UnreadQuery
+from snellen.reasoning.queries.question_actions import asked_of_all, leaves_open, unsaid, whole
 from snellen.reasoning.queries.vocabulary import (
     NounSource,
     Terminal,
@@ -64,59 +63,6 @@ _DECISIVE: Final = CHANGES | {
     "PAIRS_ORDER", "PAIRS_SYMMETRY", "PAIRS_HEED", "PAIRS_ASYMMETRY", "PAIRS_IGNORE",
 }  # fmt: skip
 """Words that change what is examined, so that no sentence with one of them is left out."""
-
-
-@dataclass(frozen=True)
-class UnderstoodQuery:
-    """One meaning.
-
-    Attributes:
-        query: The meaning.
-        corrected: Words that were taken for another: as written, as read.
-        unread: Sentences beside it that are not understood, and name nothing that is examined otherwise.
-        probability: Of the meaning, where no rule of the grammar reads the query.
-    """
-
-    query: ModelQuery
-    corrected: tuple[tuple[str, str], ...] = ()
-    unread: tuple[str, ...] = ()
-    probability: float = 1.0
-
-    @property
-    def echo(self) -> str:
-        """The meaning in words."""
-        return echo(self.query)
-
-
-@dataclass(frozen=True)
-class AmbiguousQuery:
-    """Several meanings, among which only the user can choose; or one, of which only the user knows if it is meant.
-
-    Attributes:
-        queries: The meanings.
-        left_out: What of the question they have no place for, in sentences.
-    """
-
-    queries: tuple[ModelQuery, ...]
-    left_out: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class UnreadQuery:
-    """No meaning.
-
-    Attributes:
-        words: The words that are not known; none where all are known, but not said in this way.
-        nearest: The nearest known word to each of them, empty where there is none.
-        why: A sentence.
-    """
-
-    words: tuple[str, ...]
-    nearest: tuple[str, ...]
-    why: str
-
-
-QueryReading = UnderstoodQuery | AmbiguousQuery | UnreadQuery
 
 
 def read_query(text: str, models: Sequence[str], profile: Profile) -> QueryReading:
@@ -289,8 +235,9 @@ class QueryReader:
         if not meanings:
             why = " ".join(unexamined(" ".join(each.written for each in text)))
             wholes = (value for start in reachable(0, leads) for value in chart.values("start", start, len(text)))
-            whose = any(map(leaves_open, wholes))
-            return UnreadQuery((), (), why or (WHICH_MODEL if whose else NOT_SAID_SO))
+            whose = [value for value in wholes if leaves_open(value)]
+            of_all = None if why or not whose else asked_of_all(whose[0])
+            return UnreadQuery((), (), why or (WHICH_MODEL if whose else NOT_SAID_SO), of_all)
         cheapest = min(meanings.values())
         near = [query for query, cost in meanings.items() if cost <= cheapest + _CLEARLY]
         merged = list(dict.fromkeys(map(unsaid, near)))

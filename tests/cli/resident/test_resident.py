@@ -163,9 +163,11 @@ def test_a_process_that_is_killed_while_it_gets_ready_costs_no_answer(place: Pat
 
 def test_another_environment_has_another_process(place: Path) -> None:
     one = done(place, "where", env={"OMP_NUM_THREADS": "1"})[1].split()[1]
-    other = done(place, "where", env={"OMP_NUM_THREADS": "2"})[1].split()[1]
+    _, said, told = done(place, "where", env={"OMP_NUM_THREADS": "2"})
+    other = said.split()[1]
 
     assert one != other
+    assert told == "snellen: another resident process begins, as OMP_NUM_THREADS is set otherwise\n"
     eventually(lambda: not is_alive(int(one)))
     assert other == str(resident(place))
 

@@ -24,7 +24,7 @@ from snellen.reasoning.learned.languages import Unanswerable
 from snellen.reasoning.learned.reader import Guess
 from snellen.reasoning.meanings.meanings import Meaning
 from snellen.reasoning.meanings.talk import Courtesy, Doubt, ForgetOrder, Talk
-from snellen.reasoning.queries.reader import AmbiguousQuery, UnderstoodQuery, UnreadQuery
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, UnderstoodQuery, UnreadQuery
 from snellen.reasoning.reading.reader import Ambiguous, Understood, Unread, read
 from snellen.reasoning.reading.recording import read_instruction
 
@@ -164,6 +164,13 @@ def test_questions_about_models_are_read_by_both() -> None:
     assert isinstance(same, UnderstoodQuery)
     queries = (reading.query,) if isinstance(reading, UnderstoodQuery) else reading.queries
     assert same.query in queries
+
+
+def test_of_which_model_something_is_asked_is_asked_back_in_the_same_words() -> None:
+    reading = read_query("Can it count beyond two?", MODELS, PROFILE)
+    assert isinstance(reading, AmbiguousQuery)
+    assert [UnderstoodQuery(each).echo for each in reading.queries] == ["Can the models count up to 3 things?"]
+    assert reading.left_out == ("Which model “it” is was not said: name one, or ask about “the models”.",)
 
 
 @pytest.mark.parametrize("text", ["Does yolo11 see birds?", "How fast does blip recognise birds?", "Who wrote clip?"])

@@ -10,7 +10,8 @@ from snellen.reasoning.learned.mentions import ModelNames
 from snellen.reasoning.learned.named_text import NamedTexts
 from snellen.reasoning.learned.word_requirements import _requirements, unmet
 from snellen.reasoning.meanings.canonical import canonical
-from snellen.reasoning.queries.reader import UnderstoodQuery, read_query
+from snellen.reasoning.queries.query_readings import UnderstoodQuery
+from snellen.reasoning.queries.reader import read_query
 from snellen.reasoning.reading.reader import Understood, read
 
 PROFILE = load_profile("embedded")

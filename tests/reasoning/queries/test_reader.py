@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from snellen.profiles import load_profile
@@ -22,7 +22,8 @@ from snellen.reasoning.queries.conditions import Change, Condition
 from snellen.reasoning.queries.echo import echo
 from snellen.reasoning.queries.model_query import Comparison, Contrast, ModelQuery, ModelQuestion, Threshold
 from snellen.reasoning.queries.quantifiers import Quantifier
-from snellen.reasoning.queries.reader import UnderstoodQuery, UnreadQuery, read_query
+from snellen.reasoning.queries.query_readings import AmbiguousQuery, UnderstoodQuery, UnreadQuery
+from snellen.reasoning.queries.reader import read_query
 from tests.reasoning.queries.random_queries import queries
 
 PROFILE = load_profile("embedded")
@@ -86,6 +87,10 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
             )],
         ),
         (
+            "Can blip count beyond two birds?",
+            [ModelQuestion(models=("blip",), ability=CountThings(up_to=3, things=Kind(names=("bird",))))],
+        ),
+        (
             "What does blip say most often?",
             [ModelQuestion(models=("blip",), ability=Favour(answer=""), asks="which answer")],
         ),
@@ -131,6 +136,31 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
 )  # fmt: skip
 def test_a_question_has_its_meaning(text: str, questions: list[ModelQuestion]) -> None:
     assert meaning(text) == tuple(questions)
+
+
+@pytest.mark.parametrize(
+    "text", ["Does clip fail to recognize any bird?", "Does clip have trouble with any of the birds?"]
+)
+def test_to_fail_at_any_is_to_fail_at_one_or_at_all_of_them(text: str) -> None:
+    reading = read_query(text, MODELS, PROFILE)
+    assert isinstance(reading, AmbiguousQuery)
+    assert {echo(each) for each in reading.queries} == {
+        "Are there kinds of birds that clip cannot recognize?", "Is clip bad at recognizing birds?",
+    }  # fmt: skip
+
+
+@settings(max_examples=20)
+@given(queries(MODELS))
+def test_of_a_pronoun_that_stands_for_no_model_the_nearest_meaning_is_of_all_of_them(query: ModelQuery) -> None:
+    (question, *_) = query.questions
+    assume(question.comparison is None and question.quantifier is None)
+    about = question.model_copy(update={"models": MODELS[:1]})
+    said = echo(ModelQuery(questions=(about,)))
+    reading = read_query(said.replace(MODELS[0], "it"), MODELS, PROFILE)
+    assume(isinstance(reading, UnreadQuery) and reading.of_all is not None)
+    assert isinstance(reading, UnreadQuery)
+    assert reading.of_all is not None
+    assert reading.of_all.questions == (question.model_copy(update={"models": ()}),)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ function barRow(name, one, color) {
   const point = element("b");
   point.style.left = length(one.share);
   point.style.background = color;
-  const span = `${Math.round(100 * one.low)}–${Math.round(100 * one.high)}`;
+  const span = `${wholePercents(one.low)}–${wholePercents(one.high)}`;
   return element("div.bar-row", { role: "img", "aria-label": `${name}: ${said}`, title: said },
     element("span.bar-name", {}, name),
     element("div.track", {}, line, point),

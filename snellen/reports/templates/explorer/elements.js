@@ -32,9 +32,15 @@ function pictureElement(pictures, number, label) {
   return element("img", { src, alt: label, decoding: "async", draggable: "false" });
 }
 
+/** Round a share to whole percents as the report does: of two that are as near, the even one. */
+function wholePercents(share) {
+  const [below, rest] = [Math.floor(100 * share), (100 * share) % 1];
+  return rest === 0.5 ? below + (below % 2) : Math.round(100 * share);
+}
+
 /** Write a share for people. */
 function percent(share) {
-  return `${Math.round(100 * share)} %`;
+  return `${wholePercents(share)} %`;
 }
 
 /** Write a share as a length of CSS. */
