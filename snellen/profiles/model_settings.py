@@ -228,7 +228,7 @@ class CheckpointUnderTest(ModelSettings):
 
     @property
     def identity(self) -> str:
-        """What is examined, as JSON: the same text, the same model."""
+        """A text, JSON, that is the same for the same model."""
         return self.model_dump_json(exclude_defaults=True)
 
 
@@ -254,7 +254,7 @@ class EndpointUnderTest(SettingsTable):
     key: str = Field(default="OPENAI_API_KEY", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
     """The environment variable with the key; where that is not set, none is sent."""
     offer: Literal["tokens", "letters", "answer"] | None = None
-    """What rankings rest on (see ``snellen.models.under_test.endpoint``); without it, the best that the endpoint
+    """What rankings rest on (see ``snellen.models.under_test.server_client``); without it, the best that the endpoint
     tells."""
     timeout: float = Field(default=60.0, gt=0)
     """Seconds for one reply."""
@@ -288,7 +288,7 @@ class EndpointUnderTest(SettingsTable):
 
     @property
     def identity(self) -> str:
-        """What is asked, as JSON: the same text, the same model. Of several addresses the first stands for all."""
+        """A text, JSON, that is the same for the same model. Of several addresses the first stands for all."""
         said = self.model_dump(mode="json", exclude_defaults=True)
         if self.weights:
             return json.dumps({key: value for key, value in said.items() if key not in _ASKING}, ensure_ascii=False)

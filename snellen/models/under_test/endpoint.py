@@ -14,7 +14,7 @@ import httpx
 from snellen.errors import BadInput
 from snellen.models.picture_encoding import PictureForm, digest_of
 from snellen.models.under_test.model import Card, Question, Ranking, check_question
-from snellen.models.under_test.server_agreement import Agreement
+from snellen.models.under_test.server_agreement import ServerAgreement
 from snellen.models.under_test.server_client import EndpointSettings, ServerClient
 from snellen.models.under_test.server_pool import ServerPool
 from snellen.models.under_test.server_router import PooledServer
@@ -35,7 +35,7 @@ class EndpointModel:
         self._pool = ServerPool(
             name, settings.urls, at_once=settings.at_once, tries=settings.tries, pause=settings.pause
         )
-        self._agreement = Agreement(name, len(settings.urls), settings.offer)
+        self._agreement = ServerAgreement(name, len(settings.urls), settings.offer)
         limits = httpx.Limits(max_connections=self.at_once, max_keepalive_connections=self.at_once)
         self._http = httpx.Client(follow_redirects=False, limits=limits)
         weakref.finalize(self, self._http.close)
@@ -59,7 +59,7 @@ class EndpointModel:
 
     @property
     def at_once(self) -> int:
-        """How many questions may be under way, at all servers together."""
+        """The number of questions that may be under way, at all servers together."""
         return len(self._settings.urls) * self._settings.at_once
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:

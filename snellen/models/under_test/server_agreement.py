@@ -33,8 +33,8 @@ class _Reference:
     ranking: Ranking
 
 
-class Agreement:
-    """What the servers of a model have in common.
+class ServerAgreement:
+    """Compares the servers of a model.
 
     Args:
         name: Of the model, as reports call it.
@@ -53,7 +53,7 @@ class Agreement:
 
     @property
     def offer(self) -> Offer | None:
-        """What rankings rest on; None until a server has shown it."""
+        """The offer that rankings rest on; None until a server has shown it."""
         return self._reference.offer if self._reference is not None else self._wanted
 
     def begin(self, question: Question) -> None:

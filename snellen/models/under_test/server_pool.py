@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
 from snellen.errors import SnellenError
-from snellen.models.under_test.server_router import PooledServer, RoutedQuestion, Router, ServerFailedError
+from snellen.models.under_test.server_router import PooledServer, RoutedQuestion, ServerFailedError, ServerRouter
 from snellen.profiles.addresses import shown_address
 
 Answered = TypeVar("Answered")
@@ -46,7 +46,7 @@ class ServerPool:
 
     def __init__(self, name: str, addresses: Sequence[str], *, at_once: int, tries: int, pause: float) -> None:
         self._name, self._tries = name, tries
-        self._router = Router(addresses, at_once=at_once, pause=pause)
+        self._router = ServerRouter(addresses, at_once=at_once, pause=pause)
         self._lock = threading.Lock()
         self._calls: set[_Call[Any]] = set()
 

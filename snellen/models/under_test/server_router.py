@@ -111,7 +111,7 @@ class _PictureGroup:
 Assignment = tuple[RoutedQuestion, PooledServer]
 
 
-class Router:
+class ServerRouter:
     """Decides which server is asked what. It knows no clock and no threads; whoever calls it holds a lock.
 
     Args:

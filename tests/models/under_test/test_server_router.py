@@ -12,8 +12,8 @@ from snellen.models.under_test.server_router import (
     LONGEST_REST,
     PooledServer,
     RoutedQuestion,
-    Router,
     ServerFailedError,
+    ServerRouter,
     ranked,
 )
 
@@ -30,7 +30,7 @@ class Routing(RuleBasedStateMachine):
     @initialize(count=st.integers(1, 4))
     def begin(self, count: int) -> None:
         self.now = 0.0
-        self.router = Router(addresses(count), at_once=AT_ONCE, pause=1.0)
+        self.router = ServerRouter(addresses(count), at_once=AT_ONCE, pause=1.0)
         self.waiting: list[RoutedQuestion] = []
         self.under_way: list[tuple[RoutedQuestion, PooledServer, float]] = []
         self.come = self.answered = self.dropped = 0
@@ -139,18 +139,20 @@ def test_pictures_of_a_server_that_is_gone_move_and_no_others(places: set[int], 
 
 
 def test_pictures_are_spread_evenly() -> None:
-    servers = Router(addresses(4), at_once=1, pause=1.0).servers
+    servers = ServerRouter(addresses(4), at_once=1, pause=1.0).servers
     owners = Counter(ranked(str(picture), servers)[0] for picture in range(4_000))
     assert all(850 < count < 1_150 for count in owners.values())
 
 
-def proved(router: Router) -> Router:
+def proved(router: ServerRouter) -> ServerRouter:
     for server in router.servers:
         server.proved = True
     return router
 
 
-def played(router: Router, questions: list[RoutedQuestion], seconds: dict[str, float]) -> dict[RoutedQuestion, str]:
+def played(
+    router: ServerRouter, questions: list[RoutedQuestion], seconds: dict[str, float]
+) -> dict[RoutedQuestion, str]:
     """Answer questions in so many seconds each, by the server's address; return where each was asked."""
     router.add(questions)
     asked: dict[RoutedQuestion, str] = {}
@@ -168,7 +170,7 @@ def played(router: Router, questions: list[RoutedQuestion], seconds: dict[str, f
 
 def test_questions_of_a_picture_stay_together_and_fast_servers_do_more() -> None:
     here = addresses(4)
-    router = proved(Router(here, at_once=4, pause=1.0))
+    router = proved(ServerRouter(here, at_once=4, pause=1.0))
     questions = [RoutedQuestion(None, place, str(place // 8)) for place in range(8 * 200)]
     seconds = dict(zip(here, (1.0, 1.0, 1.0, 4.0), strict=True))
     asked = played(router, questions, seconds)
@@ -180,7 +182,7 @@ def test_questions_of_a_picture_stay_together_and_fast_servers_do_more() -> None
 
 
 def test_one_picture_alone_is_asked_about_everywhere() -> None:
-    router = proved(Router(addresses(2), at_once=2, pause=1.0))
+    router = proved(ServerRouter(addresses(2), at_once=2, pause=1.0))
     router.add([RoutedQuestion(None, place, "one") for place in range(4)])
     made = router.assign(0.0)
     owner = ranked("one", router.servers)[0]

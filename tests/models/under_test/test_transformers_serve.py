@@ -27,12 +27,12 @@ pytestmark = [
         not is_serve_available(), reason="transformers serve needs `pip install 'transformers[serving]'`"
     ),
 ]
-SECONDS = 300
+SECONDS = 600
 
 
 @contextmanager
-def transformers_serve(checkpoint: str, log: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Serve a checkpoint until the block ends."""
+def transformers_serve(checkpoint: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Begin to serve a checkpoint, until the block ends."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -40,27 +40,24 @@ def transformers_serve(checkpoint: str, log: Path) -> Iterator[tuple[str, subpro
     # The weights are stored in half precision, and read in single precision here: some answers are that close.
     options = ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu", "--dtype", "float32"]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [program, "serve", checkpoint, *options], stdout=output, stderr=subprocess.STDOUT, env=environment
-        )
+    with (folder / f"{port}.log").open("wb") as log:
+        process = subprocess.Popen([program, "serve", checkpoint, *options], stdout=log, stderr=log, env=environment)
     try:
-        wait_for(f"http://127.0.0.1:{port}/health", process, log)
         yield f"http://127.0.0.1:{port}/v1", process
     finally:
         process.kill()
         process.wait()
 
 
-def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
-        assert process.poll() is None, log.read_text()
+        assert process.poll() is None, "the server has ended; its log is in the test's folder"
         with suppress(httpx.TransportError):
-            if httpx.get(address).status_code == httpx.codes.OK:
+            if httpx.get(f"{address.removesuffix('/v1')}/health").status_code == httpx.codes.OK:
                 return
         time.sleep(0.2)
-    pytest.fail(log.read_text())
+    pytest.fail("the server has not begun; its log is in the test's folder")
 
 
 def asked() -> list[Question]:
@@ -77,9 +74,11 @@ def test_a_served_checkpoint_answers_as_it_does_here(name: str, tmp_path: Path) 
     wanted = here.answer(questions)
     assert len(set(wanted)) > 3
     with (
-        transformers_serve(folder, tmp_path / "one.log") as (one, dying),
-        transformers_serve(folder, tmp_path / "other.log") as (other, _),
+        transformers_serve(folder, tmp_path) as (one, dying),
+        transformers_serve(folder, tmp_path) as (other, lasting),
     ):
+        wait_for(one, dying)
+        wait_for(other, lasting)
         settings = EndpointSettings((one, other), folder, timeout=SECONDS, at_once=2)
         served = EndpointModel("served", settings)
         assert served.answer(questions) == wanted
