@@ -18,6 +18,7 @@ from snellen.experiments.endings import (
 )
 from snellen.experiments.pattern_sentences import with_patterns_told
 from snellen.experiments.rounds import weighed, with_patterns
+from snellen.experiments.trial_runner import served
 from snellen.runtime.context import Context, usage_with
 from snellen.runtime.contradicting_answers import contradictions
 from snellen.runtime.investigation_state import investigator_of, report_of, sample_set_of, written
@@ -75,7 +76,8 @@ async def conclude(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     said = {"answers": concluded.answers, "headline": concluded.headline, "conclusion": told}
     report = with_reopened_told(_discussed_anew(report, concluded.discussions)).model_copy(update=said)
     contrary = await asyncio.to_thread(contradictions, report, sample_set_of(state), context.examiner())
-    notes = [*report.notes, *ending_told(report, concluded.further, seed=state.seed), *contrary]
+    servers = await asyncio.to_thread(served, context.examiner().executor, report.models)
+    notes = [*report.notes, *ending_told(report, concluded.further, seed=state.seed), *contrary, *servers]
     report = report.model_copy(update={"notes": notes})
     return written(state, report) | {"usage": usage_with(state.usage, before, investigator.usage)}
 

@@ -50,11 +50,14 @@ def _of_tools(profile: Profile, key: str) -> dict[str, str]:
 
 def _under_test(profile: Profile, name: str) -> dict[str, str]:
     from snellen.profiles import EndpointUnderTest
+    from snellen.profiles.addresses import shown_address
 
     settings = profile.tested[name]
     row = {"name": name, "about": settings.about}
     if isinstance(settings, EndpointUnderTest):
-        return {**row, "class": "", "source": f"{settings.model} at {settings.url}", "state": "an endpoint"}
+        source = f"{settings.model} at {', '.join(map(shown_address, settings.url))}"
+        state = "an endpoint" if len(settings.url) == 1 else f"{len(settings.url)} servers"
+        return {**row, "class": "", "source": source, "state": state}
     adapter = f" with {settings.adapter}" if settings.adapter else ""
     source = f"{settings.folder or settings.id or ''}{adapter}"
     return {**row, "class": settings.class_name, "source": source, "state": _state(profile, f"tested.{name}")}

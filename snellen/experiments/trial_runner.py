@@ -123,7 +123,7 @@ class TrialRunner:
         *,
         progress: StageProgress = lambda _, __, ___: None,
     ) -> tuple[dict[str, list[Trial]], list[str]]:
-        """Return the trials of each model by name, and notes that say which models are left out, and why.
+        """Return the trials of each model by name, and notes: which models are left out, and why; what servers did.
 
         Args:
             models: Their names in the profile.
@@ -144,6 +144,18 @@ class TrialRunner:
                 measured[name] = await asyncio.to_thread(measure, name)
             except SnellenError as error:
                 notes.append(f"{name} is left out: {str(error).rstrip('.')}.")
+        notes += served(self.executor, measured)
         if not measured:
             raise SnellenError(" ".join(notes) or "There is no model to ask.")
         return measured, notes
+
+
+def served(executor: Executor, models: Iterable[str]) -> list[str]:
+    """Say in a sentence for each model that has several servers what each of these did."""
+    found = []
+    for name in models:
+        try:
+            found.append(executor.card(name).servers)
+        except SnellenError:  # it was said when it was asked
+            continue
+    return [each for each in found if each]

@@ -120,9 +120,14 @@ ENCODED: Final = EncodedPictures()
 
 def encoded_once(picture: PIL.Image.Image, form: PictureForm) -> EncodedPicture:
     """Return a picture in a form; one with the same pixels is not encoded again while it is remembered."""
+    return ENCODED.get(digest_of(picture), form, lambda: picture)
+
+
+def digest_of(picture: PIL.Image.Image) -> str:
+    """Return a name that pictures with the same pixels share."""
     digest = hashlib.sha256(f"{picture.mode} {picture.size} ".encode())
     digest.update(picture.tobytes())
-    return ENCODED.get(digest.hexdigest(), form, lambda: picture)
+    return digest.hexdigest()
 
 
 def encoded(picture: PIL.Image.Image, form: PictureForm) -> EncodedPicture:

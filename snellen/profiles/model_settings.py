@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 
 class SettingsTable(BaseModel):
@@ -225,23 +226,40 @@ class CheckpointUnderTest(ModelSettings):
     about: str = Field(default="", max_length=300)
     """What it is, in a phrase, for people who read its name."""
 
+    @property
+    def identity(self) -> str:
+        """A text, JSON, that is the same for the same model."""
+        return self.model_dump_json(exclude_defaults=True)
+
+
+Address = Annotated[str, StringConstraints(pattern=r"^https?://.+")]
+
+_ASKING = frozenset({"url", "model", "key", "timeout", "at_once", "about"})
+"""Settings of an endpoint that do not change what weights that have a name get to see."""
+
+
+def _listed(said: object) -> object:
+    return (said,) if isinstance(said, str) else said
+
 
 class EndpointUnderTest(SettingsTable):
     """``[tested.NAME]``: a model behind an OpenAI-compatible endpoint that investigations examine."""
 
-    url: str = Field(pattern=r"https?://.+")
-    """Such as ``http://localhost:8000/v1``."""
+    url: Annotated[tuple[Address, ...], BeforeValidator(_listed), Field(min_length=1, max_length=1_000)]
+    """Such as ``http://localhost:8000/v1``, or a list of the addresses of all servers that have it."""
     model: str = Field(min_length=1)
     """Its name there."""
+    weights: str = Field(default="", max_length=200)
+    """Names what all the servers have: trials are kept under it, whatever the addresses are. It is a promise."""
     key: str = Field(default="OPENAI_API_KEY", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
     """The environment variable with the key; where that is not set, none is sent."""
     offer: Literal["tokens", "letters", "answer"] | None = None
-    """What rankings rest on (see ``snellen.models.under_test.endpoint``); without it, the best that the endpoint
+    """What rankings rest on (see ``snellen.models.under_test.server_client``); without it, the best that the endpoint
     tells."""
     timeout: float = Field(default=60.0, gt=0)
     """Seconds for one reply."""
-    at_once: int = Field(default=4, ge=1)
-    """Requests under way at a time."""
+    at_once: int = Field(default=4, ge=1, le=1_000)
+    """Questions under way at a time, of each server."""
     pictures: int = Field(default=2, ge=1, le=16)
     """How many pictures a question may have."""
     picture_side: int = Field(default=2_048, ge=32)
@@ -252,6 +270,29 @@ class EndpointUnderTest(SettingsTable):
     """Of such a JPEG."""
     about: str = Field(default="", max_length=300)
     """What it is, in a phrase, for people who read its name."""
+
+    @field_validator("url")
+    @classmethod
+    def _each_once(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        if len({url.rstrip("/") for url in urls}) < len(urls):
+            msg = "each address once: how much a server is asked at a time is set by at_once"
+            raise ValueError(msg)
+        return urls
+
+    @model_validator(mode="after")
+    def _comparable(self) -> Self:
+        if self.weights and self.offer is None:
+            msg = "weights needs an offer, so that all trials that are kept under them rest on the same"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def identity(self) -> str:
+        """A text, JSON, that is the same for the same model. Of several addresses the first stands for all."""
+        said = self.model_dump(mode="json", exclude_defaults=True)
+        if self.weights:
+            return json.dumps({key: value for key, value in said.items() if key not in _ASKING}, ensure_ascii=False)
+        return json.dumps({**said, "url": self.url[0]}, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)

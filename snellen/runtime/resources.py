@@ -149,7 +149,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
                 settings=chosen.correction,
             ),
             source=drawn_from(chosen),
-            checkpoints={name: one.model_dump_json(exclude_defaults=True) for name, one in chosen.tested.items()},
+            checkpoints={name: one.identity for name, one in chosen.tested.items()},
         ),
     )
 

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from snellen import profiles
-from snellen.profiles import BadInput, Profile, SnellenError, load_profile, profile_names
+from snellen.profiles import BadInput, EndpointUnderTest, Profile, SnellenError, load_profile, profile_names
 from snellen.profiles.profile import INSTALLED_ROOT
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -128,3 +128,40 @@ def test_a_world_that_cannot_be_imported_says_so(tmp_path: Path) -> None:
     profile = load_profile(_write(tmp_path, 'extends = "hub"\n[world]\nmodule = "no_such_world"\n'))
     with pytest.raises(SnellenError, match="no_such_world"):
         profile.world()
+
+
+ENDPOINT = 'extends = "embedded"\n[tested.far]\nmodel = "m"\n'
+
+
+def endpoint(folder: Path, settings: str) -> EndpointUnderTest:
+    (folder / "far.toml").write_text(ENDPOINT + settings)
+    found = load_profile(folder / "far.toml").tested["far"]
+    assert isinstance(found, EndpointUnderTest)
+    return found
+
+
+def test_an_endpoint_is_one_address_or_several(tmp_path: Path) -> None:
+    one = endpoint(tmp_path, 'url = "http://a/v1"\nabout = "größer"\ntimeout = 90')
+    assert one.url == ("http://a/v1",)
+    said = '{"url":"http://a/v1","model":"m","timeout":90.0,"about":"größer"}'
+    assert one.identity == said, "what informed a question before there could be several addresses"
+    first = endpoint(tmp_path, 'url = ["http://a/v1", "http://b/v1"]')
+    assert first.identity == endpoint(tmp_path, 'url = ["http://a/v1"]').identity
+    weights = [
+        endpoint(tmp_path, f'url = {urls}\nweights = "w"\noffer = "tokens"') for urls in ('"http://a"', '["http://b"]')
+    ]
+    assert len({each.identity for each in weights} | {first.identity}) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ('url = ["http://a/v1", "http://a/v1/"]', "each address once"),
+        ("url = []", "url"),
+        ('url = ["ftp://a"]', "url"),
+        ('url = "http://a/v1"\nweights = "w"', "weights needs an offer"),
+    ],
+)
+def test_addresses_that_cannot_be_are_refused(settings: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=told):
+        endpoint(tmp_path, settings)

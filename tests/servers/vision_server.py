@@ -1,7 +1,8 @@
 """A small model behind a real OpenAI-compatible server on loopback: it reads words, and likes them by their hash.
 
-What it offers is what servers offer: vLLM's log-probabilities of the prompt, those of the likeliest next tokens, or an
-answer alone. Faults are scripted: the next requests meet them, one after the other.
+Servers with the same weights like the same. What they offer is what servers offer: vLLM's log-probabilities of the
+prompt, those of the likeliest next tokens, or an answer alone; a strict one refuses requests for more. Faults are
+scripted: the next requests meet them, one after the other.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-Kind = Literal["vllm", "openai", "plain"]
-Fault = Literal["slow", "drip", "refuse", "limit", "forbid", "cut", "html", "miscount", "silent", "endless", "nan"]
+Kind = Literal["vllm", "openai", "plain", "strict"]
+Fault = Literal[
+    "slow", "drip", "refuse", "limit", "forbid", "reject", "cut", "html", "miscount", "silent", "endless", "nan"
+]
 
 PICTURE_TOKENS = 9
 
@@ -28,11 +33,37 @@ class Served:
 
     kind: Kind
     faults: list[Fault] = field(default_factory=list)
+    weights: str = ""
+    model: str | None = None
+    delay: float = 0.0
+    gate: threading.Event | None = None
+    retry_after: str = ""
+    dead: bool = False
+    under_way: int = 0
+    most_under_way: int = 0
+    times: list[float] = field(default_factory=list)
     base_url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     closing: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def texts(self) -> list[str]:
+        """The words of each request, without its choices."""
+        return [request["messages"][0]["content"][-1]["text"].partition("\n")[0] for request in self.requests]
+
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        with self.lock:
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+            self.times.append(time.monotonic())
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.under_way -= 1
 
     def next_fault(self) -> Fault | None:
         with self.lock:
@@ -40,10 +71,10 @@ class Served:
 
 
 @contextmanager
-def vision_server(kind: Kind, faults: Sequence[Fault] = ()) -> Iterator[Served]:
+def vision_server(kind: Kind, faults: Sequence[Fault] = (), *, weights: str = "", port: int = 0) -> Iterator[Served]:
     """Serve until the block ends."""
-    served = Served(kind, list(faults))
-    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"served": served}))
+    served = Served(kind, list(faults), weights)
+    server = _Server(("127.0.0.1", port), type("Handler", (_Handler,), {"served": served}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     served.base_url = f"http://127.0.0.1:{server.server_port}/v1"
@@ -93,17 +124,32 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.served.requests.append(asked)
         self.served.keys.add(self.headers.get("Authorization", ""))
+        if self.served.dead:
+            self.close_connection = True
+            return
         fault = self.served.next_fault()
         try:
-            self._reply(asked, fault)
+            with self.served.one_more():
+                if self.served.delay:
+                    self.served.closing.wait(self.served.delay)
+                if self.served.gate is not None:
+                    self.served.gate.wait(60)
+                self._reply(asked, fault)
         except ConnectionError:  # the client has given up waiting
             self.close_connection = True
 
     def _reply(self, asked: dict[str, Any], fault: Fault | None) -> None:
-        refused = {"refuse": (503, "overloaded"), "limit": (429, "slow down"), "forbid": (401, "wrong key")}
+        refused = {
+            "refuse": (503, "overloaded"),
+            "limit": (429, "slow down"),
+            "forbid": (401, "wrong key"),
+            "reject": (400, "no"),
+        }
         if fault in refused:
             status, why = refused[fault]
             self._send(status, json.dumps({"error": {"message": why}}).encode())
+        elif self.served.kind == "strict" and {"prompt_logprobs", "logprobs"} & asked.keys():
+            self._send(422, b'{"detail": "unexpected fields"}')
         elif fault == "html":
             self._send(200, b"<html>It works!</html>")
         elif fault == "endless":
@@ -116,15 +162,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, json.dumps(self._completion(asked, fault)).encode(), cut=fault == "cut")
 
     def _completion(self, asked: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
-        read = tokens_of(asked["messages"])
+        read = [*filter(None, [self.served.weights]), *tokens_of(asked["messages"])]
         words = ["A", "B", "C", "D", "yes", "no", "cat"]
         best = max(words, key=lambda word: likely(read, word))
         choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": f"{best}."}}
-        if asked.get("logprobs") and self.served.kind != "plain":
+        if asked.get("logprobs") and self.served.kind in {"vllm", "openai"}:
             top = [{"token": f" {word}", "logprob": likely(read, word)} for word in words]
             choice["logprobs"] = {"content": [{"token": best, "logprob": -0.1, "top_logprobs": top}]}
         reply: dict[str, Any] = {
             "object": "chat.completion",
+            "model": self.served.model or asked["model"],
             "choices": [choice],
             "usage": {"prompt_tokens": len(read) + (fault == "miscount")},
         }
@@ -145,6 +192,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, status: int, body: bytes, *, cut: bool = False) -> None:
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
+        if self.served.retry_after and status != HTTPStatus.OK:
+            self.send_header("Retry-After", self.served.retry_after)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[: len(body) // 2] if cut else body)

@@ -3,7 +3,7 @@
 from snellen.models.under_test.blip import AnswererModel
 from snellen.models.under_test.choice_ranking import rank, rank_plainly
 from snellen.models.under_test.encoders import ContrastiveModel, EncoderModel
-from snellen.models.under_test.endpoint import EndpointModel, EndpointSettings
+from snellen.models.under_test.endpoint import EndpointModel
 from snellen.models.under_test.executor import SHARD, Executor, InProcess
 from snellen.models.under_test.local import InterleavedModel, LocalModel
 from snellen.models.under_test.lora_adapters import (
@@ -24,6 +24,7 @@ from snellen.models.under_test.model import (
     rate,
 )
 from snellen.models.under_test.registry import model_under_test
+from snellen.models.under_test.server_client import EndpointSettings
 
 __all__ = [
     "RATINGS",

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from snellen.errors import BadInput, SnellenError
 from snellen.models.loading import fingerprint
+from snellen.models.under_test.endpoint import EndpointModel
 from snellen.models.under_test.model import Card, EncoderUnderTest, ModelUnderTest, Question, Ranking
 from snellen.models.under_test.registry import FindAdapter, model_under_test
 from snellen.profiles import CheckpointUnderTest
@@ -25,11 +26,23 @@ SHARD: Final = 32
 """Questions of one shard, at most: what is lost when a process dies is one shard."""
 
 
+_WAITING: Final = 4
+"""Shards of a model behind servers that may wait for their last answers while the servers are busy with others."""
+
+
 class Executor(Protocol):
     """Measures shards of trials."""
 
     def card(self, model: str) -> Card:
         """Say what a model is.
+
+        Raises:
+            SnellenError: There is no such model, or it cannot be read.
+        """
+        ...
+
+    def at_once(self, model: str) -> int:
+        """Return how many shards of a model it is worth measuring at a time: threads may ask for them.
 
         Raises:
             SnellenError: There is no such model, or it cannot be read.
@@ -84,6 +97,11 @@ class InProcess:
     def card(self, model: str) -> Card:
         """Say what a model is; see `Executor`."""
         return self._model(model).card
+
+    def at_once(self, model: str) -> int:
+        """Return 1 for a checkpoint, and what keeps all servers of an endpoint busy; see `Executor`."""
+        asked = self._model(model)
+        return -(-asked.at_once // SHARD) + _WAITING if isinstance(asked, EndpointModel) else 1
 
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         """Have a model rank the choices of each question of a shard; see `Executor`."""

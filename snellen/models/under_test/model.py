@@ -82,6 +82,7 @@ class Card:
         pictures: How many pictures a question may have.
         answers: Whether it answers freely.
         notes: What else a reader of a report should know, in sentences.
+        servers: What each of its servers did so far, in a sentence, where there are several.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Card:
     pictures: int
     answers: bool
     notes: tuple[str, ...] = ()
+    servers: str = ""
 
 
 def by_pictures(questions: Iterable[tuple[int, Question]]) -> list[list[int]]:

@@ -16,10 +16,11 @@ from snellen.models.loading import fingerprint, load_checkpoint, load_whole
 from snellen.models.picture_encoding import PictureForm
 from snellen.models.under_test.blip import AnswererModel
 from snellen.models.under_test.encoders import ContrastiveModel, EncoderModel
-from snellen.models.under_test.endpoint import EndpointModel, EndpointSettings
+from snellen.models.under_test.endpoint import EndpointModel
 from snellen.models.under_test.local import InterleavedModel, LocalModel
 from snellen.models.under_test.lora_adapters import adapted
 from snellen.models.under_test.model import Card, ModelUnderTest
+from snellen.models.under_test.server_client import EndpointSettings
 from snellen.profiles import CheckpointUnderTest, EndpointUnderTest, Profile, SnellenError
 from snellen.profiles.model_settings import TESTED
 from snellen.profiles.profile import table
@@ -100,7 +101,7 @@ def _corrected(profile: Profile, name: str, settings: CheckpointUnderTest, adapt
 
 
 def _endpoint(name: str, settings: EndpointUnderTest) -> ModelUnderTest:
-    asked = settings.model_dump(include={"model", "offer", "timeout", "at_once", "pictures"})
+    asked = settings.model_dump(include={"model", "offer", "weights", "timeout", "at_once", "pictures"})
     form = PictureForm(settings.picture_side, settings.picture_bytes, settings.picture_quality)
     key = os.environ.get(settings.key, "")
     return EndpointModel(name, EndpointSettings(settings.url, key=key, form=form, **asked))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
+from snellen.profiles.addresses import shown_address
 from snellen.reasoning.llm.prompt_files import plain
 
 MAX_DETAIL = 200
@@ -26,12 +26,6 @@ class Endpoint:
         """Name the model and its host, never a user name or password that the address may carry."""
         address = f" at {shown_address(self.base_url)}" if self.base_url else ""
         return f"the chat model {self.model!r}{address}"
-
-
-def shown_address(url: str) -> str:
-    """Return an address without user name, password, query or fragment."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def describe(error: Exception, endpoint: Endpoint) -> str:
