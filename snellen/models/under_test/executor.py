@@ -36,6 +36,14 @@ class Executor(Protocol):
         """
         ...
 
+    def at_once(self, model: str) -> int:
+        """Say how many shards of a model may be under way at a time; each is asked by a thread of its own.
+
+        Raises:
+            SnellenError: There is nowhere to ask it.
+        """
+        ...
+
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         """Have a model rank the choices of each question of a shard.
 
@@ -84,6 +92,10 @@ class InProcess:
     def card(self, model: str) -> Card:
         """Say what a model is; see `Executor`."""
         return self._model(model).card
+
+    def at_once(self, model: str) -> int:  # noqa: ARG002 - all alike
+        """Say that one shard of a model is under way at a time: two would wait for each other's processor."""
+        return 1
 
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         """Have a model rank the choices of each question of a shard; see `Executor`."""
