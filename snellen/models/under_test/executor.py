@@ -37,10 +37,10 @@ class Executor(Protocol):
         ...
 
     def at_once(self, model: str) -> int:
-        """Say how many shards of a model may be under way at a time; each is asked by a thread of its own.
+        """Return how many shards of a model it is worth measuring at a time: threads may ask for them.
 
         Raises:
-            SnellenError: There is nowhere to ask it.
+            SnellenError: There is no such model, or it cannot be read.
         """
         ...
 
@@ -94,7 +94,7 @@ class InProcess:
         return self._model(model).card
 
     def at_once(self, model: str) -> int:  # noqa: ARG002 - all alike
-        """Say that one shard of a model is under way at a time: two would wait for each other's processor."""
+        """Return 1: two shards would wait for each other's processor; see `Executor`."""
         return 1
 
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:

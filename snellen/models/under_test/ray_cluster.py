@@ -67,11 +67,21 @@ def connected(settings: RaySettings) -> Any:  # noqa: ANN401 - the module `ray`
 def _begin(ray: Any, address: str) -> None:  # noqa: ANN401 - the module `ray`
     own = {"include_dashboard": False, "object_store_memory": _STORE_BYTES} if address == _LOCAL else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
+        ray.init(address=address, job_config=_job(ray), log_to_driver=False, logging_level=logging.ERROR, **own)
     except (ConnectionError, OSError, RuntimeError, ValueError) as error:
         where = "can be started on this machine" if address == _LOCAL else f"answers at {address}"
         msg = f"No Ray cluster {where} ({_said(error)}): see docs/scaling.md, or set executor = 'local'."
         raise SnellenError(msg) from error
+
+
+def _job(ray: Any) -> Any:  # noqa: ANN401 - the module `ray`, and a class of it
+    """Return the settings of our job: workers import from their own paths alone.
+
+    Otherwise Ray would put the folder that the command is run in before them, and a ``torch.py`` there would be run.
+    """
+    job = ray.job_config.JobConfig()
+    job._runtime_env_has_working_dir = lambda: True  # noqa: SLF001 - Ray has no other way to say so
+    return job
 
 
 @contextmanager
@@ -143,9 +153,7 @@ class PictureStore:
                 try:
                     self._held[name] = self._ray.put(sent), len(content)
                 except self._ray.exceptions.RayError as error:
-                    msg = (
-                        f"The Ray cluster's store takes no more pictures ({_said(error)}): give it more memory."
-                    )
+                    msg = f"The Ray cluster's store takes no more pictures ({_said(error)}): give it more memory."
                     raise SnellenError(msg) from error
                 self._bytes += len(content)
             self._held.move_to_end(name)

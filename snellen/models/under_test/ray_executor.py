@@ -46,7 +46,7 @@ class OnRay:
         self._orders: dict[str, ModelOrder] = {}
 
     def at_once(self, model: str) -> int:
-        """Say for how many shards of a model there are places on the cluster; see `Executor`."""
+        """Return for how many shards of a model there are places on the cluster; see `Executor`."""
         order = self._order(model)
         return self._here.at_once(model) if order is None else self._pool.places(order)
 

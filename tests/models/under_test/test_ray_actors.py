@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import time
 from collections import Counter
@@ -12,6 +13,8 @@ from dataclasses import asdict, dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
+import PIL.Image
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +22,7 @@ from hypothesis import strategies as st
 from snellen.errors import OutOfMemory, SnellenError
 from snellen.models.under_test import Card
 from snellen.models.under_test.ray_actors import ActorPool, ModelOrder
-from snellen.models.under_test.ray_cluster import ClusterNode, PictureStore
+from snellen.models.under_test.ray_cluster import ClusterNode, PictureStore, connected
 from snellen.models.under_test.ray_worker import Reply, versions
 from snellen.profiles import RaySettings
 
@@ -270,7 +273,7 @@ def test_where_memory_is_short_there_are_fewer_actors() -> None:
     pool = pool_on(PlayedRay({"a": 3}, read))
     with ThreadPoolExecutor(1) as threads:
         with pool.lease(order()):
-            later = threads.submit(lambda: pool.card(order()) and pool.lease(order()).__enter__().node)
+            later = threads.submit(lambda: pool.lease(order()).__enter__().node)
             time.sleep(0.05)
         assert later.result(timeout=5) == "a"
     assert pool.places(order()) == 1
@@ -296,10 +299,30 @@ def test_a_node_bears_what_fits(cpus: int, gpus: int, claims: float) -> None:
     assert born + 1 > cpus or (born + 1) * claims > gpus
 
 
-def test_a_picture_is_put_once_whoever_holds_it() -> None:
-    import numpy as np
-    import PIL.Image
+@pytest.mark.parametrize(
+    ("module", "sentence"),
+    [
+        (None, r"^executor = 'ray' needs the package ray, .*pip install 'snellen\[ray\]'\.$"),
+        (
+            ConnectionError("Failed to connect\nto the cluster."),
+            r"^No Ray cluster answers at 10\.0\.0\.1:9 \(Failed .*\)",
+        ),
+    ],
+)
+def test_where_there_is_no_ray_or_no_cluster_that_is_told(
+    module: Exception | None, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**_: object) -> None:
+        raise cast("Exception", module)
 
+    job = SimpleNamespace(JobConfig=SimpleNamespace)
+    played = module and SimpleNamespace(is_initialized=lambda: False, init=init, job_config=job)
+    monkeypatch.setitem(sys.modules, "ray", played)
+    with pytest.raises(SnellenError, match=sentence):
+        connected(RaySettings(address="10.0.0.1:9"))
+
+
+def test_a_picture_is_put_once_whoever_holds_it() -> None:
     ray = SimpleNamespace(put=lambda value: ("reference", value[2]), exceptions=PlayedRay.exceptions)
     store = PictureStore(ray)
     values = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
