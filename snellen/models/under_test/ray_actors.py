@@ -6,7 +6,9 @@ idle actors of models that nobody waits for.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import OutOfMemory, SnellenError
-from snellen.models.under_test.ray_cluster import PictureStore, connected, nodes_of
+from snellen.models.under_test.ray_cluster import ClusterNode, PictureStore, connected, nodes_of
 from snellen.models.under_test.ray_worker import Reply, TrialWorker, card_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ _ALL: Final = ""
 """Stands for all models where a node is unfit."""
 _LOOK_SECONDS: Final = 5.0
 """After which whoever waits looks whether the cluster has grown."""
+_AGE_SECONDS: Final = 1.0
+"""Of what is known of the nodes, at most."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ class ActorPool:
         self._most: dict[str, int] = defaultdict(lambda: settings.actors)
         self._unfit: dict[str, dict[str, str]] = defaultdict(dict)  # by key of an order, by node, why
         self._cards: dict[str, Card] = {}
+        self._looked, self._living = -math.inf, list[ClusterNode]()
 
     @cached_property
     def ray(self) -> Any:  # noqa: ANN401 - the module
@@ -90,13 +95,18 @@ class ActorPool:
         return connected(self._settings)
 
     @cached_property
+    def _worker(self) -> Any:  # noqa: ANN401 - Ray's class of actors
+        return self.ray.remote(TrialWorker)
+
+    @cached_property
     def pictures(self) -> PictureStore:
         """The pictures in its object store."""
         return PictureStore(self.ray)
 
     def has_gpus(self) -> bool:
         """Tell whether any node has a GPU."""
-        return any(node.gpus for node in nodes_of(self.ray))
+        with self._changed:
+            return any(node.gpus for node in self._nodes())
 
     def card(self, order: ModelOrder) -> Card:
         """Return the card of a model, which an actor reads first if none has.
@@ -115,7 +125,8 @@ class ActorPool:
         Raises:
             SnellenError: The cluster has no place for one.
         """
-        return min(self._most[order.key], self._places(order))
+        with self._changed:
+            return min(self._most[order.key], self._places(order))
 
     @contextmanager
     def lease(self, order: ModelOrder) -> Iterator[LeasedActor]:
@@ -145,8 +156,9 @@ class ActorPool:
 
     def lose_nodes(self) -> None:
         """Drop the idle actors of nodes that are gone: each would cost a shard a try."""
-        living = {node.id for node in nodes_of(self.ray)}
         with self._changed:
+            self._looked = -math.inf
+            living = {node.id for node in self._nodes()}
             gone = [one for one in self._actors if one.node and one.node not in living and not one.leased]
             for one in gone:
                 self._actors.remove(one)
@@ -156,18 +168,23 @@ class ActorPool:
         lost, trouble = 0, ""
         while lost < self._settings.tries:
             actor = self._idle_or_begun(order)
+            if not actor.ready:
+                try:
+                    trouble = self._trouble_reading(actor)
+                finally:
+                    if not actor.ready:
+                        self._drop(actor)
             if actor.ready:
-                return actor
-            trouble = self._trouble_reading(actor)
-            if not trouble:
                 return actor
             # A node that has refused is not tried again, so refusals come to an end by themselves.
             lost += not actor.node
-            with self._changed:
-                self._actors.remove(actor)
-                self._end(actor)
-                self._changed.notify_all()
         raise self._unaskable(order, trouble)
+
+    def _drop(self, actor: LeasedActor) -> None:
+        with self._changed:
+            self._actors.remove(actor)
+            self._end(actor)
+            self._changed.notify_all()
 
     def _idle_or_begun(self, order: ModelOrder) -> LeasedActor:
         """Return an idle actor of a model, or a new one that has read nothing yet; wait until there is either."""
@@ -178,7 +195,8 @@ class ActorPool:
                 if idle is not None:
                     idle.leased = True
                     return idle
-                if len(mine) < self.places(order) and self._make_room(order):
+                places = self._places(order)
+                if len(mine) < min(self._most[order.key], places) and self._make_room(places):
                     self._actors.append(LeasedActor(self._started(order), order))
                     return self._actors[-1]
                 self._waiting[order.key] += 1
@@ -187,7 +205,7 @@ class ActorPool:
 
     def _places(self, order: ModelOrder) -> int:
         unfit = self._unfit[_ALL] | self._unfit[order.key]
-        nodes = nodes_of(self.ray)
+        nodes = self._nodes()
         fit = [node for node in nodes if node.id not in unfit]
         places = sum(node.bears(self._settings.cpus, order.gpus) for node in fit)
         if places:
@@ -202,10 +220,16 @@ class ActorPool:
     def _unaskable(order: ModelOrder, reason: str) -> SnellenError:
         return SnellenError(f"{order.model} cannot be asked on the Ray cluster: {reason.rstrip('.')}.")
 
-    def _make_room(self, order: ModelOrder) -> bool:
+    def _nodes(self) -> list[ClusterNode]:
+        """Return the living nodes as of a second ago: a look takes milliseconds, and every waiting shard looks."""
+        if time.monotonic() - self._looked > _AGE_SECONDS:
+            self._living, self._looked = nodes_of(self.ray), time.monotonic()
+        return self._living
+
+    def _make_room(self, places: int) -> bool:
         """End idle actors of models that nobody waits for until there is a free place; tell whether there is one."""
         others = [one for one in self._actors if not one.leased and not self._waiting[one.order.key]]
-        while len(self._actors) >= self._places(order):
+        while len(self._actors) >= places:
             if not others:
                 return False
             self._actors.remove(others[0])
@@ -216,7 +240,7 @@ class ActorPool:
         unfit = [*self._unfit[_ALL], *self._unfit[order.key]]
         elsewhere = {"label_selector": {"ray.io/node-id": f"!in({','.join(unfit)})"}} if unfit else {}
         options = {"num_cpus": self._settings.cpus, "num_gpus": order.gpus, "max_restarts": 0, **elsewhere}
-        return self.ray.remote(TrialWorker).options(**options).remote()
+        return self._worker.options(**options).remote()
 
     def _trouble_reading(self, actor: LeasedActor) -> str:
         """Have an actor read its model; return what is wrong, and nothing where all is well.

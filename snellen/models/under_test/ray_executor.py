@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakValueDictionary
 
 from snellen.errors import BadInput, OutOfMemory, SnellenError
@@ -96,7 +96,7 @@ class OnRay:
         alone = Profile(
             name=self._profile.name,
             path=self._profile.path,
-            device=self._profile.device if gpus else "cpu",
+            device=self._device(gpus),
             dtype=self._profile.dtype,
             threads=self._profile.threads,
             tested={base: settings},
@@ -117,6 +117,10 @@ class OnRay:
         if chosen is not None:
             return chosen
         return 1.0 if self._profile.device != "cpu" and self._pool.has_gpus() else 0.0
+
+    def _device(self, gpus: float) -> Literal["auto", "cpu", "cuda"]:
+        """Return where actors compute: those that claim no GPU must not take one that they find."""
+        return "cpu" if not gpus and self._profile.device == "auto" else self._profile.device
 
     def _checkpoint_here(self, model: str) -> str:
         """Return the fingerprint of a checkpoint as it is on this machine; nothing where it is only on the nodes."""
@@ -159,13 +163,15 @@ class OnRay:
         try:
             pending = actor.handle.measure.remote(asking, sent, *pictures)
             return self._pool.ray.get(pending, timeout=self._profile.ray.seconds), ""
-        except errors.RayTaskError:
-            raise  # a fault of ours, as it would be raised here
         except errors.RayError as error:
+            if isinstance(error, errors.RayTaskError) and not isinstance(error.cause, errors.RayError):
+                raise  # a fault of ours, as it would be raised here; not a picture that was lost on the way
             actor.lost = True
-            if isinstance(error, errors.OutOfMemoryError):
-                self._pool.have_fewer(actor.order)
-            return None, told(error)
+            if not isinstance(error, errors.OutOfMemoryError):
+                return None, told(error)
+            self._pool.have_fewer(actor.order)
+            sentence = f"A node of the Ray cluster has too little memory for {actor.order.model} ({told(error)})."
+            return Reply(node=actor.node, address="", value=None, trouble="memory", sentence=sentence), ""
 
     def _sent(self, questions: Sequence[Question]) -> tuple[list[SentQuestion], list[Any]]:
         """Return the questions of a shard, and references to their pictures, each of which is there once."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ from snellen.errors import OutOfMemory, SnellenError
 from snellen.models.under_test import Card
 from snellen.models.under_test.ray_actors import ActorPool, ModelOrder
 from snellen.models.under_test.ray_cluster import ClusterNode, PictureStore, connected
-from snellen.models.under_test.ray_worker import Reply, versions
+from snellen.models.under_test.ray_worker import Reply, SentAdapter, versions
 from snellen.profiles import RaySettings
 
 
@@ -331,6 +332,24 @@ def test_a_picture_is_put_once_whoever_holds_it() -> None:
 
     assert store.put(one) is store.put(same)
     assert len({id(store.put(each)) for each in (one, tall, gray)}) == 3
+
+
+def test_an_adapter_arrives_as_it_was_and_in_its_folder_alone(tmp_path: Path) -> None:
+    home, node = tmp_path / "home", tmp_path / "node"
+    home.mkdir()
+    node.mkdir()
+    (home / "adapter_model.safetensors").write_bytes(b"weights")
+    packed = SentAdapter.packed(SentAdapter("1a", "llava", "abc", home))
+    packed["files"]["../beside"] = b"elsewhere"
+
+    unpacked = SentAdapter.unpacked(packed, node)
+
+    assert (unpacked.id, unpacked.model, unpacked.fingerprint) == ("1a", "llava", "abc")
+    assert {file.name: file.read_bytes() for file in unpacked.folder.iterdir()} == {
+        "adapter_model.safetensors": b"weights",
+        "beside": b"elsewhere",
+    }
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["home", "node"]
 
 
 def test_versions_name_the_code_and_the_libraries() -> None:
