@@ -5,6 +5,7 @@ They run where the extra ``ray`` is installed: pip install 'snellen[ray]'.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,11 +24,11 @@ from snellen.models.under_test import Executor, InProcess, OnRay, ray_actors, ra
 from snellen.models.under_test.ray_worker import Asking, Reply, SentPicture, SentQuestion, TrialWorker
 from snellen.profiles import Profile, RaySettings, load_profile
 
-ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'snellen[ray]'")
-# Workers do not import tests: their classes travel whole.
-ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'snellen[ray]'"
+    ),
     pytest.mark.filterwarnings("ignore"),  # Ray's own, about its future and about files that its processes leave open
 ]
 
@@ -71,8 +72,10 @@ class _Cramped:
 @pytest.fixture(scope="module")
 def head() -> Iterator[Cluster]:
     """Have a cluster whose head measures nothing, and that tells nobody of it."""
-    from ray import cluster_utils
+    from ray import cloudpickle, cluster_utils
 
+    # Workers do not import tests: their classes travel whole.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         settings = {"num_cpus": 0, "object_store_memory": _STORE, "include_dashboard": False}
@@ -97,6 +100,8 @@ def cluster(head: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
 
 def _leave() -> None:
     """Leave the cluster, and forget which it was."""
+    import ray
+
     ray.shutdown()
     ray_cluster._connected_to = ""
     ray_executor._POOLS.clear()
