@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.errors import OutOfMemory, SnellenError
-from snellen.models.under_test.ray_cluster import ClusterNode, PictureStore, connected, nodes_of
-from snellen.models.under_test.ray_worker import Reply, TrialWorker, card_of
+from snellen.models.under_test.ray_cluster import ClusterNode, SentPictures, connected, nodes_of
+from snellen.models.under_test.ray_worker import TrialWorker, WorkerReply, card_of
 
 if TYPE_CHECKING:
     from snellen.models.under_test.model import Card
@@ -34,7 +34,7 @@ _AGE_SECONDS: Final = 1.0
 
 @dataclass(frozen=True)
 class ModelOrder:
-    """What an actor reads.
+    """Order to an actor: the model that it reads, and how.
 
     Attributes:
         model: The model's name in its profile.
@@ -99,9 +99,9 @@ class ActorPool:
         return self.ray.remote(TrialWorker)
 
     @cached_property
-    def pictures(self) -> PictureStore:
+    def pictures(self) -> SentPictures:
         """The pictures in its object store."""
-        return PictureStore(self.ray)
+        return SentPictures(self.ray)
 
     def has_gpus(self) -> bool:
         """Tell whether any node has a GPU."""
@@ -250,7 +250,7 @@ class ActorPool:
         """
         errors, order = self.ray.exceptions, actor.order
         try:
-            reply: Reply = self.ray.get(actor.handle.read.remote(order.sent), timeout=self._settings.seconds)
+            reply: WorkerReply = self.ray.get(actor.handle.read.remote(order.sent), timeout=self._settings.seconds)
         except errors.GetTimeoutError:
             return f"an actor has not read it within {self._settings.seconds:g} seconds; other work may hold the nodes"
         except errors.RayTaskError as error:
@@ -262,7 +262,7 @@ class ActorPool:
         with self._changed:
             return self._heard(actor, reply)
 
-    def _heard(self, actor: LeasedActor, reply: Reply) -> str:
+    def _heard(self, actor: LeasedActor, reply: WorkerReply) -> str:
         """Note what an actor replies when it should have read its model; return what is wrong, as above.
 
         Raises:
@@ -288,7 +288,7 @@ class ActorPool:
         first = self._cards.setdefault(order.key, card)
         return "" if card == first else f"reads it otherwise ({card.fingerprint}) than others ({first.fingerprint})"
 
-    def _short_of_memory(self, order: ModelOrder, reply: Reply) -> str:
+    def _short_of_memory(self, order: ModelOrder, reply: WorkerReply) -> str:
         others = sum(one.order.key == order.key for one in self._actors) - 1
         if not others:
             msg = f"{order.model} cannot be read on the node {reply['address']} of the Ray cluster. {reply['sentence']}"

@@ -68,7 +68,7 @@ def _begin(ray: Any, address: str) -> None:  # noqa: ANN401 - the module `ray`
     own = {"include_dashboard": False, "object_store_memory": _STORE_BYTES} if address == _LOCAL else {}
     try:
         ray.init(address=address, job_config=_job(ray), log_to_driver=False, logging_level=logging.ERROR, **own)
-    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+    except Exception as error:  # Ray raises that itself where a node takes long to start
         where = "can be started on this machine" if address == _LOCAL else f"answers at {address}"
         msg = f"No Ray cluster {where} ({_said(error)}): see docs/scaling.md, or set executor = 'local'."
         raise SnellenError(msg) from error
@@ -130,7 +130,7 @@ def _said(error: Exception) -> str:
     return " ".join(str(error).split())[:200].rstrip(" .:") or type(error).__name__
 
 
-class PictureStore:
+class SentPictures:
     """The pictures that are in a cluster's object store, each once, named by its pixels; safe for threads."""
 
     def __init__(self, ray: Any) -> None:  # noqa: ANN401 - the module `ray`

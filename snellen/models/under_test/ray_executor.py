@@ -13,7 +13,7 @@ from snellen.errors import BadInput, OutOfMemory, SnellenError
 from snellen.models.loading import fingerprint
 from snellen.models.under_test.executor import InProcess
 from snellen.models.under_test.ray_actors import ActorPool, LeasedActor, ModelOrder, told
-from snellen.models.under_test.ray_worker import Reply, SentAdapter, SentQuestion, ranking_of, versions
+from snellen.models.under_test.ray_worker import SentAdapter, SentQuestion, WorkerReply, ranking_of, versions
 from snellen.profiles import CheckpointUnderTest, Profile
 from snellen.profiles.model_settings import TESTED
 
@@ -157,7 +157,7 @@ class OnRay:
 
     def _reply(
         self, actor: LeasedActor, asking: Asking, sent: Sequence[SentQuestion], pictures: Sequence[Any]
-    ) -> tuple[Reply | None, str]:
+    ) -> tuple[WorkerReply | None, str]:
         """Return the reply of an actor, or why there is none: then it is lost."""
         errors = self._pool.ray.exceptions
         try:
@@ -171,7 +171,7 @@ class OnRay:
                 return None, told(error)
             self._pool.have_fewer(actor.order)
             sentence = f"A node of the Ray cluster has too little memory for {actor.order.model} ({told(error)})."
-            return Reply(node=actor.node, address="", value=None, trouble="memory", sentence=sentence), ""
+            return WorkerReply(node=actor.node, address="", value=None, trouble="memory", sentence=sentence), ""
 
     def _sent(self, questions: Sequence[Question]) -> tuple[list[SentQuestion], list[Any]]:
         """Return the questions of a shard, and references to their pictures, each of which is there once."""
@@ -185,7 +185,7 @@ class OnRay:
         ]
         return sent, list(places)
 
-    def _heard(self, order: ModelOrder, asking: Asking, questions: Sequence[Question], reply: Reply) -> list[Any]:
+    def _heard(self, order: ModelOrder, asking: Asking, questions: Sequence[Question], reply: WorkerReply) -> list[Any]:
         sentence = reply["sentence"]
         match reply["trouble"]:
             case None:

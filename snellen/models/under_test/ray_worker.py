@@ -39,7 +39,7 @@ _CODE: Final = ("models", "profiles", "errors.py")
 """The part of the package that decides what a model answers."""
 
 
-class Reply(TypedDict):
+class WorkerReply(TypedDict):
     """The reply of a worker."""
 
     node: str
@@ -112,7 +112,7 @@ class TrialWorker:
     _models: InProcess | None = None
     _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
-    def read(self, sent: Mapping[str, Any]) -> Reply:
+    def read(self, sent: Mapping[str, Any]) -> WorkerReply:
         """Read the model, and reply with its card as a dict.
 
         Args:
@@ -131,7 +131,7 @@ class TrialWorker:
         except Exception as error:  # noqa: BLE001 - see `_refused`
             return _refused(error, "checkpoint")
 
-    def measure(self, asking: Asking, sent: Sequence[SentQuestion], *pictures: SentPicture) -> Reply:
+    def measure(self, asking: Asking, sent: Sequence[SentQuestion], *pictures: SentPicture) -> WorkerReply:
         """Measure a shard, and reply with what the model says of each question, in plain data."""
         shown = [PIL.Image.frombytes(*one) for one in pictures]
         questions = [Question(tuple(shown[one] for one in places), text, choices) for places, text, choices in sent]
@@ -151,8 +151,8 @@ class TrialWorker:
         return lambda name: found if name == self._name else None
 
 
-def _refused(error: Exception, otherwise: Trouble) -> Reply:
-    """Reply what went wrong; anything that no user can mend goes on to Ray.
+def _refused(error: Exception, otherwise: Trouble) -> WorkerReply:
+    """WorkerReply what went wrong; anything that no user can mend goes on to Ray.
 
     Raises:
         Exception: The error itself.
@@ -174,8 +174,8 @@ def ranking_of(value: Mapping[str, Any]) -> Ranking:
     return Ranking(tuple(map(tuple, value["scores"])), value["basis"], value["text"])
 
 
-def _reply(value: Any = None, *, trouble: Trouble | None = None, sentence: str = "") -> Reply:  # noqa: ANN401 - plain data
+def _reply(value: Any = None, *, trouble: Trouble | None = None, sentence: str = "") -> WorkerReply:  # noqa: ANN401 - plain data
     import ray
 
     node, address = ray.get_runtime_context().get_node_id(), ray.util.get_node_ip_address()
-    return Reply(node=node, address=address, value=value, trouble=trouble, sentence=sentence)
+    return WorkerReply(node=node, address=address, value=value, trouble=trouble, sentence=sentence)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from snellen.models.under_test import Card
 from snellen.models.under_test.ray_actors import ActorPool, ModelOrder
-from snellen.models.under_test.ray_worker import Reply
+from snellen.models.under_test.ray_worker import WorkerReply
 from snellen.profiles import RaySettings
 
 
@@ -49,8 +49,8 @@ class PlayedRay:
     """
 
     cpus: dict[str, float]
-    read: Callable[[str, str], Reply]
-    measure: Callable[[str, list[Any]], Reply] | None = None
+    read: Callable[[str, str], WorkerReply]
+    measure: Callable[[str, list[Any]], WorkerReply] | None = None
     living: list[tuple[str, str]] = field(default_factory=list)
     ended: Counter[str] = field(default_factory=Counter)
     most: int = 0
@@ -83,7 +83,7 @@ class PlayedRay:
     def put(self, value: object) -> object:
         return f"a reference to {value!r}"
 
-    def get(self, pending: Callable[[], Reply], *, timeout: float) -> Reply:
+    def get(self, pending: Callable[[], WorkerReply], *, timeout: float) -> WorkerReply:
         return pending()
 
     def kill(self, handle: SimpleNamespace) -> None:
@@ -91,13 +91,13 @@ class PlayedRay:
         self.ended[handle.place[0]] += 1
 
 
-def replying(node: str, model: str, fingerprint: str = "abc-float32", **more: str | None) -> Reply:
+def replying(node: str, model: str, fingerprint: str = "abc-float32", **more: str | None) -> WorkerReply:
     card = Card(model, fingerprint, "Played", None, "tokens", pictures=1, answers=True)
     reply = {"node": node, "address": node, "value": asdict(card), "trouble": None, "sentence": "", **more}
-    return cast("Reply", reply)
+    return cast("WorkerReply", reply)
 
 
-def refusing(node: str, trouble: str, sentence: str) -> Reply:
+def refusing(node: str, trouble: str, sentence: str) -> WorkerReply:
     return replying(node, "", value=None, trouble=trouble, sentence=sentence)
 
 

@@ -21,7 +21,7 @@ from snellen.experiments.trial_runner import TrialRunner
 from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.trials import Trial, TrialKey, TrialTable
 from snellen.models.under_test import Executor, InProcess, OnRay, ray_actors, ray_cluster, ray_executor
-from snellen.models.under_test.ray_worker import Asking, Reply, SentPicture, SentQuestion, TrialWorker
+from snellen.models.under_test.ray_worker import Asking, SentPicture, SentQuestion, TrialWorker, WorkerReply
 from snellen.profiles import Profile, RaySettings, load_profile
 
 pytestmark = [
@@ -43,7 +43,7 @@ class DyingWorker(TrialWorker):
 
     shards = 0
 
-    def measure(self, asking: Asking, sent: Sequence[SentQuestion], *pictures: SentPicture) -> Reply:
+    def measure(self, asking: Asking, sent: Sequence[SentQuestion], *pictures: SentPicture) -> WorkerReply:
         self.shards += 1
         if self.shards == 2 and not Path(os.environ["SNELLEN_TEST_DEATH"]).exists():
             Path(os.environ["SNELLEN_TEST_DEATH"]).touch()
@@ -54,7 +54,7 @@ class DyingWorker(TrialWorker):
 class CrampedWorker(TrialWorker):
     """A worker that has memory for three questions at a time."""
 
-    def measure(self, asking: Asking, sent: Sequence[SentQuestion], *pictures: SentPicture) -> Reply:
+    def measure(self, asking: Asking, sent: Sequence[SentQuestion], *pictures: SentPicture) -> WorkerReply:
         models: Any = self._models
         if len(sent) > 3:
             self._models = _Cramped()  # type: ignore[assignment]

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.errors import OutOfMemory, SnellenError
-from snellen.models.under_test.ray_cluster import ClusterNode, PictureStore, connected
-from snellen.models.under_test.ray_worker import Reply, SentAdapter, versions
+from snellen.models.under_test.ray_cluster import ClusterNode, SentPictures, connected
+from snellen.models.under_test.ray_worker import SentAdapter, WorkerReply, versions
 from snellen.profiles import RaySettings
 from tests.models.under_test.played_ray import ActorDiedError, PlayedRay, order, pool_on, refusing, replying
 
@@ -106,7 +106,7 @@ def test_a_lost_actor_is_replaced() -> None:
 
 @pytest.mark.parametrize("trouble", ["version", "checkpoint"])
 def test_nodes_that_refuse_are_not_tried_again_and_do_not_cost_tries(trouble: str) -> None:
-    def read(node: str, model: str) -> Reply:
+    def read(node: str, model: str) -> WorkerReply:
         return replying(node, model) if node == "good" else refusing(node, trouble, "it has torch 1.0, not 2.0")
 
     ray = PlayedRay({"bad": 4, "worse": 4, "good": 2}, read)
@@ -156,7 +156,7 @@ def test_a_node_with_another_checkpoint_or_precision_measures_nothing(other: str
 def test_actors_that_die_while_they_read_are_tried_so_often_and_no_more() -> None:
     tried = itertools.count()
 
-    def dying(*_: str) -> Reply:
+    def dying(*_: str) -> WorkerReply:
         next(tried)
         msg = "The actor died unexpectedly before finishing this task.\nand a page more"
         raise ActorDiedError(msg)
@@ -181,7 +181,7 @@ def test_actors_of_nodes_that_are_gone_are_dropped_at_once() -> None:
 def test_where_memory_is_short_there_are_fewer_actors() -> None:
     first = itertools.count()
 
-    def read(node: str, model: str) -> Reply:
+    def read(node: str, model: str) -> WorkerReply:
         return replying(node, model) if next(first) == 0 else refusing(node, "memory", "too little memory")
 
     pool = pool_on(PlayedRay({"a": 3}, read))
@@ -238,7 +238,7 @@ def test_where_there_is_no_ray_or_no_cluster_that_is_told(
 
 def test_a_picture_is_put_once_whoever_holds_it() -> None:
     ray = SimpleNamespace(put=lambda value: ("reference", value[2]), exceptions=PlayedRay.exceptions)
-    store = PictureStore(ray)
+    store = SentPictures(ray)
     values = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
     one, same = PIL.Image.fromarray(values), PIL.Image.fromarray(values.copy())
     tall, gray = PIL.Image.fromarray(values.reshape(16, 4, 3)), PIL.Image.fromarray(values.reshape(24, 8))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from snellen.errors import BadInput, OutOfMemory, SnellenError
 from snellen.models.under_test import OnRay, Question
-from snellen.models.under_test.ray_worker import Reply
+from snellen.models.under_test.ray_worker import WorkerReply
 from snellen.profiles import RaySettings, load_profile
 from tests.models.under_test.played_ray import (
     ActorDiedError,
@@ -29,7 +29,7 @@ from tests.models.under_test.played_ray import (
 PROFILE = load_profile("embedded")
 
 
-def read(node: str, model: str) -> Reply:
+def read(node: str, model: str) -> WorkerReply:
     """Read the checkpoint that is in the repository."""
     return replying(node, model, fingerprint=f"{CHECKPOINT}-float32")
 
@@ -43,7 +43,7 @@ def questions(number: int) -> list[Question]:
     return [Question((shown[one % 3],), f"question {one}", ("yes", "no")) for one in range(number)]
 
 
-def said(node: str, sent: list[Any]) -> Reply:
+def said(node: str, sent: list[Any]) -> WorkerReply:
     """Say of each question what tells it apart: its text's number and its picture's place."""
     return replying(node, "", value=[f"{text} {places}" for places, text, _ in sent])  # type: ignore[arg-type]
 
@@ -59,7 +59,7 @@ def on(ray: PlayedRay, **settings: float) -> OnRay:
 def test_a_shard_is_halved_until_it_fits_and_answers_stay_in_order(number: int, fits: int, by_ray: bool) -> None:  # noqa: FBT001
     measured: list[str] = []
 
-    def measure(node: str, sent: list[Any]) -> Reply:
+    def measure(node: str, sent: list[Any]) -> WorkerReply:
         if len(sent) > fits and by_ray:
             raise OutOfMemoryError
         if len(sent) > fits:
@@ -81,7 +81,7 @@ def test_where_not_even_one_question_fits_that_is_told() -> None:
 def test_an_actor_that_ray_ends_for_memory_is_one_less() -> None:
     shards = itertools.count()
 
-    def measure(node: str, sent: list[Any]) -> Reply:
+    def measure(node: str, sent: list[Any]) -> WorkerReply:
         if next(shards) == 0:
             raise OutOfMemoryError
         return said(node, sent)
@@ -101,7 +101,7 @@ def test_an_actor_that_ray_ends_for_memory_is_one_less() -> None:
 def test_a_shard_whose_actor_is_lost_is_measured_by_another(lost: int) -> None:
     shards = itertools.count()
 
-    def measure(node: str, sent: list[Any]) -> Reply:
+    def measure(node: str, sent: list[Any]) -> WorkerReply:
         if next(shards) < lost:
             raise ActorDiedError
         return said(node, sent)
@@ -112,7 +112,7 @@ def test_a_shard_whose_actor_is_lost_is_measured_by_another(lost: int) -> None:
 
 
 def test_after_so_many_lost_actors_the_model_has_failed() -> None:
-    def measure(*_: object) -> Reply:
+    def measure(*_: object) -> WorkerReply:
         msg = "The actor died unexpectedly.\nAnd a page more."
         raise ActorDiedError(msg)
 
@@ -124,7 +124,7 @@ def test_after_so_many_lost_actors_the_model_has_failed() -> None:
 def test_a_fault_is_raised_at_once_and_a_picture_that_was_lost_is_sent_again(cause: Exception, tries: int) -> None:
     tried = itertools.count(1)
 
-    def measure(*_: object) -> Reply:
+    def measure(*_: object) -> WorkerReply:
         next(tried)
         error = RayTaskError(str(cause))
         error.cause = cause
@@ -146,7 +146,7 @@ def test_what_a_model_cannot_do_is_told_as_in_one_process() -> None:
 def test_questions_about_one_picture_refer_to_it() -> None:
     seen: list[Any] = []
 
-    def measure(node: str, sent: list[Any]) -> Reply:
+    def measure(node: str, sent: list[Any]) -> WorkerReply:
         seen.extend(sent)
         return said(node, sent)
 
