@@ -28,6 +28,8 @@ ADDRESS_VARIABLE: Final = "RAY_ADDRESS"
 _LOCAL: Final = "local"
 _STORE_BYTES: Final = 512 * 2**20
 """Of the object store of a cluster of this machine alone."""
+_STARTS: Final = 3
+"""Times that one is started: Ray gives its processes 30 seconds, which a busy machine may take for other work."""
 _HELD_BYTES: Final = 256 * 2**20
 """Of pictures that are held in the object store; the longest unused go first."""
 _CONNECTING: Final = threading.Lock()
@@ -66,12 +68,18 @@ def connected(settings: RaySettings) -> Any:  # noqa: ANN401 - the module `ray`
 
 def _begin(ray: Any, address: str) -> None:  # noqa: ANN401 - the module `ray`
     own = {"include_dashboard": False, "object_store_memory": _STORE_BYTES} if address == _LOCAL else {}
-    try:
-        ray.init(address=address, job_config=_job(ray), log_to_driver=False, logging_level=logging.ERROR, **own)
-    except Exception as error:  # Ray raises that itself where a node takes long to start
-        where = "can be started on this machine" if address == _LOCAL else f"answers at {address}"
-        msg = f"No Ray cluster {where} ({_said(error)}): see docs/scaling.md, or set executor = 'local'."
-        raise SnellenError(msg) from error
+    tries = _STARTS if address == _LOCAL else 1
+    for left in reversed(range(tries)):
+        try:
+            ray.init(address=address, job_config=_job(ray), log_to_driver=False, logging_level=logging.ERROR, **own)
+            return
+        except Exception as error:  # Ray raises that itself where a node takes long to start
+            ray.shutdown()
+            if left:
+                continue
+            where = "can be started on this machine" if address == _LOCAL else f"answers at {address}"
+            msg = f"No Ray cluster {where} ({_said(error)}): see docs/scaling.md, or set executor = 'local'."
+            raise SnellenError(msg) from error
 
 
 def _job(ray: Any) -> Any:  # noqa: ANN401 - the module `ray`, and a class of it

@@ -230,10 +230,29 @@ def test_where_there_is_no_ray_or_no_cluster_that_is_told(
         raise cast("Exception", module)
 
     job = SimpleNamespace(JobConfig=SimpleNamespace)
-    played = module and SimpleNamespace(is_initialized=lambda: False, init=init, job_config=job)
+    played = module and SimpleNamespace(is_initialized=lambda: False, init=init, shutdown=lambda: None, job_config=job)
     monkeypatch.setitem(sys.modules, "ray", played)
     with pytest.raises(SnellenError, match=sentence):
         connected(RaySettings(address="10.0.0.1:9"))
+
+
+def test_a_cluster_of_this_machine_is_started_again_where_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = itertools.count(1)
+
+    def init(**_: object) -> None:
+        if next(starts) < 3:
+            msg = "The current node timed out during startup."
+            raise Exception(msg)  # noqa: TRY002 - as Ray does
+
+    job, began = SimpleNamespace(JobConfig=SimpleNamespace), False
+    played = SimpleNamespace(is_initialized=lambda: began, init=init, shutdown=lambda: None, job_config=job)
+    monkeypatch.setitem(sys.modules, "ray", played)
+    monkeypatch.setattr("snellen.models.under_test.ray_cluster._connected_to", "")
+    for name in ("RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        monkeypatch.setenv(name, "")
+
+    assert connected(RaySettings()) is played
+    assert next(starts) == 4
 
 
 def test_a_picture_is_put_once_whoever_holds_it() -> None:
