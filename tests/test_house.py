@@ -49,6 +49,7 @@ HEAVY = frozenset(
         "pyarrow",
         "pydantic",
         "pydantic_monty",
+        "ray",
         "rich",
         "safetensors",
         "scipy",

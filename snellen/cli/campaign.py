@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from snellen.cli.display import console, print_json, print_table, progress
-from snellen.cli.options import HTML, JSON, MODELS, OUT, PROFILE, SEED, command, option
+from snellen.cli.options import EXECUTOR, HTML, JSON, MODELS, OUT, PROFILE, SEED, command, option
 from snellen.cli.outputs import print_written, write_results
 from snellen.errors import SnellenError
 from snellen.runtime.running import run
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         "campaign's)",
     ),
     PROFILE.but(default=None, help="checkpoints, Reasoner and limits (default: the campaign's)"),
+    EXECUTOR,
     OUT.but(help="write campaign.html (heat maps), campaign.md and campaign.json into this folder"),
     HTML,
     JSON,

@@ -7,7 +7,7 @@ import asyncio
 from typing import Final
 
 from snellen.cli.ask import refuse_confirming_and_insisting
-from snellen.cli.options import ANSWER, CONFIRM, INSIST, NO_RESIDENT, OTHER_PROFILE, OUTPUTS, command, option
+from snellen.cli.options import ANSWER, CONFIRM, EXECUTOR, INSIST, NO_RESIDENT, OTHER_PROFILE, OUTPUTS, command, option
 from snellen.errors import BadInput
 from snellen.threads.thread import graph_of
 from snellen.values import Region
@@ -25,6 +25,7 @@ _CORNERS: Final = 4
     CONFIRM,
     INSIST,
     OTHER_PROFILE,
+    EXECUTOR,
     NO_RESIDENT,
     *OUTPUTS,
     examples="""

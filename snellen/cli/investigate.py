@@ -5,7 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from snellen.cli.options import CONFIRM, HTML, JSON, MODELS, OUT, PICTURES, PROFILE, SEED, THREAD_NAME, command, option
+from snellen.cli.options import (
+    CONFIRM,
+    EXECUTOR,
+    HTML,
+    JSON,
+    MODELS,
+    OUT,
+    PICTURES,
+    PROFILE,
+    SEED,
+    THREAD_NAME,
+    command,
+    option,
+)
 from snellen.errors import BadInput
 
 
@@ -44,6 +57,7 @@ from snellen.errors import BadInput
     ),
     THREAD_NAME,
     PROFILE,
+    EXECUTOR,
     OUT.but(help="write report.html, report.md, report.json and all trials into this folder"),
     HTML,
     JSON,

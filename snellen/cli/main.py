@@ -220,7 +220,12 @@ def _run(words: list[str], *, begun_by_shell: bool) -> int:
     from snellen.memory.thread_locks import introduce
 
     introduce(f"snellen {words[0]}")
-    return command.run(options)
+    if getattr(options, "executor", None) is None:
+        return command.run(options)
+    from snellen.models.under_test.executors import using_executor
+
+    with using_executor(options.executor):
+        return command.run(options)
 
 
 def quieten_libraries() -> None:

@@ -222,6 +222,11 @@ OTHER_PROFILE: Final = PROFILE.but(default=None, help="go on with this profile i
 OFFERED_PROFILES: Final = PROFILE.but(
     default=[], action="append", help="offer this profile, a name or a TOML file; repeat for more (default: embedded)"
 )
+EXECUTOR: Final = option(
+    "--executor",
+    choices=("local", "ray"),
+    help="ask models in this process, or on the actors of a Ray cluster (default: as the profile says)",
+)
 THREAD_NAME: Final = option(
     "--thread", metavar="ID", help="give the run this name, to resume it by (default: a new one)"
 )

@@ -9,7 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.cli.display import console, print_json, print_notes, print_table, stages
-from snellen.cli.options import BENCH, COUNT, DATA, HTML, JSON, MODELS, OUT, PROFILE, SEED, Group, command, option
+from snellen.cli.options import (
+    BENCH,
+    COUNT,
+    DATA,
+    EXECUTOR,
+    HTML,
+    JSON,
+    MODELS,
+    OUT,
+    PROFILE,
+    SEED,
+    Group,
+    command,
+    option,
+)
 from snellen.cli.outputs import print_written, write_results
 from snellen.errors import BadInput
 from snellen.runtime.running import run
@@ -74,6 +88,7 @@ def build(options: argparse.Namespace) -> int:
     option("--compat", action="store_true", help="count two invalid answers as symmetric, as the paper's release does"),
     option("--table", metavar="FILE", help="correlate with other benchmarks: a CSV file with one model a row"),
     PROFILE,
+    EXECUTOR,
     OUT.but(help="write page, tables, plots and every score into this folder"),
     HTML,
     JSON,

@@ -8,7 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from snellen.cli.display import console, print_json, print_notes, print_table, stages
-from snellen.cli.options import BENCH, COUNT, DATA, HTML, JSON, MODELS, OUT, PROFILE, SEED, Group, command, option
+from snellen.cli.options import (
+    BENCH,
+    COUNT,
+    DATA,
+    EXECUTOR,
+    HTML,
+    JSON,
+    MODELS,
+    OUT,
+    PROFILE,
+    SEED,
+    Group,
+    command,
+    option,
+)
 from snellen.cli.outputs import print_written, write_results
 from snellen.runtime.running import run
 
@@ -23,6 +37,7 @@ if TYPE_CHECKING:
     OUT.but(required=True, help="the folder of the benchmark"),
     SEED,
     PROFILE,
+    EXECUTOR,
     JSON,
     examples="""
         snellen prove build --out bench -n 200
@@ -83,6 +98,7 @@ def build(options: argparse.Namespace) -> int:
     ),
     option("--no-entailment", action="store_true", help="compare answers with scene graphs only, not with pictures"),
     PROFILE,
+    EXECUTOR,
     OUT.but(help="write page, tables, plots and every answer into this folder"),
     HTML,
     JSON,

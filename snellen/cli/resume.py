@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from snellen.cli.options import MEANING, OTHER_PROFILE, OUTPUTS, command, option
+from snellen.cli.options import EXECUTOR, MEANING, OTHER_PROFILE, OUTPUTS, command, option
 from snellen.errors import BadInput
 from snellen.threads.thread import graph_of, waiting
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     option("--reject", action="store_true", exclusive=True, help="refuse it"),
     MEANING,
     OTHER_PROFILE,
+    EXECUTOR,
     *OUTPUTS,
     examples="""
         snellen threads

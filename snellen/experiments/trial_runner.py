@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -96,7 +97,7 @@ class TrialRunner:
     def run(
         self, model: str, keys: Sequence[TrialKey], *, progress: Callable[[int, int], None] = lambda _, __: None
     ) -> list[Trial]:
-        """Return the trials of some keys, in their order; those that are missing are measured.
+        """Return the trials of some keys, in their order; those that are missing are measured, each kept as it comes.
 
         Args:
             model: Its name in the profile.
@@ -109,10 +110,15 @@ class TrialRunner:
         shards, total = self.shards(keys), len(set(keys))
         done = total - sum(map(len, shards))
         progress(done, total)
-        for shard in shards:
-            self.ask(model, shard)
-            done += len(shard)
-            progress(done, total)
+        with ThreadPoolExecutor(self.executor.at_once(model) if shards else 1) as threads:
+            asked = {threads.submit(self.ask, model, shard): len(shard) for shard in shards}
+            try:
+                for one in as_completed(asked):
+                    one.result()
+                    done += asked[one]
+                    progress(done, total)
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
         known = self.trials.get(keys)
         return [known[key] for key in keys]
 

@@ -41,6 +41,7 @@ from snellen.profiles.run_settings import (
     FamiliaritySettings,
     FreeformSettings,
     LimitSettings,
+    RaySettings,
     ReasonerSettings,
     ResidentSettings,
     SampleSettings,
@@ -88,6 +89,8 @@ class Profile(SettingsTable):
     """``auto``: half precision on CUDA, single precision elsewhere."""
     threads: int | None = Field(default=None, ge=1)
     """Threads of torch on the CPU; without it, torch decides."""
+    executor: Literal["local", "ray"] = "local"
+    """Where models under test are asked: in this process, or by the actors of a Ray cluster."""
     models: ModelTable = ModelTable()
     tested: dict[Name, CheckpointUnderTest | EndpointUnderTest] = Field(default_factory=dict)
     """The models that investigations examine."""
@@ -102,6 +105,7 @@ class Profile(SettingsTable):
     familiarity: FamiliaritySettings | None = None
     confidence: ConfidenceSettings = ConfidenceSettings()
     resident: ResidentSettings = ResidentSettings()
+    ray: RaySettings = RaySettings()
 
     def world(self) -> TaskWorld:
         """Import the world that the profile names: the only door to it.

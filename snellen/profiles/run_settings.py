@@ -148,6 +148,25 @@ class ResidentSettings(SettingsTable):
     """Minutes without a command after which it ends; 0 has every command run in a process of its own."""
 
 
+class RaySettings(SettingsTable):
+    """``[ray]``: actors of a Ray cluster that measure trials, where ``executor = "ray"``."""
+
+    address: str = ""
+    """Of the cluster's head, such as ``10.0.0.1:6379``; without it ``RAY_ADDRESS``, or else a cluster of this machine
+    alone that begins and ends with the process."""
+    actors: int = Field(default=8, ge=1, le=4096)
+    """Actors of one model, at most; there are fewer where the cluster has no room for them."""
+    cpus: float = Field(default=1.0, gt=0)
+    """CPUs of one actor."""
+    gpus: float | None = Field(default=None, ge=0)
+    """GPUs of one actor, or its share of one, such as 0.25; without it, 1 where the cluster has any and ``device`` is
+    not ``cpu``, else 0."""
+    tries: int = Field(default=3, ge=1, le=20)
+    """Times that a shard is sent before its model counts as failed: each time the actor of the time before was lost."""
+    seconds: float = Field(default=600.0, gt=0)
+    """Seconds after which an actor that has not read its model, or not measured its shard, counts as lost."""
+
+
 class CorrectionSettings(SettingsTable):
     """``[correction]``: teaching a model under test what an investigation found that it cannot do, by LoRA."""
 

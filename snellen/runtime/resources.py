@@ -111,7 +111,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
     from snellen.memory.samples import SampleTable
     from snellen.memory.trials import TrialTable
     from snellen.models.loading import fingerprint
-    from snellen.models.under_test import InProcess, model_under_test
+    from snellen.models.under_test import executor_of, model_under_test
     from snellen.profiles import load_profile
     from snellen.profiles.model_settings import TESTED
     from snellen.tools.samples import Alignment, sources_of
@@ -134,7 +134,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
             samples=SampleTable(folder),
             ledger=Ledger(folder),
             pictures=context.pictures,
-            executor=InProcess(chosen, adapters.find),
+            executor=executor_of(chosen, adapters.find),
             investigators={name: ProtocolExaminer(chosen, name) for name in ("freeform", "pairs")},
             scene_questions=_scene_questions(chosen),
             world=chosen.world() if chosen.world_settings and not pictures else None,
