@@ -29,6 +29,9 @@ class Scripted:
         pictures = 2 if model in JUDGES else 1
         return Card(model, f"print of {model}", "Scripted", None, "answer", pictures, answers=model != "clip")
 
+    def at_once(self, model: str) -> int:
+        return 1
+
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         return [Ranking(tuple((0.0,) for _ in one.choices)) for one in questions]
 

@@ -41,6 +41,9 @@ class Scripted:
         """Say what it is."""
         return Card(model, f"print of {model}", "Scripted", None, "answer", 2, answers=model != "clip")
 
+    def at_once(self, model: str) -> int:
+        return 1
+
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         """Find all choices alike."""
         return [Ranking(tuple((0.0,) for _ in one.choices)) for one in questions]

@@ -51,6 +51,9 @@ class Scripted:
         pictures = 1 if model == "short-sighted" else 2
         return Card(model, f"print of {model}", "Scripted", None, "answer", pictures, answers=model != "encoder")
 
+    def at_once(self, model: str) -> int:
+        return 1
+
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         raise NotImplementedError
 

@@ -48,6 +48,9 @@ class Scripted:
     def card(self, model: str) -> Card:
         return Card(model, f"print of {model}", "Scripted", None, "answer", 1, answers=model != "encoder")
 
+    def at_once(self, model: str) -> int:
+        return 1
+
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         self.asked += [question.text for question in questions]
         return [

@@ -55,6 +55,10 @@ class Oracle:
             raise SnellenError(self.unreadable[model])
         return Card(model, f"fingerprint of {model}", "Oracle", None, "tokens", pictures=1, answers=True)
 
+    def at_once(self, model: str) -> int:
+        """Say that it is asked one shard at a time."""
+        return 1
+
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         """Answer rightly with the model's probability, always the same about the same picture."""
         if model in self.broken:
