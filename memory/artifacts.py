@@ -14,18 +14,21 @@ import warnings
 import zlib
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import PIL.Image
 import PIL.ImageOps
 
 from snellen.errors import BadInput, SnellenError
-from snellen.memory.home import storing, write_atomically
+from snellen.memory.home import storing, write_all_atomically, write_atomically
 from snellen.memory.picture_modes import Notice, bits_of, eight_bit
 from snellen.user_paths import user_path
 
 # The one thing memory shares with tools: the record that refers to a picture.
 from snellen.values import Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_PIXELS: Final = 50_000_000
 """Width times height above which a picture is refused before it is decoded."""
@@ -73,14 +76,22 @@ class ArtifactStore:
         Raises:
             MemoryTrouble: the disk is full or not writable.
         """
-        clean = eight_bit(picture, name="A picture", notice=_silent)
-        content = _png(clean)
-        identity = hashlib.sha256(content).hexdigest()
-        path = self.path(identity)
+        stored, content = encoded(picture)
+        self.put_all({stored.id: content})
+        return stored
+
+    def put_all(self, contents: Mapping[str, bytes]) -> None:
+        """Store pictures together, as ``put`` stores each.
+
+        Args:
+            contents: The PNG file of each by its id, as ``encoded`` returns them.
+
+        Raises:
+            MemoryTrouble: the disk is full or not writable; some may be stored.
+        """
+        files = {self.path(identity): content for identity, content in contents.items()}
         with storing(self.folder):
-            if not _holds(path, content):
-                write_atomically(path, content)
-        return Picture(id=identity, width=clean.width, height=clean.height)
+            write_all_atomically({path: content for path, content in files.items() if not _holds(path, content)})
 
     def get(self, picture_id: str) -> PIL.Image.Image:
         """Return a stored picture, RGB or L, decoded.
@@ -198,6 +209,17 @@ def _holds(path: Path, content: bytes) -> bool:
         return path.stat().st_size == len(content) and path.read_bytes() == content
     except FileNotFoundError:
         return False
+
+
+def encoded(picture: PIL.Image.Image) -> tuple[Picture, bytes]:
+    """Return the reference to a picture as it would be stored, and the PNG file that would be.
+
+    Args:
+        picture: As ``ArtifactStore.put``.
+    """
+    clean = eight_bit(picture, name="A picture", notice=_silent)
+    content = _png(clean)
+    return Picture(id=hashlib.sha256(content).hexdigest(), width=clean.width, height=clean.height), content
 
 
 def read_picture(content: bytes, name: str, *, notice: Notice | None = None) -> PIL.Image.Image:

@@ -20,7 +20,7 @@ from snellen.errors import SnellenError
 from snellen.user_paths import user_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 HOME_VARIABLE = "SNELLEN_HOME"
 
@@ -242,6 +242,36 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_all_atomically(files: Mapping[Path, bytes]) -> None:
+    """Write several files, each as ``write_atomically`` does; all are on the disk once it returns.
+
+    All are written before the first is forced to the disk: a file system with a journal then writes most of them at
+    once, and the others have nothing left to wait for.
+
+    Args:
+        files: The content of each file by its path.
+
+    Raises:
+        OSError: the disk is full or not writable; each file is then as it was, or new (call inside ``storing``).
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for path, content in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            drafts[path] = Path(name)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+        for draft in drafts.values():
+            with draft.open("r+b") as file:
+                os.fsync(file.fileno())
+        for path, draft in drafts.items():
+            draft.replace(path)
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)
 
 
 def _disk_remedy(error: OSError) -> str:

@@ -75,6 +75,24 @@ class DatabaseTable:
             yield Database(connection)
 
     @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep the database open inside the block; it may be entered and left on different threads.
+
+        Whoever closes a database last moves what is in its log into it, and forces both to the disk. So where one
+        change follows another, each is forced to the disk twice or three times, unless somebody has it open.
+
+        Raises:
+            MemoryTrouble: the database is damaged, locked or out of reach.
+        """
+        with storing(self.path):
+            connection = self._connected(any_thread=True)
+        try:
+            yield
+        finally:
+            with storing(self.path):
+                connection.close()
+
+    @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Open the database for one change, all of it or nothing."""
         with self._rows() as rows, rows.atomic():

@@ -19,6 +19,7 @@ from snellen.memory.tables import DatabaseTable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+    from sqlite3 import Connection
 
 DATABASE: Final = "trials.sqlite"
 _AT_ONCE: Final = 500
@@ -111,6 +112,21 @@ class Trial:
     created: str = ""
 
 
+@dataclass(frozen=True)
+class TrialTime:
+    """Time that a model took for a trial, kept so that somebody can be told how long others will take.
+
+    Attributes:
+        model: Its name in the profile: its fingerprint is not known before it was read.
+        key: A trial of a shard.
+        seconds: Of each trial of the shard, on average.
+    """
+
+    model: str
+    key: TrialKey
+    seconds: float
+
+
 class TrialTable(DatabaseTable):
     """The trials of one home; safe for threads and for several processes at once."""
 
@@ -122,8 +138,12 @@ class TrialTable(DatabaseTable):
         """
         super().__init__(folder, DATABASE, migrations)
 
-    def add(self, trials: Iterable[Trial]) -> int:
+    def add(self, trials: Iterable[Trial], times: Iterable[TrialTime] = ()) -> int:
         """Store trials, all or none; of those that are there already the first measurement stays.
+
+        Args:
+            trials: What was measured.
+            times: How long it took; of each model the latest are kept.
 
         Returns:
             How many were new.
@@ -137,7 +157,10 @@ class TrialTable(DatabaseTable):
         with self._rows() as rows, rows.atomic():
             before = rows.conn.total_changes
             rows.conn.executemany(query, values)
-            return int(rows.conn.total_changes - before)
+            added = int(rows.conn.total_changes - before)
+            for one in times:
+                _note_time(rows.conn, one)
+            return added
 
     def get(self, keys: Sequence[TrialKey]) -> dict[TrialKey, Trial]:
         """Return those of these trials that were measured."""
@@ -152,25 +175,6 @@ class TrialTable(DatabaseTable):
                     key = by_id[row[0]]
                     trials[key] = Trial(key, _scores(row[5]), basis=row[6], said=row[7], created=row[8])
         return trials
-
-    def note_time(self, model: str, key: TrialKey, seconds: float) -> None:
-        """Keep how long a model took for a trial, so that somebody can be told how long others will take.
-
-        Args:
-            model: Its name in the profile: its fingerprint is not known before it was read.
-            key: A trial of the shard.
-            seconds: Of each trial of the shard, on average.
-
-        Raises:
-            MemoryTrouble: the disk is full or the database cannot be written.
-        """
-        kind = (model, len(key.pictures), bool(key.choices))
-        same = "model = ? AND pictures = ? AND ranked = ?"
-        latest = f"SELECT number FROM times WHERE {same} ORDER BY number DESC LIMIT {_TIMES_KEPT}"  # noqa: S608 - our own
-        with self._rows() as rows, rows.atomic():
-            values = "INSERT INTO times (model, pictures, ranked, seconds) VALUES (?, ?, ?, ?)"
-            rows.conn.execute(values, (*kind, seconds))
-            rows.conn.execute(f"DELETE FROM times WHERE {same} AND number NOT IN ({latest})", kind * 2)  # noqa: S608
 
     def times(self, model: str, *, pictures: int, ranked: bool) -> list[float]:
         """Return the seconds that a model lately took for a trial, an average for each shard.
@@ -225,6 +229,16 @@ class TrialTable(DatabaseTable):
         with self._rows() as rows:
             query = f"SELECT COUNT(*) FROM trials {where}"  # noqa: S608 - our own condition
             return int(rows.conn.execute(query, values).fetchone()[0])
+
+
+def _note_time(connection: Connection, time: TrialTime) -> None:
+    kind = (time.model, len(time.key.pictures), bool(time.key.choices))
+    same = "model = ? AND pictures = ? AND ranked = ?"
+    latest = f"SELECT number FROM times WHERE {same} ORDER BY number DESC LIMIT {_TIMES_KEPT}"  # noqa: S608 - our own
+    connection.execute(
+        "INSERT INTO times (model, pictures, ranked, seconds) VALUES (?, ?, ?, ?)", (*kind, time.seconds)
+    )
+    connection.execute(f"DELETE FROM times WHERE {same} AND number NOT IN ({latest})", kind * 2)  # noqa: S608 - our own
 
 
 def _values(trial: Trial, now: str) -> tuple[Any, ...]:

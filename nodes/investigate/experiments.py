@@ -19,13 +19,15 @@ from snellen.errors import BadInput, SnellenError
 from snellen.experiments.decisions import asked_now, next_rounds, replaced, why_stopped, with_unspent_told
 from snellen.experiments.design import Design
 from snellen.experiments.design_checks import checked
+from snellen.experiments.drawing_ahead import drawing_ahead
 from snellen.experiments.endings import too_few_left, used_up
 from snellen.experiments.failure_patterns import PATTERNS_SHARE
+from snellen.experiments.model_shards import ModelShards, ask_side_by_side
 from snellen.experiments.preview import previewed
 from snellen.experiments.protocols.protocol import card_of, unmeasured
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Budget, Experiment, Finding, Opening, Report
-from snellen.experiments.rounds import made_round, tried, weighed
+from snellen.experiments.rounds import make_rounds, tried, weighed
 from snellen.memory.home import MemoryTrouble
 from snellen.runtime import picture_allotment
 from snellen.runtime.approval import approval_request, decisions_in
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
     from snellen.experiments.resources import Examination
     from snellen.graphs.states import InvestigateState, Json
+    from snellen.memory.samples import Sample
     from snellen.runtime.settings import Given
 
 MAX_HEALING: Final = 3
@@ -154,18 +157,14 @@ async def build_benchmark(state: InvestigateState, runtime: Runtime[Given]) -> J
     experiment = report.experiments[number]
     rounds = range(experiment.rounds, experiment.rounds + next_rounds(report))
     rejected, done, trouble = experiment.rejected, experiment.rounds, ""
-    for place in rounds:
-        try:
-            made = await asyncio.to_thread(made_round, sample_set_of(state), report, number, place, context.examiner())
-            await asyncio.to_thread(context.examiner().samples.add, made)
-        except MemoryTrouble:
-            raise
-        except SnellenError as error:
-            trouble = _sentence(error)
-            break
-        done = place + 1
-        rejected += sum(sample.rejected for sample in made)
-        runtime.stream_writer({"investigating": {"phase": "build", "done": place + 1, "of": rounds.stop}})
+    while done < rounds.stop and not trouble:
+        left = range(done, rounds.stop)
+        made = await asyncio.to_thread(make_rounds, sample_set_of(state), report, number, left, context.examiner())
+        rejected += made.rejected
+        trouble = "" if made.trouble is None else _sentence(made.trouble)
+        for done in left[: made.count]:
+            runtime.stream_writer({"investigating": {"phase": "build", "done": done + 1, "of": rounds.stop}})
+        done = left.start + made.count
     experiment = experiment.model_copy(update={"rounds": done, "rejected": rejected, "stopped": trouble})
     if trouble and not done:
         findings = [one.model_copy(update={"trouble": trouble}) for one in experiment.findings]
@@ -178,26 +177,35 @@ async def measure(state: InvestigateState, runtime: Runtime[Given]) -> Json:
     context = await context_of(runtime, state)
     report = report_of(state)
     number = report.number
-    began, trials, examination = time.monotonic(), 0, context.examiner()
+    began, examination = time.monotonic(), context.examiner()
     samples = await asyncio.to_thread(examination.samples.of, sample_set_of(state), number)
     experiment = report.experiments[number]
-    for name in asked_now(experiment):
+    pending, troubles = asked_now(experiment), dict[str, SnellenError]()
+    shards = []
+    for name in pending:  # one after the other: models are read here, which is not done by two threads at a time
         try:
-            protocol = PROTOCOLS[experiment.design.protocol]
-            shards = await asyncio.to_thread(unmeasured, protocol, examination, experiment.design, samples, name)
-            for shard in shards:
-                await asyncio.to_thread(examination.runner.ask, name, shard)
-                trials += len(shard)
-                progress = {"phase": "measure", "model": name, "done": len(shard), "of": sum(map(len, shards))}
-                runtime.stream_writer({"investigating": progress})
+            shards.append(await asyncio.to_thread(_shards_of, name, experiment.design, samples, examination))
         except MemoryTrouble:
             raise
         except SnellenError as error:
-            experiment = _troubled(experiment, name, _sentence(error))
-    report = replaced(report, number, experiment)
-    report = await asyncio.to_thread(weighed, report, number, samples, examination)
-    spent = {"trials": report.trials + trials, "seconds": report.seconds + time.monotonic() - began}
-    return written(state, report.model_copy(update=spent))
+            troubles[name] = error
+    of = {one.model: sum(map(len, one.shards)) for one in shards}
+
+    def tell(name: str, done: int) -> None:
+        progress = {"phase": "measure", "model": name, "done": done, "of": of[name]}
+        runtime.stream_writer({"investigating": progress})
+
+    async with drawing_ahead(sample_set_of(state), report, examination) as ahead:
+        asked = await ask_side_by_side(examination.runner, shards, tell)
+        troubles |= asked.troubles
+        for name in pending:
+            experiment = _troubled(experiment, name, _sentence(troubles[name])) if name in troubles else experiment
+        report = replaced(report, number, experiment)
+        report = await asyncio.to_thread(weighed, report, number, samples, examination)
+        spent = {"trials": report.trials + asked.trials, "seconds": report.seconds + time.monotonic() - began}
+        report = report.model_copy(update=spent)
+        await ahead.keep(next_rounds(report))
+    return written(state, report)
 
 
 def enough(state: InvestigateState) -> Literal["build_benchmark", "discuss"]:
@@ -277,6 +285,11 @@ def _decision(answer: Any, made: Design, report: Report) -> tuple[Design | None,
         )
         raise BadInput(msg)
     return checked(Design.model_validate(arguments), report.models), ""
+
+
+def _shards_of(name: str, design: Design, samples: Sequence[Sample], examination: Examination) -> ModelShards:
+    shards = unmeasured(PROTOCOLS[design.protocol], examination, design, samples, name)
+    return ModelShards(name, shards, examination.executor.at_once(name) if shards else 1)
 
 
 def _troubled(experiment: Experiment, name: str, trouble: str) -> Experiment:

@@ -171,14 +171,20 @@ def next_rounds(report: Report) -> int:
     units that they have: fifteen pictures of one original say as much as one unit does.
     """
     experiment = report.under_way
-    design, left = experiment.design, _left(report)
     if experiment.stopped or spent(report) or not experiment.pending:
         return 0
-    if experiment.rounds and gain(experiment, left, next_error_rate(report)) * report.budget.decision < 1:
+    if experiment.rounds and gain(experiment, _left(report), next_error_rate(report)) * report.budget.decision < 1:
         return 0
+    return rounds_of_next_look(report)
+
+
+def rounds_of_next_look(report: Report) -> int:
+    """Return how many more rounds the experiment under way gets before anybody looks again, if they are worth it."""
+    experiment = report.under_way
+    design = experiment.design
     units = max(STEP, experiment.units // 10) if experiment.rounds else FIRST
     least = 0 if experiment.rounds else -(-design.least // len(design.arms))
-    return max(min(max(-(-units // design.units), least), left), 0)
+    return max(min(max(-(-units // design.units), least), _left(report)), 0)
 
 
 def next_error_rate(report: Report) -> float:

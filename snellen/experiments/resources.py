@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import SnellenError
 from snellen.experiments.design import IDENTITY
+from snellen.experiments.drawn_rounds import WaitingRounds
 from snellen.experiments.trial_runner import TrialRunner
 from snellen.tools.samples import NotShown, SampleSelection, prepare, select
 from snellen.tools.transforms import ParameterOutOfRange, apply
@@ -91,6 +92,8 @@ class Examination:
         world: The profile's world, which pairs are made of; None where it has none.
         source: What pictures are drawn from: the same text, the same pictures for a seed.
         checkpoints: Says which checkpoint each model is, by the model's name.
+        ahead: Rounds that were drawn while models were asked.
+        draws_ahead: Whether they are: not where what draws and who is asked share the memory of an accelerator.
     """
 
     investigator: Examiner
@@ -108,6 +111,8 @@ class Examination:
     world: World | None = None
     source: str = ""
     checkpoints: Mapping[str, str] = field(default_factory=dict)
+    ahead: WaitingRounds = field(default_factory=WaitingRounds, compare=False)
+    draws_ahead: bool = True
 
     @property
     def runner(self) -> TrialRunner:

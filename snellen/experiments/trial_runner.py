@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from snellen.errors import SnellenError
 from snellen.memory.artifacts import read_picture
-from snellen.memory.trials import Trial, TrialKey
+from snellen.memory.trials import Trial, TrialKey, TrialTime
 from snellen.models.under_test import SHARD, Question
 
 if TYPE_CHECKING:
@@ -66,6 +66,16 @@ class TrialRunner:
     def ask(self, model: str, shard: Sequence[TrialKey]) -> None:
         """Measure a shard and keep its trials.
 
+        Raises:
+            SnellenError: The model cannot.
+        """
+        began = time.perf_counter()
+        trials = self.measured(model, shard)
+        self.trials.add(trials, [TrialTime(model, shard[0], (time.perf_counter() - began) / len(shard))])
+
+    def measured(self, model: str, shard: Sequence[TrialKey]) -> list[Trial]:
+        """Return the trials of a shard, which are not kept yet.
+
         A model ranks the choices where there are any. Otherwise it answers freely, and an encoder compares.
 
         Raises:
@@ -74,25 +84,20 @@ class TrialRunner:
         # What is asked about one picture is asked about one object, which models see only once.
         pictures = {one: self.pictures.get(one) for one in dict.fromkeys(one for key in shard for one in key.pictures)}
         questions = [Question(tuple(pictures[one] for one in key.pictures), key.question, key.choices) for key in shard]
-        began = time.perf_counter()
         if shard[0].choices:
-            trials = [
+            return [
                 Trial(key, one.scores, basis=one.basis, said=one.text)
                 for key, one in zip(shard, self.executor.rank(model, questions), strict=True)
             ]
-        elif self.executor.card(model).answers:
-            trials = [
+        if self.executor.card(model).answers:
+            return [
                 Trial(key, (), basis="answer", said=text[:MAX_REPLY])
                 for key, text in zip(shard, self.executor.answer(model, questions), strict=True)
             ]
-        else:
-            trials = [
-                Trial(key, ((cosine,),), basis="similarity")
-                for key, cosine in zip(shard, self.executor.alike(model, questions), strict=True)
-            ]
-        seconds = time.perf_counter() - began
-        self.trials.add(trials)
-        self.trials.note_time(model, shard[0], seconds / len(shard))
+        return [
+            Trial(key, ((cosine,),), basis="similarity")
+            for key, cosine in zip(shard, self.executor.alike(model, questions), strict=True)
+        ]
 
     def run(
         self, model: str, keys: Sequence[TrialKey], *, progress: Callable[[int, int], None] = lambda _, __: None

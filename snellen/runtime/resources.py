@@ -149,6 +149,7 @@ def examining(profile: str, folder: Path, pictures: str = "") -> Context:
                 settings=chosen.correction,
             ),
             source=drawn_from(chosen),
+            draws_ahead=chosen.device == "cpu" or chosen.samples.generation not in {"painter", "text-to-image"},
             checkpoints={name: one.identity for name, one in chosen.tested.items()},
         ),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from snellen.summaries.investigations import doing
@@ -44,14 +45,18 @@ class ProgressLine:
 
     line: str = ""
     share: tuple[float, float] | None = None
-    _asked: int = 0
+    _asked: Counter[str] = field(default_factory=Counter)
 
     def take(self, event: Any) -> bool:  # noqa: ANN401 - the events of any kind of thread
         """Take an event; tell whether something else is done after it."""
         before = self.line
         progress = getattr(event, "told", {})
-        self._asked = self._asked + progress.get("done", 0) if progress.get("phase") == "measure" else 0
-        done, of = self._asked or progress.get("done"), progress.get("of")
+        done, of = progress.get("done"), progress.get("of")
+        if progress.get("phase") == "measure":  # models are asked side by side, and each event tells of one shard
+            self._asked[progress["model"]] += progress["done"]
+            done = self._asked[progress["model"]]
+        else:
+            self._asked.clear()
         self.share = (float(done), float(of)) if done is not None and of is not None else None
         self.line = _line(event, done) or self.line
         return self.line != before

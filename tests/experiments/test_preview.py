@@ -16,7 +16,7 @@ from snellen.experiments.preview import FIRST_ROUND, preview_in, previewed
 from snellen.experiments.protocols.protocol import RoundPlace
 from snellen.experiments.protocols.registry import PROTOCOLS
 from snellen.experiments.report import Budget, Experiment, Report, Result
-from snellen.memory.trials import TrialKey
+from snellen.memory.trials import TrialKey, TrialTime
 from snellen.profiles import load_profile
 from tests.experiments.investigating import Oracle, Watched, watched
 
@@ -68,7 +68,7 @@ async def test_a_preview_says_how_long_it_takes_once_the_models_were_timed(tmp_p
     given = examination(tmp_path)
     unknown = previewed(design, report, given)
     for name in MODELS:
-        given.trials.note_time(name, TrialKey("f", ("p",), "q", ("a", "b")), 0.5)
+        given.trials.add([], [TrialTime(name, TrialKey("f", ("p",), "q", ("a", "b")), 0.5)])
     known = previewed(design, report, given)
 
     assert (unknown.seconds, sorted(unknown.untimed)) == (None, sorted(MODELS))

@@ -26,7 +26,7 @@ import transformers
 
 from snellen.experiments.trial_runner import TrialRunner
 from snellen.memory.checkpoints import thread_ids
-from snellen.memory.trials import TrialKey
+from snellen.memory.trials import Trial, TrialKey
 from snellen.threads import investigate
 from snellen.threads.events import Finished
 
@@ -57,16 +57,16 @@ def _investigate(home: Path, seed: int) -> None:
     os.environ["SNELLEN_HOME"] = str(home)
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
-    ask = TrialRunner.ask
+    measured = TrialRunner.measured
 
-    def watched(runner: TrialRunner, model: str, shard: Sequence[TrialKey]) -> None:
+    def watched(runner: TrialRunner, model: str, shard: Sequence[TrialKey]) -> list[Trial]:
         known = runner.trials.get(shard)
         if known:
             with (home / "twice").open("a") as file:
                 file.writelines(f"{key.id}\n" for key in known)
-        ask(runner, model, shard)
+        return measured(runner, model, shard)
 
-    TrialRunner.ask = watched  # type: ignore[method-assign, assignment]
+    TrialRunner.measured = watched  # type: ignore[method-assign, assignment]
     asyncio.run(_followed(home, seed))
 
 

@@ -11,7 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from snellen.memory.home import MemoryTrouble, connect, home, home_folder, storing, using_home, write_atomically
+from snellen.memory.home import (
+    MemoryTrouble,
+    connect,
+    home,
+    home_folder,
+    storing,
+    using_home,
+    write_all_atomically,
+    write_atomically,
+)
 
 
 def test_the_variable_chooses_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,3 +131,26 @@ def test_a_damaged_database_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(MemoryTrouble, match="damaged; run `snellen memory verify`"), storing(path):
         connect(path)
     assert path.read_bytes() == b"not a database at all" * 100
+
+
+def test_files_that_are_written_together_are_all_as_they_were_where_one_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "folder" / "new"
+    write_all_atomically({old: b"old"})
+    forced, fsync = 0, os.fsync
+
+    def full(handle: int) -> None:
+        nonlocal forced
+        forced += 1
+        if forced == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(MemoryTrouble, match="disk is full"), storing(tmp_path):
+        write_all_atomically({old: b"changed", new: b"new"})
+    assert old.read_bytes() == b"old"
+    assert [one for one in tmp_path.rglob("*") if one.is_file()] == [old]
+    write_all_atomically({old: b"changed", new: b"new"})
+    assert (old.read_bytes(), new.read_bytes()) == (b"changed", b"new")

@@ -14,7 +14,7 @@ from snellen.memory.artifacts import FOLDER, ArtifactStore
 from snellen.memory.demonstrations import DemonstrationPool
 from snellen.memory.home import MemoryTrouble
 from snellen.memory.samples import Sample, SampleTable
-from snellen.memory.trials import DATABASE, Trial, TrialKey, TrialTable
+from snellen.memory.trials import DATABASE, Trial, TrialKey, TrialTable, TrialTime
 from snellen.memory.verification import verify_memory
 from tests.graphs.scripted import embed
 
@@ -38,9 +38,9 @@ def test_what_was_measured_is_found_again(tmp_path: Path) -> None:
 def test_the_latest_times_of_a_model_are_kept_by_what_it_was_asked(tmp_path: Path) -> None:
     table, free = TrialTable(tmp_path), TrialKey("m1", ("p1",), "what is it?", ())
     for place in range(30):
-        table.note_time("one", KEY, float(place))
-    table.note_time("one", free, 0.5)
-    table.note_time("other", KEY, 0.25)
+        table.add([], [TrialTime("one", KEY, float(place))])
+    table.add([], [TrialTime("one", free, 0.5)])
+    table.add([], [TrialTime("other", KEY, 0.25)])
 
     again = TrialTable(tmp_path)
     assert again.times("one", pictures=1, ranked=True) == [float(place) for place in range(10, 30)]
@@ -139,3 +139,13 @@ def test_a_damaged_table_is_moved_away_and_begun_again(database: str, tmp_path: 
 
 def _demonstrations(folder: Path) -> Callable[[], DemonstrationPool]:
     return lambda: DemonstrationPool(folder, embed=embed)
+
+
+def test_a_table_that_is_kept_open_leaves_its_log_where_it_is(tmp_path: Path) -> None:
+    table, log = TrialTable(tmp_path), tmp_path / f"{DATABASE}-wal"
+    with table.kept_open():
+        table.add([Trial(KEY, ((0.0,), (-1.0,)))])
+        assert log.stat().st_size, "moving it into the database after each change forces both to the disk"
+        assert TrialTable(tmp_path).get([KEY])
+    assert not log.exists()
+    assert table.get([KEY])

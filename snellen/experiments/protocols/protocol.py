@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from snellen.experiments.drawn_rounds import RoundPlace as RoundPlace
 from snellen.scoring import Observations
 
 if TYPE_CHECKING:
@@ -19,24 +20,6 @@ if TYPE_CHECKING:
     from snellen.memory.samples import Sample
     from snellen.memory.trials import Trial, TrialKey
     from snellen.models.under_test import Card
-
-
-@dataclass(frozen=True)
-class RoundPlace:
-    """The place of a round of pictures.
-
-    Attributes:
-        investigation: The owner of the pictures. Which ones they are does not depend on it: whoever asks the same again
-            with the same seed gets pictures that were measured.
-        experiment: The number of the experiment, from 0.
-        round: The number of the round, from 0.
-        seed: Chooses the pictures.
-    """
-
-    investigation: str
-    experiment: int
-    round: int
-    seed: int
 
 
 class Evaluated(Protocol):

@@ -6,24 +6,26 @@ executors fill the same table; pools of endpoints and Ray actors are other execu
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Protocol
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from snellen.errors import BadInput, SnellenError
-from snellen.models.loading import fingerprint
+from snellen.models.loading import device_and_dtype, fingerprint
 from snellen.models.under_test.endpoint import EndpointModel
 from snellen.models.under_test.model import Card, EncoderUnderTest, ModelUnderTest, Question, Ranking
 from snellen.models.under_test.registry import FindAdapter, model_under_test
-from snellen.profiles import CheckpointUnderTest
+from snellen.profiles import CheckpointUnderTest, EndpointUnderTest
 from snellen.profiles.model_settings import TESTED
 
 if TYPE_CHECKING:
     from snellen.profiles import Profile
 
 SHARD: Final = 32
-"""Questions of one shard, at most: what is lost when a process dies is one shard."""
+"""Questions of one shard, at most: when a process dies, what is under way is lost, a shard of each model or a few."""
 
 
 _WAITING: Final = 4
@@ -42,10 +44,10 @@ class Executor(Protocol):
         ...
 
     def at_once(self, model: str) -> int:
-        """Return how many shards of a model it is worth measuring at a time: threads may ask for them.
+        """Return how many shards of a model it is worth measuring at a time; each is asked by a thread of its own.
 
         Raises:
-            SnellenError: There is no such model, or it cannot be read.
+            SnellenError: There is no such model, or nowhere to ask it.
         """
         ...
 
@@ -78,10 +80,19 @@ _READING: Final = threading.Lock()
 _IN_USE: Final[WeakValueDictionary[tuple[str, ...], ModelUnderTest]] = WeakValueDictionary()
 """Models that some executor of this process holds, by all that decides what they answer; those that are trained are
 read separately."""
+_ALONE: Final[WeakKeyDictionary[ModelUnderTest, threading.Lock]] = WeakKeyDictionary()
+"""For each checkpoint what the thread holds that asks it."""
+_CORES: Final = threading.BoundedSemaphore(
+    len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+)
+"""As many checkpoints compute at a time as there are cores. torch lets go of the interpreter while it computes, so
+threads do overlap, if less than processes would (docs/results/speed)."""
+_ACCELERATOR: Final = threading.Lock()
+"""One at a time on an accelerator: what two take of its memory together, nobody knows beforehand."""
 
 
 class InProcess:
-    """Measures in this process, one shard after the other; models are read when they are first asked.
+    """Measures in this process, shards of several models side by side; models are read when they are first asked.
 
     Args:
         profile: Says what models there are.
@@ -105,19 +116,31 @@ class InProcess:
 
     def rank(self, model: str, questions: Sequence[Question]) -> list[Ranking]:
         """Have a model rank the choices of each question of a shard; see `Executor`."""
-        return self._model(model).rank(questions)
+        with self._turn(model) as asked:
+            return asked.rank(questions)
 
     def answer(self, model: str, questions: Sequence[Question]) -> list[str]:
         """Have a model answer each question of a shard freely; see `Executor`."""
-        return self._model(model).answer(questions)
+        with self._turn(model) as asked:
+            return asked.answer(questions)
 
     def alike(self, model: str, questions: Sequence[Question]) -> list[float]:
         """Have an encoder say how alike the two things of each question are; see `Executor`."""
-        encoder = self._model(model)
-        if not isinstance(encoder, EncoderUnderTest):
-            msg = f"{model} makes no vectors that could be compared: it is asked for scores."
-            raise BadInput(msg)
-        return encoder.alike(questions)
+        with self._turn(model) as encoder:
+            if not isinstance(encoder, EncoderUnderTest):
+                msg = f"{model} makes no vectors that could be compared: it is asked for scores."
+                raise BadInput(msg)
+            return encoder.alike(questions)
+
+    @contextmanager
+    def _turn(self, name: str) -> Iterator[ModelUnderTest]:
+        """Wait until a checkpoint is free and there is something to compute on; an endpoint is only waited for."""
+        model = self._model(name)
+        if isinstance(self._profile.tested.get(name), EndpointUnderTest):
+            yield model
+            return
+        with _ALONE[model], _CORES if device_and_dtype(self._profile)[0].type == "cpu" else _ACCELERATOR:
+            yield model
 
     def _model(self, name: str) -> ModelUnderTest:
         with self._reading:
@@ -135,7 +158,7 @@ class InProcess:
         """Read a model, or take the one that another home's executor asks; corrected ones are of one home."""
         settings = self._profile.tested.get(name)
         if not isinstance(settings, CheckpointUnderTest):
-            return model_under_test(self._profile, name, self._find_adapter)
+            return self._read(name)
         adapter = self._profile.resolve(settings.adapter).as_posix() if settings.adapter else ""
         key = TESTED + name
         said = (settings.model_dump_json(), adapter, self._profile.device, self._profile.dtype)
@@ -143,5 +166,10 @@ class InProcess:
         with _READING:
             model = _IN_USE.get(same)
             if model is None:
-                model = _IN_USE[same] = model_under_test(self._profile, name, self._find_adapter)
+                model = _IN_USE[same] = self._read(name)
+        return model
+
+    def _read(self, name: str) -> ModelUnderTest:
+        model = model_under_test(self._profile, name, self._find_adapter)
+        _ALONE[model] = threading.Lock()
         return model
