@@ -223,7 +223,7 @@ def _least(enough: Callable[[float], bool], most: float) -> float:
     """
     if enough(0.0):
         return 0.0
-    low, high, doublings = 0.0, most / 2**_HALVINGS, 0
+    low, high, doublings = 0.0, most * 0.5**_HALVINGS, 0
     while high < most and not enough(high):
         low, high, doublings = high, 2 * high, doublings + 1
     for _ in range(doublings - 1):

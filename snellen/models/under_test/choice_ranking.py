@@ -227,7 +227,7 @@ class _Read:
 
         ids = torch.tensor(tokens, device=self.mask.device)
         cache, mask = _copied(self.cache), torch.cat([self.mask, self.mask.new_ones(ids.shape)], dim=1)
-        more = dict(self.shared)
+        more: dict[str, Any] = dict(self.shared)
         if _LOOKED in more:
             more[_LOOKED] = more[_LOOKED].expand(-1, ids.shape[1], -1)
         if last and _takes(self.decoder, "logits_to_keep"):
