@@ -97,7 +97,7 @@ def scores_in(home: Path) -> dict[str, float]:
 def left_behind(home: Path) -> list[str]:
     """Return the processes that a command of a home has left, some seconds after its end."""
     found: list[str] = []
-    for _ in range(30):
+    for _ in range(120):
         found = [folder.name for folder in Path("/proc").glob("[0-9]*") if _is_of(home, folder)]
         if not found:
             break
