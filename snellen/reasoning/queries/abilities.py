@@ -40,7 +40,7 @@ class Kind(Part):
 
 @dataclass(frozen=True)
 class Layout:
-    """How pictures show a thing: at a place, or among others.
+    """Placing of a thing in pictures: somewhere, and alone or among others.
 
     Attributes:
         place: Where it is; empty for anywhere.
@@ -81,7 +81,7 @@ class Recognise(Part):
 
     @property
     def layout(self) -> Layout:
-        """How its pictures show a thing."""
+        """Return how its pictures show a thing."""
         return Layout(self.place, self.among)
 
 
