@@ -1,8 +1,9 @@
-"""Pictures by description: so many things, of a size or a color, beside one another ("two dogs", "a small red car")."""
+"""Pictures by description: so many things, of a size or color, at a place, beside others ("a dog in the top left")."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -13,12 +14,15 @@ from snellen.microworld.concepts import Share, plural, vocabulary
 from snellen.microworld.scenes import (
     MAX_OBJECTS,
     NUMBERS,
+    SIDE,
     SIZES,
     TINTS,
     Dice,
     Relation,
     Scene,
+    SceneObject,
     article,
+    listing,
     recipe,
     relation_holds,
     sample_scene,
@@ -32,7 +36,17 @@ _RELATIONS: Final[dict[str, Relation]] = {
     "to the left of": "left", "left of": "left", "to the right of": "right", "right of": "right", "above": "above",
     "over": "above", "below": "below", "under": "below",
 }  # fmt: skip
+PLACES: Final[dict[str, tuple[int, int, int, int]]] = {
+    "top left": (0, 0, SIDE // 2, SIDE // 2), "top right": (SIDE // 2, 0, SIDE, SIDE // 2),
+    "bottom left": (0, SIDE // 2, SIDE // 2, SIDE), "bottom right": (SIDE // 2, SIDE // 2, SIDE, SIDE),
+    "left half": (0, 0, SIDE // 2, SIDE), "right half": (SIDE // 2, 0, SIDE, SIDE),
+    "top half": (0, 0, SIDE, SIDE // 2), "bottom half": (0, SIDE // 2, SIDE, SIDE),
+    "middle": (SIDE // 4, SIDE // 4, SIDE - SIDE // 4, SIDE - SIDE // 4),
+}  # fmt: skip
+"""Parts of a picture in which a thing can be: left, upper, right and lower edge in pixels."""
+_PLACED: Final = re.compile(rf"^(.+) in the ({'|'.join(PLACES)})$")
 _BESIDE: Final = re.compile(rf" (?:is )?({'|'.join(sorted(_RELATIONS, key=len, reverse=True))}|and) ")
+_AND: Final = re.compile(" and ")
 _COUNTED: Final = re.compile(rf"^({'|'.join([*NUMBERS[1:], *map(str, range(1, MAX_OBJECTS + 1))])}) (.+)$")
 _TINTED: Final = re.compile(rf"^({'|'.join(TINTS)}) (.+)$")
 _SIZED: Final = re.compile(rf"^({'|'.join(SIZES)}) (.+)$")
@@ -63,28 +77,49 @@ class ArrangementPart:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Content of a picture: one part or two.
+    """Content of a picture.
 
     Attributes:
         parts: In the order of the description.
-        relation: Where the first part is, seen from the second; "" where that is left open.
+        relation: Where the first part is, seen from the second, of two; None where that is left open.
+        place: A key of `PLACES`, in which the only thing lies with all of its square; "" for anywhere.
     """
 
     parts: tuple[ArrangementPart, ...]
     relation: Relation | None = None
+    place: str = ""
+
+    def is_held_by(self, things: Sequence[SceneObject]) -> bool:
+        """Tell whether things stand as they shall."""
+        if self.place and not all(is_in(thing, self.place) for thing in things):
+            return False
+        return self.relation is None or relation_holds(things[0], self.relation, things[1])
+
+
+def is_in(thing: SceneObject, place: str) -> bool:
+    """Tell whether the square of a thing lies within a part of the picture, a key of `PLACES`."""
+    left, top, right, bottom = PLACES[place]
+    return (
+        left <= thing.left
+        and top <= thing.top
+        and thing.left + thing.side <= right
+        and thing.top + thing.side <= bottom
+    )
 
 
 def read(words: str, *, share: Share = "known") -> Arrangement:
     """Read a description.
 
     Args:
-        words: Such as "dog", "birds", "two red cars", "a dog to the left of a cat", "random".
+        words: Such as "dog", "birds", "two red cars", "a dog to the left of a cat", "a dog in the top left",
+            "a dog and a cat and a tree", "random".
         share: Which concepts groups and "random" stand for; a concept may be any.
 
     Raises:
         BadInput: It cannot be understood, or not be drawn.
     """
     text = " ".join(words.casefold().split())
+    text, place = (match[1], match[2]) if (match := _PLACED.match(text)) else (text, "")
     texts, between = _parted(text)
     parts = tuple(_part(text, share) for text in texts)
     relation = _RELATIONS.get(between)
@@ -94,7 +129,10 @@ def read(words: str, *, share: Share = "known") -> Arrangement:
     if sum(part.count for part in parts) > MAX_OBJECTS:
         msg = f"The microworld draws at most {MAX_OBJECTS} things, not {words[:80]!r}."
         raise BadInput(msg)
-    return Arrangement(parts, relation)
+    if place and sum(part.count for part in parts) > 1:
+        msg = f"The microworld draws one thing in the {place}, not {words[:80]!r}."
+        raise BadInput(msg)
+    return Arrangement(parts, relation, place)
 
 
 def arranged(wanted: Arrangement, seed: str, *, style: str = "flat") -> tuple[str, Scene]:
@@ -130,7 +168,7 @@ def arranged(wanted: Arrangement, seed: str, *, style: str = "flat") -> tuple[st
         )
         placed = len(things) == len(required)
         sized = all(size in {"", thing.size} for thing, size in zip(things, sizes, strict=False))
-        if placed and sized and (wanted.relation is None or relation_holds(things[0], wanted.relation, things[1])):
+        if placed and sized and wanted.is_held_by(things):
             return _said(wanted, chosen), replace(scene, objects=things)
     msg = f"The microworld finds no place for {_said(wanted, chosen)}."
     raise BadInput(msg)
@@ -158,12 +196,23 @@ def members(class_name: str, *, share: Share = "known") -> tuple[str, ...]:
 
 
 def _parted(text: str) -> tuple[list[str], str]:
-    """Part a description where two things are named; names of things may themselves hold an "and"."""
-    if _is_thing(text):
-        return [text], ""
+    """Part a description where several things are named; names of things may themselves hold an "and"."""
+    if (things := _listed(text)) is not None:
+        return things, "and" if len(things) > 1 else ""
     splits = [([text[: one.start()], text[one.end() :]], one[1]) for one in _BESIDE.finditer(text)]
     known = [split for split in splits if all(map(_is_thing, split[0]))]
     return next(iter([*known, *splits]), ([text], ""))
+
+
+def _listed(text: str, room: int = MAX_OBJECTS) -> list[str] | None:
+    """Return the things of a list with "and" between them; None where it is none, or is too long."""
+    if _is_thing(text):
+        return [text]
+    for match in _AND.finditer(text) if room > 1 else ():
+        rest = _listed(text[match.end() :], room - 1) if _is_thing(text[: match.start()]) else None
+        if rest is not None:
+            return [text[: match.start()], *rest]
+    return None
 
 
 def _is_thing(text: str) -> bool:
@@ -208,9 +257,12 @@ def _said(arrangement: Arrangement, chosen: list[list[str]]) -> str:
         tinted = " ".join(filter(None, (part.size, part.tint, name if part.count == 1 else plural(name))))
         texts.append(article(tinted) if part.count == 1 else f"{NUMBERS[part.count]} {tinted}")
     if len(texts) == 1:
-        return chosen[0][0] if texts[0] == article(chosen[0][0]) else texts[0]
+        where = f" in the {arrangement.place}" if arrangement.place else ""
+        return f"{chosen[0][0] if texts[0] == article(chosen[0][0]) and not where else texts[0]}{where}"
+    if arrangement.relation is None:
+        return listing(texts)
     words = {"left": "to the left of", "right": "to the right of"}
-    between = words.get(arrangement.relation, arrangement.relation) if arrangement.relation else "and"
+    between = words.get(arrangement.relation, arrangement.relation)
     return f"{texts[0]} {between} {texts[1]}"
 
 

@@ -115,7 +115,7 @@ def portrait(class_name: str, seed: str, *, image_type: str = "photo", share: Sh
 
     Args:
         class_name: A concept, a group of them ("birds", "bird"), "random", or an arrangement of them: "two dogs",
-            "a red car", "a dog to the left of a cat".
+            "a red car", "a dog to the left of a cat", "a dog in the top left".
         seed: The same arguments give the same picture.
         image_type: A style; "photo" is the plain one.
         share: Which concepts groups and "random" stand for; a concept may be any.

@@ -16,11 +16,12 @@ from snellen.experiments.class_groups import Subjects
 from snellen.experiments.design import Arm, Design, OtherWords
 from snellen.experiments.template_parts import select, unclaimed
 from snellen.reasoning.language.inflection import listing, plural
-from snellen.reasoning.queries.abilities import Kind
+from snellen.reasoning.queries.abilities import Kind, Recognise
 
 _COLORS: Final = ("red", "blue", "green", "yellow", "purple")
 _THING: Final = "thing"
 _OTHER: Final = "other thing"
+_NEIGHBOR: Final = "neighbor"
 _COLOR: Final = "color"
 _MOST_COUNTED: Final = 4
 """Equal things that are counted: more have hardly room beside one another."""
@@ -206,21 +207,42 @@ def sizes_told(kind: Kind, subjects: Subjects) -> Iterator[Design]:
     yield _drawn(2, purpose, f"telling small from large {things.words}", arms, things.alone)
 
 
-def sized(size: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:
-    """Yield the experiment about recognizing things that are shown small, or large, by their own names."""
-    things = countable_things(kind, subjects)
+def recognized(ability: Recognise, subjects: Subjects) -> Iterator[Design]:
+    """Yield the experiment about recognizing things of a size, at a place, or among others, by their own names.
+
+    Two things are named of which one is in the picture, so that who names another thing of the picture is not right.
+
+    Raises:
+        BadInput: Pictures do not show things where they are asked for.
+    """
+    size, place = ability.size, ability.place
+    if (place or ability.among) and not subjects.arranged:
+        msg = "Painted pictures need not show a thing at the place, or beside the others, that they are asked for."
+        raise BadInput(msg)
+    things = countable_things(ability.things, subjects)
     names = (f"[a {_THING}]", f"[an{_OTHER}]")
+    pools, question = things.pairs, f"Is the object in the image {listing(names, 'or')}?"
+    shows, beside, skill = f"a thing that is {size} in it", "another one", f"{size} {things.words}"
+    shown = [f"a {size} [{slot}]" for slot in (_THING, _OTHER)]
+    if place:
+        shows, skill = f"a thing in its {place}", f"{things.words} in the {place}"
+        shown = [f"{name} in the {place}" for name in names]
+    elif ability.among:
+        pools = {**pools, _NEIGHBOR: [name for name in subjects.all_classes if _countable(name)]}
+        question = f"Is there {listing(names, 'or')} in the image?"
+        shows, beside, skill = "a thing and three others", "one that is not there", f"{things.words} among three others"
+        shown = [f"{name} and [a {_NEIGHBOR}] and [another {_NEIGHBOR}] and [a third {_NEIGHBOR}]" for name in names]
     arms = [
         Arm(
             answer=name,
-            select=select(f"a {size} [{slot}]"),
-            question=f"Is the object in the image {listing(names, 'or')}?",
+            select=select(description),
+            question=question,
             otherwise=OtherWords(answer=name, question="What is in the image?"),
         )
-        for name, slot in zip(names, (_THING, _OTHER), strict=True)
+        for name, description in zip(names, shown, strict=True)
     ]
-    purpose = f"Each picture shows a thing that is {size} in it, drawn at random, beside the name of another one."
-    yield _drawn(2, purpose, f"recognizing {size} {things.words}", arms, things.pairs)
+    purpose = f"Each picture shows {shows}, drawn at random, beside the name of {beside}."
+    yield _drawn(2, purpose, f"recognizing {skill}", arms, pools)
 
 
 def several_or_one(likeness: str, kind: Kind, subjects: Subjects) -> Iterator[Design]:

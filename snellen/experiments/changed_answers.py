@@ -44,6 +44,7 @@ def without_changed_answers(question: ModelQuestion) -> tuple[ModelQuestion | No
         return question, ""
     words = {TellPlaces: "where things are", CountThings: "how many there are", NameColours: "which color they have"}
     what = next((words[type(each)] for each in abilities if type(each) in words), "the right answer")
+    what = words[TellPlaces] if any(isinstance(each, Recognise) and each.place for each in abilities) else what
     note = f"Not examined under {listing(lost)}: {'it changes' if len(lost) == 1 else 'they change'} {what}."
     kept = [name for name in condition.types if name not in lost]
     if not kept:
@@ -57,9 +58,9 @@ def _spoils(name: str, ability: Ability) -> bool:
     kind = TYPES[name]
     if name in _SEVERAL and isinstance(ability, _SEVERAL[name]):
         return True
-    if isinstance(ability, TellPlaces):
+    if isinstance(ability, TellPlaces) or (isinstance(ability, Recognise) and ability.place):
         return not kind.places or not kind.keeps
-    if isinstance(ability, CountThings):
+    if isinstance(ability, CountThings) or (isinstance(ability, Recognise) and ability.among):
         return not kind.keeps
     if isinstance(ability, NameColours):
         return name in _COLOURLESS or name.endswith("overlay")

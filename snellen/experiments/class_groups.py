@@ -55,6 +55,7 @@ class Subjects:
         novel: Classes that no model of the profile was taught.
         facts: By a fact as a verb phrase, the classes of which it holds.
         changes: Types of pictures that the models of the profile were taught; None where that is not known.
+        arranged: Whether pictures show things where, and among which others, they are asked for.
     """
 
     groups: Mapping[str, ClassGroup]
@@ -63,6 +64,7 @@ class Subjects:
     novel: frozenset[str] = frozenset()
     facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     changes: frozenset[str] | None = None
+    arranged: bool = True
 
     @classmethod
     def of(cls, profile: Profile) -> Subjects:
@@ -79,7 +81,7 @@ class Subjects:
             }
         facts, novel = _facts(profile)
         made = cls.made(table, classes=classes, least=2 if classes else LEAST, facts=facts, novel=novel)
-        return replace(made, changes=_changes(profile))
+        return replace(made, changes=_changes(profile), arranged=profile.facts_path() is not None)
 
     @classmethod
     def made(

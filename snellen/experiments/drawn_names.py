@@ -1,7 +1,8 @@
 """Names that are drawn for each picture, and the slots in the texts of a design that they fill.
 
 A slot stands in brackets and names a pool: ``[thing]`` is the thing that was drawn for a picture, ``[a thing]`` the
-same with its article, ``[things]`` in the plural; ``[other thing]`` and ``[another thing]`` are a second one. So "Is
+same with its article, ``[things]`` in the plural; ``[other thing]`` and ``[another thing]`` are a second one, ``[third
+thing]`` and ``[a third thing]`` a third. Names that are drawn for a picture differ, also those of several pools. So "Is
 the [thing] to the left of the [other thing]?" is asked of a ship and a violin in one picture, of a hen and a tie in the
 next.
 """
@@ -17,7 +18,7 @@ from typing import Final
 from snellen.reasoning.language.inflection import plural, with_article
 
 _SLOT: Final = re.compile(r"\[(a |an |an(?=other ))?([^\[\]]+)\]")
-_OTHER: Final = "other "
+_FURTHER: Final = ("other", "third")
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Slot:
     """A slot of a text.
 
     Attributes:
-        name: What fills it: the name of a pool, or "other" and that of a pool.
+        name: What fills it: the name of a pool, or "other" or "third" and that of a pool.
         pool: The pool that it is drawn from.
         many: Whether it is filled in the plural.
     """
@@ -38,10 +39,11 @@ class Slot:
 def slot_of(body: str, pools: Iterable[str]) -> Slot | None:
     """Return the slot that is called so, without its article; None where no pool fills it."""
     names = {form: Slot(name, name, many) for name in pools for form, many in ((plural(name), True), (name, False))}
-    other = names.get(body.removeprefix(_OTHER))
-    if body in names or other is None:
+    further, _, rest = body.partition(" ")
+    first = names.get(rest)
+    if body in names or first is None or further not in _FURTHER:
         return names.get(body)
-    return Slot(f"{_OTHER}{other.name}", other.pool, other.many)
+    return Slot(f"{further} {first.name}", first.pool, first.many)
 
 
 def slots_in(texts: Iterable[str], pools: Iterable[str]) -> tuple[dict[str, Slot], list[str]]:
@@ -53,7 +55,7 @@ def slots_in(texts: Iterable[str], pools: Iterable[str]) -> tuple[dict[str, Slot
 
 
 def drawn_names(slots: Mapping[str, Slot], pools: Mapping[str, Sequence[str]], seed: str) -> dict[str, str]:
-    """Draw a name for each slot; those of one pool differ, and all are alike probable.
+    """Draw a name for each slot; all differ, as far as pools have names enough, and those of a pool are alike probable.
 
     Args:
         slots: Of a design, by what fills them.
@@ -61,9 +63,12 @@ def drawn_names(slots: Mapping[str, Slot], pools: Mapping[str, Sequence[str]], s
         seed: The same seed draws the same names.
     """
     names: dict[str, str] = {}
-    for pool in dict.fromkeys(slot.pool for slot in slots.values()):
+    # What is in a large pool, too, is first drawn from the small one, which could have nothing else.
+    for pool in sorted(dict.fromkeys(slot.pool for slot in slots.values()), key=lambda each: len(pools[each])):
         wanted = sorted(name for name, slot in slots.items() if slot.pool == pool)
-        names |= zip(wanted, random.Random(f"{seed}/{pool}").sample(pools[pool], len(wanted)), strict=True)
+        free = [name for name in pools[pool] if name not in names.values()]
+        among = free if len(free) >= len(wanted) else pools[pool]
+        names |= zip(wanted, random.Random(f"{seed}/{pool}").sample(among, len(wanted)), strict=True)
     return names
 
 

@@ -12,7 +12,7 @@ from math import lcm
 from typing import Final
 
 from snellen.errors import BadInput
-from snellen.experiments.arrangement_templates import colored, counted, placed, several_or_one, sized, sizes_told
+from snellen.experiments.arrangement_templates import colored, counted, placed, recognized, several_or_one, sizes_told
 from snellen.experiments.class_groups import ClassGroup, Subjects, members_of
 from snellen.experiments.design import BLANK, PLACES, Arm, Design
 from snellen.experiments.template_parts import FINE, largest_first, retrieved, select, spread, unclaimed
@@ -64,7 +64,7 @@ def experiments_about(ability: Ability, subjects: Subjects) -> list[Design]:
 def _is_of_classes(ability: Ability) -> bool:
     """Tell whether an ability is only about what pictures show."""
     of_classes = Recognise | TellApart | TellMembers | Mistake | Favour | IdentifyType
-    return isinstance(ability, of_classes) and not (isinstance(ability, Recognise) and ability.size)
+    return isinstance(ability, of_classes) and not (isinstance(ability, Recognise) and ability.arranged)
 
 
 def battery(subjects: Subjects) -> list[Design]:
@@ -149,8 +149,8 @@ def _few_arms(design: Design, times: int) -> list[Arm]:
 
 def _templates(ability: Ability, subjects: Subjects) -> Iterator[Design]:  # noqa: C901, PLR0911 - one line each
     match ability:
-        case Recognise(size=size, things=things):
-            return sized(size, things, subjects) if size else _recognise(things, subjects)
+        case Recognise(things=things):
+            return recognized(ability, subjects) if ability.arranged else _recognise(things, subjects)
         case TellSizes(things=things):
             return sizes_told(things, subjects)
         case TellApart(kinds=kinds):

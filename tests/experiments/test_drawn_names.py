@@ -18,6 +18,7 @@ from snellen.experiments.template_parts import select
 from snellen.memory.samples import Sample
 
 THINGS = ["apple", "bus", "cat", "piece of cake", "ox"]
+POOLS = {"gizmo": THINGS, "thing": ["cat", "ox"]}
 
 
 def design_of(**changes: Any) -> Design:  # noqa: ANN401 - fields of a design
@@ -52,6 +53,15 @@ def test_two_names_of_one_pool_differ_and_a_seed_draws_the_same(seed: str) -> No
     names = drawn_names(slots, {"thing": THINGS}, seed)
     assert names["thing"] != names["other thing"]
     assert names == drawn_names(slots, {"thing": THINGS}, seed)
+
+
+@given(seed=st.text(max_size=20))
+def test_names_of_overlapping_pools_differ(seed: str) -> None:
+    slots, _ = slots_in(["[a thing] or [another thing]", "[a gizmo] and [another gizmo] and [a third gizmo]"], POOLS)
+    names = drawn_names(slots, POOLS, seed)
+    assert set(names) == {"thing", "other thing", "gizmo", "other gizmo", "third gizmo"}
+    assert sorted(names.values()) == sorted(THINGS)
+    assert filled("[a third gizmo] beside [an other thing]", names).startswith(("a ", "an "))
 
 
 def test_all_pairs_are_drawn_alike() -> None:

@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from snellen.errors import BadInput
-from snellen.microworld.arrangements import read
+from snellen.microworld.arrangements import PLACES, is_in, read
 from snellen.microworld.concepts import plural, vocabulary
 from snellen.microworld.samples import portrait
-from snellen.microworld.scenes import NUMBERS, TINTS, article, relation_holds, tintable
+from snellen.microworld.scenes import NUMBERS, SIDE, TINTS, article, place, relation_holds, tintable
 
 NAMES = st.sampled_from([concept.name for concept in vocabulary().share("known")])
 SEEDS = st.integers(0, 10**6).map(str)
@@ -43,6 +43,32 @@ def test_things_stand_as_they_shall(one: str, other: str, relation: str, seed: s
     assert relation_holds(first, relation, second)  # type: ignore[arg-type]
 
 
+@settings(max_examples=60)
+@given(NAMES, st.sampled_from(sorted(PLACES)), SEEDS)
+def test_a_thing_lies_in_the_place_that_is_asked_for(name: str, where: str, seed: str) -> None:
+    drawn = portrait(f"{article(name)} in the {where}", seed)
+    (thing,) = drawn.scene.objects
+    assert thing.concept == name
+    assert drawn.class_name == f"{article(name)} in the {where}"
+    ends = {"left": thing.left, "top": thing.top, "right": thing.left + thing.side, "bottom": thing.top + thing.side}
+    for word in where.split():
+        if word in {"left", "top"}:
+            assert ends[{"left": "right", "top": "bottom"}[word]] <= SIDE / 2
+        if word in {"right", "bottom"}:
+            assert ends[{"right": "left", "bottom": "top"}[word]] >= SIDE / 2
+    assert len(where.split()) == 1 or "half" in where or place(thing) == where
+    assert where != "middle" or all(SIDE / 4 <= each <= 3 * SIDE / 4 for each in ends.values())
+    assert is_in(thing, where)
+
+
+@settings(max_examples=40)
+@given(st.lists(NAMES, min_size=3, max_size=4, unique=True), SEEDS)
+def test_things_beside_one_another_are_those_that_are_named(names: list[str], seed: str) -> None:
+    drawn = portrait(" and ".join(map(article, names)), seed)
+    assert [thing.concept for thing in drawn.scene.objects] == names
+    assert all(article(name) in drawn.class_name for name in names)
+
+
 def test_groups_are_of_several_kinds_and_identical_things_of_one() -> None:
     birds = [portrait("three birds", str(seed)).scene.objects for seed in range(8)]
     assert all(len(things) == 3 for things in birds)
@@ -62,6 +88,9 @@ def test_groups_are_of_several_kinds_and_identical_things_of_one() -> None:
         ("four dogs and four cats", "at most 7 things"),
         ("two dogs left of a cat", "one thing left of one other"),
         ("a red green apple", "another color"),
+        ("two dogs in the top left", "one thing in the top left"),
+        ("a dog and a cat in the middle", "one thing in the middle"),
+        (" and ".join(["a dog"] * 8), "no class"),
         ("a dog and", "no class"),
         ("", "no class"),
         ("a dog " * 400, "no class"),

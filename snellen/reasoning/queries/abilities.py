@@ -5,6 +5,7 @@ Names of things are in the singular; an empty `Kind` is a thing of any kind.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
@@ -14,6 +15,11 @@ from snellen.reasoning.queries.conditions import Condition
 
 Colour: TypeAlias = Literal["red", "blue", "green", "yellow", "purple"]
 Size: TypeAlias = Literal["small", "large"]
+Place: TypeAlias = Literal[
+    "top left", "top right", "bottom left", "bottom right", "left half", "right half", "top half", "bottom half",
+    "middle",
+]  # fmt: skip
+"""The quarters and halves of a picture, and its middle."""
 Split: TypeAlias = Literal["CJ", "R", "GB", "PS", "ET", "SP"]
 """What changes between the pictures of a pair (PairBench): colours, rotation, blur, perspective, warping, places."""
 
@@ -32,12 +38,51 @@ class Kind(Part):
     without: tuple[Name, ...] = Field((), max_length=10)
 
 
+@dataclass(frozen=True)
+class Layout:
+    """Placing of a thing in pictures: somewhere, and alone or among others.
+
+    Attributes:
+        place: Where it is; empty for anywhere.
+        among: Whether other things are in the picture.
+    """
+
+    place: Place | Literal[""] = ""
+    among: bool = False
+
+
 class Recognise(Part):
-    """Name what a picture shows: "recognize birds", "recognize small birds"."""
+    """Name what a picture shows: "recognize birds", "recognize small birds", "recognize birds among other things".
+
+    Attributes:
+        size: How large it is shown; empty for any size.
+        place: Where it is in the picture; empty for anywhere.
+        among: Whether other things are in the picture, too.
+        things: What is recognized.
+    """
 
     kind: Literal["recognise"] = "recognise"
     size: Size | Literal[""] = ""
+    place: Place | Literal[""] = ""
+    among: bool = False
     things: Kind = Kind()
+
+    @model_validator(mode="after")
+    def _one_at_a_time(self) -> Recognise:
+        if bool(self.size) + bool(self.place) + self.among > 1:
+            msg = "things of a size, at a place, or among others are recognized, not of two of these"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def arranged(self) -> bool:
+        """True where pictures are arranged for it: things have a size or a place, or others beside them."""
+        return bool(self.size or self.place or self.among)
+
+    @property
+    def layout(self) -> Layout:
+        """Return how its pictures show a thing."""
+        return Layout(self.place, self.among)
 
 
 class TellSizes(Part):

@@ -14,6 +14,7 @@ from snellen.reasoning.queries.abilities import (
     IdentifyType,
     JudgePairs,
     Kind,
+    Layout,
     Mistake,
     NameColours,
     NoticeSeveral,
@@ -38,6 +39,8 @@ _OPPOSITE_BOUND: Final = {
     "at least": "less than", "more than": "at most", "at most": "more than", "less than": "at least",
 }  # fmt: skip
 Aims = tuple[ModelQuestion, ...]
+Circumstances = tuple[Condition | Layout, ...]
+"""Under what things are recognized: changes of pictures, or how these show things."""
 
 
 def aims(*abilities: Ability) -> Aims:
@@ -58,6 +61,26 @@ def recognise_so_many(classes: Quantifier, things: Kind) -> Aims:
 def recognise_sized(size: str, kinds: tuple[Kind, ...]) -> Aims:
     """Ask whether things that are shown small, or large, are recognized."""
     return aims(*(Recognise(size=cast("Any", size), things=each) for each in kinds))
+
+
+def at_place(place: str) -> Circumstances:
+    """Take pictures that show things at a place."""
+    return (Layout(place=cast("Any", place)),)
+
+
+def cluttered() -> Circumstances:
+    """Take pictures that show things among others."""
+    return (Layout(among=True),)
+
+
+def alone() -> Circumstances:
+    """Take pictures that show one thing, which is what they show anyway."""
+    return (Layout(),)
+
+
+def recognise_shown(kinds: tuple[Kind, ...], layouts: Circumstances) -> Aims | None:
+    """Ask whether things are recognized at a place, or among others."""
+    return under(recognise(kinds), layouts)
 
 
 def tell_sizes(kinds: tuple[Kind, ...] | None = None) -> Aims:
@@ -210,16 +233,33 @@ def replaced(of: Aims, change: Callable[[ModelQuestion], dict[str, Any]]) -> Aim
     return tuple(ModelQuestion.model_validate({**dict(each), **change(each)}) for each in of)
 
 
-def under(of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
+def under(of: Aims, conditions: Circumstances) -> Aims | None:
     """Ask for abilities under conditions, each for itself; for judges, the changes between pictures of a pair."""
+    changes = tuple(each for each in conditions if not isinstance(each, Layout))
     if any(isinstance(each.ability, JudgePairs) for each in of):
-        return _judged_under(of, conditions)
-    if any(each.condition is not None or each.comparison or each.threshold for each in of):
+        return _judged_under(of, changes) if len(changes) == len(conditions) else None
+    if any(each.comparison or each.threshold for each in of) or (changes and any(each.condition for each in of)):
         return None
-    return tuple(each for condition in conditions for each in replaced(of, lambda _, it=condition: {"condition": it}))  # type: ignore[misc]
+    return tuple(each for one in conditions for each in replaced(of, lambda asked, on=one: under_one(asked, on)))  # type: ignore[misc]
 
 
-def under_some(of: Aims, conditions: tuple[Condition, ...] | None) -> Aims | None:
+def under_one(question: ModelQuestion, circumstance: Condition | Layout) -> dict[str, Any]:
+    """Return the fields of a question under a circumstance.
+
+    Raises:
+        ValueError: Something else than recognizing things is asked for at a place, or among others.
+    """
+    if not isinstance(circumstance, Layout):
+        return {"condition": circumstance}
+    ability = question.ability
+    if not isinstance(ability, Recognise) or ability.arranged:
+        msg = "things are recognized at a place, or among others"
+        raise ValueError(msg)
+    layout = {"place": circumstance.place, "among": circumstance.among}
+    return {"ability": ability.model_copy(update=layout)}
+
+
+def under_some(of: Aims, conditions: Circumstances | None) -> Aims | None:
     """Ask for abilities under conditions, where some are named."""
     return of if conditions is None else under(of, conditions)
 
@@ -238,19 +278,44 @@ def judged(of: Aims) -> Aims | None:
     return _judged_under(plain, conditions) if conditions else plain
 
 
-def robust(conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
-    """Ask what is lost under conditions, in abilities where some are named."""
-    if of and any(isinstance(each.ability, JudgePairs) for each in of):
-        return _judged_under(of, conditions)
+def robust(conditions: Circumstances, of: Aims | None = None) -> Aims | None:
+    """Ask what is lost under conditions, in abilities where some are named.
+
+    Whoever is robust to clutter recognizes things among others: no picture is shown with the others and without them.
+    """
     asked = under(of or recognise_anything(), conditions)
     return None if asked is None else still(asked)
 
 
 def still(of: Aims | None) -> Aims | None:
     """Ask whether something is lost, where it is asked what can be done under a condition."""
-    if of is None or any(each.condition is None or each.comparison or each.threshold for each in of):
+    if of is None or any(each.comparison or each.threshold for each in of) or not all(map(_is_under, of)):
         return None if of is None or not all(isinstance(each.ability, JudgePairs) for each in of) else of
-    return replaced(of, lambda _: {"robust": True})
+    return replaced(of, lambda each: {"robust": each.condition is not None})
+
+
+def _is_under(question: ModelQuestion) -> bool:
+    ability = question.ability
+    return question.condition is not None or (isinstance(ability, Recognise) and ability.layout != Layout())
+
+
+def fronted(conditions: Circumstances, of: Aims | None) -> Aims | None:
+    """Ask a question under conditions that stand before it: what is lost, or who is best under them."""
+    if of is None or any(each.condition is not None or each.than is not None for each in of):
+        return None
+    if any(isinstance(each.ability, JudgePairs) for each in of):
+        return under(of, conditions)
+    return tuple(
+        asked
+        for each in of
+        for condition in conditions
+        for asked in replaced(
+            (each,),
+            lambda it, on=condition: {
+                **under_one(it, on), "robust": isinstance(on, Condition) and not (it.comparison or it.threshold),
+            },  # type: ignore[misc]
+        )
+    )  # fmt: skip
 
 
 def turned(of: Aims | None) -> Aims | None:
@@ -302,11 +367,11 @@ def both(some: Aims | None, more: Aims | None) -> Aims | None:
 ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
-        recognise, recognise_so_many, recognise_sized, tell_sizes, different_sizes, all_told, classes_told,
-        recognise_anything, tell_apart, tell_members, told_apart,
+        recognise, recognise_so_many, recognise_sized, at_place, cluttered, alone, recognise_shown, tell_sizes,
+        different_sizes, all_told, classes_told, recognise_anything, tell_apart, tell_members, told_apart,
         mistake, favour, which_answer, identify, identify_every,
         tell_places, count_things, count_up_to, count_beyond, name_colours, colour, more_colours, colours_of,
         colours_apart, colours_between, same_things, several,
-        truthfully, helpfully, judge_pairs, under, under_some, robust, still, turned, opened, how_much, both,
+        truthfully, helpfully, judge_pairs, under, under_some, robust, still, fronted, turned, opened, how_much, both,
     )
 }  # fmt: skip

@@ -166,8 +166,9 @@ def severity_in_words(condition: Condition) -> str:
 
 def _ability(ability: Ability) -> str:  # noqa: C901, PLR0911, PLR0912 - one line each
     match ability:
-        case Recognise(size=size, things=things):
-            return " ".join(filter(None, ("recognize", size, kind_in_words(things))))
+        case Recognise(size=size, place=place, among=among, things=things):
+            where = "among other things" if among else f"in the {place}" if place else ""
+            return " ".join(filter(None, ("recognize", size, kind_in_words(things), where)))
         case TellSizes(things=things):
             return f"tell small from large {kind_in_words(things)}"
         case TellApart(kinds=(one, other)):

@@ -211,8 +211,8 @@ def _problem_of_limit(question: ModelQuestion) -> str:
 
 def _problem_of_classes(question: ModelQuestion) -> str:
     by_class = question.classes is not None or question.asks == "which classes"
-    if by_class and question.ability.kind == "recognise" and question.ability.size:
-        return "classes are compared in pictures of any size"
+    if by_class and question.ability.kind == "recognise" and question.ability.arranged:
+        return "classes are compared where each is alone, of any size and anywhere"
     if question.classes is not None:
         alone = question.comparison is None and question.than is None and not question.robust
         plain = question.asks == "whether" and question.sense != "fails" and question.ability.kind == "recognise"

@@ -8,6 +8,7 @@ from snellen.reasoning.queries.abilities import (
     CountThings,
     JudgePairs,
     Kind,
+    Layout,
     NameColours,
     NoticeSeveral,
     Recognise,
@@ -15,6 +16,7 @@ from snellen.reasoning.queries.abilities import (
 )
 from snellen.reasoning.queries.ability_actions import (
     Aims,
+    Circumstances,
     opened,
     recognise,
     recognise_anything,
@@ -110,17 +112,23 @@ def contrasted(how: str, of: Aims, than: Aims) -> Aims | None:
     return asked if how == "better" else turned(asked)
 
 
-def contrasted_under(how: str, of: Aims, conditions: tuple[Condition, ...]) -> Aims | None:
-    """Ask whether a model is better under one condition than under another."""
+def contrasted_under(how: str, of: Aims, conditions: Circumstances) -> Aims | None:
+    """Ask whether a model is better under one condition than under another, or at one place than at another."""
     if len(of) != 1 or len(conditions) != 1:
         return None
+    ability, other, condition = of[0].ability, conditions[0], of[0].condition
+    is_laid_out = isinstance(ability, Recognise) and ability.layout != Layout()
+    if (condition is not None) if isinstance(other, Layout) else (condition is None and is_laid_out):
+        return None  # a change of pictures is not compared with how they show things
+    if isinstance(other, Layout):
+        anywhere = Recognise(things=ability.things) if isinstance(ability, Recognise) else ability
+        than = under(replaced(of, lambda _: {"ability": anywhere}), conditions)
+        return None if than is None else contrasted(how, of, than)
     asked = replaced(of, lambda _: {"than": Contrast(condition=conditions[0])})
     return asked if how == "better" else turned(asked)
 
 
-def contrasted_to(
-    how: str, conditions: tuple[Condition, ...], than: tuple[Condition, ...], of: Aims | None = None
-) -> Aims | None:
+def contrasted_to(how: str, conditions: Circumstances, than: Circumstances, of: Aims | None = None) -> Aims | None:
     """Ask whether a model is more robust to one condition than to another."""
     asked = robust(conditions, of)
     return None if asked is None or len(than) != 1 else contrasted_under(how, asked, than)
@@ -131,7 +139,15 @@ def contrasted_sizes(how: str, size: str, kinds: tuple[Kind, ...], than: str) ->
     return contrasted(how, recognise_sized(size, kinds), recognise_sized(than, kinds)) if size != than else None
 
 
-def hurt_more(one: tuple[Condition, ...], other: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
+def worse_than_plain(conditions: Circumstances, of: Aims | None = None) -> Aims | None:
+    """Ask whether a model is worse under conditions than in pictures as they are, which show one thing anywhere."""
+    asked = robust(conditions, of)
+    if asked is None or all(each.condition is not None for each in asked):
+        return turned(asked)
+    return contrasted("worse", asked, of or recognise_anything())
+
+
+def hurt_more(one: Circumstances, other: Circumstances, of: Aims | None = None) -> Aims | None:
     """Ask whether one change hurts more than another: whether a model is less robust to it."""
     return contrasted_to("worse", one, other, of)
 
@@ -206,10 +222,12 @@ def at_error(threshold: Threshold, of: Aims | None = None) -> Aims | None:
     return at_share(bound(LOST[threshold.how], round(1 - threshold.share, 10)), of)
 
 
-def lost(threshold: Threshold, conditions: tuple[Condition, ...], of: Aims | None = None) -> Aims | None:
+def lost(threshold: Threshold, conditions: Circumstances, of: Aims | None = None) -> Aims | None:
     """Ask whether models lose so much under conditions."""
     asked = robust(conditions, of)
-    return None if asked is None else replaced(asked, lambda _: {"threshold": threshold})
+    if asked is None or not all(each.robust for each in asked):
+        return None
+    return replaced(asked, lambda _: {"threshold": threshold})
 
 
 def ask(subject: ModelSubject, of: Aims | None) -> Aims | None:
@@ -275,26 +293,9 @@ def asked_for(topic: Aims | None, of: Aims | None) -> Aims | None:
     return replaced(of, lambda _: {"ability": exact})
 
 
-def about(conditions: tuple[Condition, ...], of: Aims | None) -> Aims | None:
+def about(conditions: Circumstances, of: Aims | None) -> Aims | None:
     """Ask what is lost under conditions that were named first."""
     return None if of is None else still(under(of, conditions))
-
-
-def fronted(conditions: tuple[Condition, ...], of: Aims | None) -> Aims | None:
-    """Ask a question under conditions that stand before it: what is lost, or who is best under them."""
-    if of is None or any(each.condition is not None or each.than is not None for each in of):
-        return None
-    if any(isinstance(each.ability, JudgePairs) for each in of):
-        return under(of, conditions)
-    return tuple(
-        asked
-        for each in of
-        for condition in conditions
-        for asked in replaced(
-            (each,),
-            lambda it, on=condition: {"condition": on, "robust": not (it.comparison or it.threshold)},  # type: ignore[misc]
-        )
-    )
 
 
 def excepted_first(excepted: tuple[Condition, ...], of: Aims | None) -> Aims | None:
@@ -355,10 +356,11 @@ ACTIONS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
         better, as_good, alike, best, best_among, best_hurt, by_margin, contrasted, contrasted_under, contrasted_to,
+        worse_than_plain,
         contrasted_sizes, hurt_more, which_of, which_changes, which_changes_by, which_changes_least, which_classes,
         limit, every,
         at_share, at_error, lost, much_better, ask, ask_or_all, several_questions,
-        asked_of, asked_for, about, fronted, excepted_first, under_too, under_further, kinds_too, whole,
+        asked_of, asked_for, about, excepted_first, under_too, under_further, kinds_too, whole,
     )
 }  # fmt: skip
 

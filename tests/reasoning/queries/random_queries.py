@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
@@ -17,6 +17,7 @@ from snellen.reasoning.queries.abilities import (
     Mistake,
     NameColours,
     NoticeSeveral,
+    Place,
     Recognise,
     TellApart,
     TellMembers,
@@ -81,6 +82,8 @@ conditions = st.one_of(
 plain_abilities = st.one_of(
     st.builds(Recognise, things=kinds),
     st.builds(Recognise, size=st.sampled_from(("small", "large")), things=kinds),
+    st.builds(Recognise, place=st.sampled_from(get_args(Place)), things=kinds),
+    st.builds(Recognise, among=st.just(True), things=kinds),  # noqa: FBT003 - a value to draw
     st.builds(TellSizes, things=kinds),
     st.lists(plain_kinds, min_size=2, max_size=3, unique=True).map(lambda some: TellApart(kinds=tuple(some))),
     st.builds(TellMembers, things=named_kinds),
@@ -150,7 +153,7 @@ def _asked_otherwise(draw: st.DrawFn, question: ModelQuestion, models: Sequence[
         condition = Condition(change=Change(type=draw(st.sampled_from(sorted(SCALES)))))
         stated = draw(st.sampled_from((None, least)))
         return {"condition": condition, "robust": False, "sense": "holds", "asks": "limit", "threshold": stated}
-    if isinstance(question.ability, Recognise) and question.ability.size and way in {"classes", "which classes"}:
+    if isinstance(question.ability, Recognise) and question.ability.arranged and way in {"classes", "which classes"}:
         return {}
     if way == "classes" and isinstance(question.ability, Recognise) and question.sense != "fails":
         return {"robust": False, "classes": draw(class_counts), "threshold": draw(st.sampled_from((None, least)))}

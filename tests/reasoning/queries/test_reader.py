@@ -61,6 +61,31 @@ def test_reading_the_echo_gives_the_meaning_back(query: ModelQuery) -> None:
             )],
         ),
         (
+            "When other things are around it, does blip notice a bird?",
+            [ModelQuestion(models=("blip",), ability=Recognise(among=True, things=Kind(names=("bird",))))],
+        ),
+        (
+            "Do busy scenes confuse clip?",
+            [ModelQuestion(models=("clip",), ability=Recognise(among=True), sense="fails")],
+        ),
+        (
+            "Is clip worse in cluttered pictures than in normal ones?",
+            [ModelQuestion(
+                models=("clip",), ability=Recognise(among=True), sense="fails", than=Contrast(ability=Recognise()),
+            )],
+        ),
+        (
+            "Are birds in the upper left corner harder for blip than birds in the lower right corner?",
+            [ModelQuestion(
+                models=("blip",), ability=Recognise(place="top left", things=Kind(names=("bird",))), sense="fails",
+                than=Contrast(ability=Recognise(place="bottom right", things=Kind(names=("bird",)))),
+            )],
+        ),
+        (
+            "Does clip overlook what is on the right side of the picture?",
+            [ModelQuestion(models=("clip",), ability=Recognise(place="right half"), sense="fails")],
+        ),
+        (
             "Does blip have trouble with violet birds?",
             [ModelQuestion(
                 models=("blip",), sense="fails",
