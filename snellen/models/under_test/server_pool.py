@@ -66,10 +66,10 @@ class ServerPool:
             self._calls.add(call)
             self._router.add(RoutedQuestion(call, place, each) for place, each in enumerate(pictures))
             try:
-                self._start()
+                wakes_at = self._start()
                 while not call.ended:
-                    call.changed.wait(self._rest())
-                    self._start()
+                    call.changed.wait(None if wakes_at is None else max(wakes_at - time.monotonic(), 0.0))
+                    wakes_at = self._start()
             finally:
                 self._router.drop(call)
                 self._calls.discard(call)
@@ -88,16 +88,17 @@ class ServerPool:
         more = [f"and {len(servers) - _TOLD} more"] if len(servers) > _TOLD else []
         return f"{self._name} was asked at {len(servers)} servers: {'; '.join([*said, *more])}."
 
-    def _rest(self) -> float | None:
-        """Return the seconds until a server has rested; None where there is nothing to wait for but answers."""
-        now = time.monotonic()
-        wakes_at = self._router.wakes_at(now)
-        return None if wakes_at is None else wakes_at - now
+    def _start(self) -> float | None:
+        """Begin what can be begun, each question in a thread that ends with it: no thread outlives the questions.
 
-    def _start(self) -> None:
-        """Begin what can be begun, each question in a thread that ends with it: no thread outlives the questions."""
-        for question, server in self._router.assign(time.monotonic()):
+        Returns:
+            When the next server has rested, seen from the moment for which this was decided: one that has rested since
+            then has still to be given something. None where there is nothing to wait for but answers.
+        """
+        now = time.monotonic()
+        for question, server in self._router.assign(now):
             threading.Thread(target=self._ask, args=(question, question.call, server), daemon=True).start()
+        return self._router.wakes_at(now)
 
     def _ask(self, question: RoutedQuestion, call: _Call[Any], server: PooledServer) -> None:
         began = time.monotonic()
