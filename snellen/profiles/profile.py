@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError
 
 from snellen.errors import BadInput, SnellenError
 from snellen.profile_files import PACKAGE_FOLDER, located, read_profile_file
@@ -78,6 +78,18 @@ _KEY_OF: dict[type[BaseModel], ModelKey] = {
 _Entry = TypeVar("_Entry", bound=ModelSettings | EmbeddingModel)
 
 
+def _place_of(said: object) -> str:
+    """Tell where a model under test is, so that what is wrong with it is told of such a one."""
+    is_served = "url" in said if isinstance(said, dict) else isinstance(said, EndpointUnderTest)
+    return "endpoint" if is_served else "checkpoint"
+
+
+TestedModel = Annotated[
+    Annotated[CheckpointUnderTest, Tag("checkpoint")] | Annotated[EndpointUnderTest, Tag("endpoint")],
+    Discriminator(_place_of),
+]
+
+
 class Profile(SettingsTable):
     """Everything that a profile file says."""
 
@@ -92,7 +104,7 @@ class Profile(SettingsTable):
     executor: Literal["local", "ray"] = "local"
     """Where models under test are asked: in this process, or by the actors of a Ray cluster."""
     models: ModelTable = ModelTable()
-    tested: dict[Name, CheckpointUnderTest | EndpointUnderTest] = Field(default_factory=dict)
+    tested: dict[Name, TestedModel] = Field(default_factory=dict)
     """The models that investigations examine."""
     limits: LimitSettings = LimitSettings()
     reasoner: ReasonerSettings = ReasonerSettings()
@@ -267,7 +279,9 @@ def load_profile(name_or_path: str | Path = "embedded") -> Profile:
         return Profile.model_validate({**data, "path": path})
     except ValidationError as error:
         problem = error.errors()[0]
-        key = ".".join(str(part) for part in problem["loc"])
+        # A key has no tag between the name of a tested model and what is set of it.
+        parts = problem["loc"] if problem["loc"][:1] != ("tested",) else problem["loc"][:2] + problem["loc"][3:]
+        key = ".".join(map(str, parts))
         where = f"its key {key!r}" if key else "it"
         msg = f"The profile {path} cannot be used: {where} is wrong ({problem['msg']}); see docs/profiles.md."
         raise BadInput(msg) from error

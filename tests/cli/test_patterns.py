@@ -63,5 +63,5 @@ def test_the_headline_says_for_whom_it_is_yes_and_for_whom_no(
     always_yes.rates["blip"] = lambda *_: 0.3
     assert main(["investigate", "Can clip and blip identify noise?", "--thread", "t1", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)["report"]
-    assert report["headline"] == "Can the models identify Gaussian noise in pictures? Yes for clip; no for blip."
+    assert report["headline"] == "Can clip and blip identify Gaussian noise in pictures? Yes for clip; no for blip."
     assert report["conclusion"].startswith(report["headline"])

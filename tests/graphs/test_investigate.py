@@ -229,7 +229,7 @@ async def test_what_cannot_be_examined_is_refused_before_anything_is_made(tmp_pa
 async def test_no_checkpoint_is_large(tmp_path: Path) -> None:
     oracle = Oracle({f"model-{number}": GOOD for number in range(8)})
     report = await investigated(tmp_path, oracle, "Are these models robust to geometric transformations?")
-    assert len(report.model_dump_json()) < 60_000
+    assert len(report.model_dump_json()) < 64_000
 
 
 async def test_pictures_that_cannot_be_made_any_more_end_an_experiment_and_not_the_investigation(
