@@ -231,27 +231,17 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     Raises:
         OSError: the disk is full or not writable; ``path`` is then as it was (call inside ``storing``).
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines((content,) if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_all_atomically({path: content})
 
 
-def write_all_atomically(files: Mapping[Path, bytes]) -> None:
+def write_all_atomically(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     """Write several files, each as ``write_atomically`` does; all are on the disk once it returns.
 
     All are written before the first is forced to the disk: a file system with a journal then writes most of them at
     once, and the others have nothing left to wait for.
 
     Args:
-        files: The content of each file by its path.
+        files: The content of each file by its path: its bytes, or pieces of them that follow each other.
 
     Raises:
         OSError: the disk is full or not writable; each file is then as it was, or new (call inside ``storing``).
@@ -263,7 +253,7 @@ def write_all_atomically(files: Mapping[Path, bytes]) -> None:
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
             drafts[path] = Path(name)
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                file.writelines((content,) if isinstance(content, bytes) else content)
         for draft in drafts.values():
             with draft.open("r+b") as file:
                 os.fsync(file.fileno())

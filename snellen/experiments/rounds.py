@@ -85,7 +85,7 @@ def drawn_round(
     if known is not None:
         return known
     pictures = StagedPictures(examination.pictures)
-    samples = PROTOCOLS[design.protocol].make(replace(examination, pictures=pictures), design, place)
+    samples = made_round(investigation, report, experiment, number, replace(examination, pictures=pictures))
     return DrawnRound(design, place, samples, pictures.staged)
 
 

@@ -7,10 +7,11 @@ behind it (Li et al. 2022, section 3.1, rank the answers of VQA so). A picture i
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from snellen.models.under_test.model import Card, Question, Ranking, by_pictures, check_question
+from snellen.models.under_test.batches import alike, batches, pictures_of
+from snellen.models.under_test.model import Card, Question, Ranking, check_question
 
 if TYPE_CHECKING:
     import torch
@@ -34,13 +35,15 @@ class AnswererModel:
         """Rank by the log-probability of each token of a choice, as the decoder would write it."""
         for question in questions:
             check_question(self.card.name, question, ranked=True)
-        groups, found = by_pictures(enumerate(questions)), dict[int, Ranking]()
+        groups = alike(range(len(questions)), lambda place: pictures_of(questions[place]))
+        found: dict[int, Ranking] = {}
         with self._checkpoint.inference():
             for begun in range(0, len(groups), self._batch):
                 part = groups[begun : begun + self._batch]
                 seen = self._seen([questions[places[0]] for places in part])
                 rows = {place: row for row, places in enumerate(part) for place in places}
-                for places in self._of_one_length(questions, rows):
+                # Nothing is padded: the decoder of transformers heeds what is padded behind a question.
+                for places in batches(rows, lambda place: self._length(questions[place]), self._batch):
                     ranked = self._ranked([questions[place] for place in places], seen[[rows[one] for one in places]])
                     found.update(zip(places, ranked, strict=True))
         return [found[place] for place in range(len(questions))]
@@ -62,17 +65,8 @@ class AnswererModel:
                 said.append(self._checkpoint.tokenizer.decode(written[0], skip_special_tokens=True).strip())
         return said
 
-    def _of_one_length(self, questions: Sequence[Question], places: Iterable[int]) -> Iterator[list[int]]:
-        """Yield the places of questions that have equally many tokens, so many at once.
-
-        Nothing is padded: the decoder of transformers heeds what is padded behind a question.
-        """
-        lengths: dict[int, list[int]] = {}
-        for place in places:
-            tokens = self._checkpoint.tokens([questions[place].text])["input_ids"]
-            lengths.setdefault(tokens.shape[1], []).append(place)
-        for alike in lengths.values():
-            yield from (alike[begun : begun + self._batch] for begun in range(0, len(alike), self._batch))
+    def _length(self, question: Question) -> int:
+        return int(self._checkpoint.tokens([question.text])["input_ids"].shape[1])
 
     def _seen(self, asked: Sequence[Question]) -> torch.Tensor:
         """See the picture of each question: ``(n, patches, width)``."""

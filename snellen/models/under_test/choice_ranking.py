@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
+
+from snellen.models.under_test.batches import batches
 
 if TYPE_CHECKING:
     import torch
@@ -85,12 +87,11 @@ def rank_ends(
     """
     import torch
 
-    for end in ends:
-        _check(inputs, end.choices)
+    _check(inputs, *(end.choices for end in ends))
     found: list[list[list[float]]] = [[] for _ in ends]
     with torch.inference_mode():
         after, begun = _prefix(model, inputs)
-        for places in _of_one_length(ends, rows):
+        for places in batches(range(len(ends)), lambda place: len(ends[place].tokens), rows):
             group = [ends[place] for place in places]
             chosen = [end.row for end in group]
             read, following = begun.of(chosen), after[chosen]
@@ -100,15 +101,6 @@ def rank_ends(
             for place, scores in zip(places, _ranked(read, following, group, rows), strict=True):
                 found[place] = scores
     return found
-
-
-def _of_one_length(ends: Sequence[PromptEnd], rows: int) -> Iterator[list[int]]:
-    """Yield the places of ends that have equally many tokens, so many at once."""
-    lengths: dict[int, list[int]] = {}
-    for place, end in enumerate(ends):
-        lengths.setdefault(len(end.tokens), []).append(place)
-    for places in lengths.values():
-        yield from (places[begun : begun + rows] for begun in range(0, len(places), rows))
 
 
 def _ranked(read: _Read, following: torch.Tensor, ends: Sequence[PromptEnd], rows: int) -> list[list[list[float]]]:
@@ -207,6 +199,8 @@ class _Read:
         """Return some of the rows, in an order and as often as wanted."""
         import torch
 
+        if list(rows) == list(range(len(self.mask))):
+            return self
         index = torch.tensor(rows, device=self.mask.device)
         cache = _copied(self.cache)
         cache.batch_select_indices(index)
@@ -272,8 +266,8 @@ def _looked(inputs: Inputs, tokens: int) -> torch.Tensor:
     return inputs[_LOOKED][:, -1:].expand(-1, tokens, -1)
 
 
-def _check(inputs: Inputs, choices: Tokens) -> None:
-    if not choices or not all(choices):
+def _check(inputs: Inputs, *choices: Tokens) -> None:
+    if not all(each and all(each) for each in choices):
         msg = "every choice needs at least one token"
         raise ValueError(msg)
     if not bool(inputs["attention_mask"].all()):

@@ -18,7 +18,7 @@ from snellen.models.loading import device_and_dtype, fingerprint
 from snellen.models.under_test.endpoint import EndpointModel
 from snellen.models.under_test.model import Card, EncoderUnderTest, ModelUnderTest, Question, Ranking
 from snellen.models.under_test.registry import FindAdapter, model_under_test
-from snellen.profiles import CheckpointUnderTest, EndpointUnderTest
+from snellen.profiles import CheckpointUnderTest
 from snellen.profiles.model_settings import TESTED
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class InProcess:
     def _turn(self, name: str) -> Iterator[ModelUnderTest]:
         """Wait until a checkpoint is free and there is something to compute on; an endpoint is only waited for."""
         model = self._model(name)
-        if isinstance(self._profile.tested.get(name), EndpointUnderTest):
+        if isinstance(model, EndpointModel):
             yield model
             return
         with _ALONE[model], _CORES if device_and_dtype(self._profile)[0].type == "cpu" else _ACCELERATOR:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import BadInput
+from snellen.models.under_test.batches import alike, batches, pictures_of
 from snellen.models.under_test.choice_ranking import PromptEnd, rank_ends
-from snellen.models.under_test.model import Card, Question, Ranking, by_pictures, check_question
+from snellen.models.under_test.model import Card, Question, Ranking, check_question
 
 if TYPE_CHECKING:
     import torch
@@ -83,11 +84,11 @@ class LocalModel:
         # Lessons may ask the same many times: each text is read once.
         lengths = {prompt: len(self.processor.tokenizer(prompt)["input_ids"]) for prompt in dict.fromkeys(prompts)}
         read = {(prompt, answer): self.choices(prompt, [answer])[0] for prompt, answer in dict.fromkeys(told)}
-        groups: dict[tuple[object, ...], list[int]] = {}
-        for place, question in enumerate(questions):
-            shape = (lengths[prompts[place]], _sizes(question), len(read[told[place]]))
-            groups.setdefault(shape, []).append(place)
-        for places in groups.values():
+
+        def shape(place: int) -> tuple[object, ...]:
+            return lengths[prompts[place]], _sizes(questions[place]), len(read[told[place]])
+
+        for places in alike(range(len(questions)), shape):
             inputs = self._inputs([questions[place] for place in places], [prompts[place] for place in places])
             yield inputs, torch.tensor([read[told[place]] for place in places], device=inputs["input_ids"].device)
 
@@ -147,26 +148,22 @@ class LocalModel:
 
     def _whole(self, questions: Sequence[Question]) -> Iterator[QuestionBatch]:
         """Yield questions with whole prompts."""
-        groups: dict[tuple[object, ...], list[int]] = {}
-        for place, question in enumerate(questions):
-            groups.setdefault((self.prompt(question), _sizes(question)), []).append(place)
-        for (prompt, _), places in groups.items():
-            for begun in range(0, len(places), self._batch):
-                part = places[begun : begun + self._batch]
-                inputs = self._inputs([questions[place] for place in part], [str(prompt)] * len(part))
-                yield QuestionBatch(tuple(part), inputs)
+        prompts = [self.prompt(question) for question in questions]
+        same = batches(range(len(questions)), lambda place: (prompts[place], _sizes(questions[place])), self._batch)
+        for part in same:
+            inputs = self._inputs([questions[place] for place in part], [prompts[place] for place in part])
+            yield QuestionBatch(tuple(part), inputs)
 
     def _begun(self, questions: Sequence[Question]) -> Iterator[QuestionBatch]:
         """Yield questions that are ranked, cut in two: pictures, each once, and what follows them."""
-        cut, alike = [], dict[tuple[object, ...], list[tuple[int, Question]]]()
-        for place, question in enumerate(questions):
+        cut = []
+        for question in questions:
             check_question(self.card.name, question, ranked=True, most=self.card.pictures)
             prompt = self._prompt(question)
             beginning, end = self._cut(prompt, question)
             cut.append((beginning, PromptEnd(0, end, self.choices(prompt, question.choices))))
-            alike.setdefault((beginning, _sizes(question)), []).append((place, question))
-        for group in alike.values():
-            rows = by_pictures(group)
+        for group in alike(range(len(questions)), lambda place: (cut[place][0], _sizes(questions[place]))):
+            rows = alike(group, lambda place: pictures_of(questions[place]))
             for begun in range(0, len(rows), self._batch):
                 part = rows[begun : begun + self._batch]
                 firsts = [places[0] for places in part]

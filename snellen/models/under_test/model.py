@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -94,21 +94,6 @@ class Card:
     answers: bool
     notes: tuple[str, ...] = ()
     servers: str = ""
-
-
-def by_pictures(questions: Iterable[tuple[int, Question]]) -> list[list[int]]:
-    """Group the places of questions by their pictures, as these are seen only once.
-
-    Args:
-        questions: Places and questions.
-
-    Returns:
-        The places of questions about the same pictures, which means the same objects, in the order in which they come.
-    """
-    places: dict[tuple[int, ...], list[int]] = {}
-    for place, question in questions:
-        places.setdefault(tuple(map(id, question.pictures)), []).append(place)
-    return list(places.values())
 
 
 class ModelUnderTest(Protocol):
