@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import pytest
 
 from snellen.models.under_test import InProcess, Question, Ranking
 from snellen.models.under_test import executor as executors
+from snellen.models.under_test.endpoint import EndpointModel
 from snellen.profiles import Profile, load_profile
 
 ENDPOINTS = """
@@ -29,33 +30,33 @@ NOW, MOST = Counter[str](), Counter[str]()
 CHANGING = threading.Lock()
 
 
+def _observe(name: str, answer: Callable[[], object]) -> None:
+    """Note who is asked while an answer is given."""
+    keys = (name, "all")
+    with CHANGING:
+        NOW.update(keys)
+        MOST.update({key: max(NOW[key] - MOST[key], 0) for key in keys})
+    answer()
+    with CHANGING:
+        NOW.subtract(keys)
+
+
 class Observed:
-    """A model that notes who asks it while it answers."""
+    """A checkpoint that notes who asks it while it answers, which takes a while."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def rank(self, questions: Sequence[Question]) -> list[Ranking]:
-        """Take a while."""
-        keys = (self.name, "all")
-        with CHANGING:
-            NOW.update(keys)
-            MOST.update({key: max(NOW[key] - MOST[key], 0) for key in keys})
-        time.sleep(0.02)
-        with CHANGING:
-            NOW.subtract(keys)
+        """Rank nothing."""
+        _observe(self.name, lambda: time.sleep(0.02))
         return [Ranking(()) for _ in questions]
 
 
 @pytest.fixture(autouse=True)
-def observed(monkeypatch: pytest.MonkeyPatch) -> None:
+def nobody_asks() -> None:
     NOW.clear()
     MOST.clear()
-
-    def found(_: Profile, name: str, *__: object) -> Any:  # noqa: ANN401
-        return Observed(name)
-
-    monkeypatch.setattr(executors, "model_under_test", found)
 
 
 def _ask(profile: Profile, *names: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,12 +72,23 @@ def _ask(profile: Profile, *names: str, cores: int, monkeypatch: pytest.MonkeyPa
 def test_a_checkpoint_is_asked_by_one_thread_and_a_core_computes_for_one(
     cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def observed(_: Profile, name: str, *__: object) -> Any:  # noqa: ANN401
+        return Observed(name)
+
+    monkeypatch.setattr(executors, "model_under_test", observed)
     _ask(load_profile("embedded"), "clip", "blip", "llava-upright", cores=cores, monkeypatch=monkeypatch)
     assert max(MOST[name] for name in ("clip", "blip", "llava-upright")) == 1
     assert MOST["all"] <= cores
 
 
 def test_an_endpoint_is_not_held_up_by_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = threading.Barrier(2)  # nobody answers before another is asked: one at a time would wait for the timeout
+
+    def rank(_: EndpointModel, questions: Sequence[Question]) -> list[Ranking]:
+        _observe("far", lambda: pair.wait(timeout=60))
+        return [Ranking(()) for _ in questions]
+
+    monkeypatch.setattr(EndpointModel, "rank", rank)
     (tmp_path / "mine.toml").write_text(ENDPOINTS)
     _ask(load_profile(str(tmp_path / "mine.toml")), "far", cores=1, monkeypatch=monkeypatch)
     assert MOST["far"] > 1
