@@ -86,6 +86,7 @@ def test_one_command_does_both(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert told["after"]["answers"][0]["holds"] is True
 
 
+@pytest.mark.slow
 def test_exports_have_the_corrected_beside_the_uncorrected(home: Path, tmp_path: Path) -> None:
     from inspect_ai.log import list_eval_logs, read_eval_log
     from pyarrow import parquet
@@ -127,6 +128,7 @@ def test_bad_input_is_one_sentence(words: list[str], why: str, capsys: pytest.Ca
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_was_corrected_is_not_corrected_again(capsys: pytest.CaptureFixture[str]) -> None:
     _investigated("blip", "t")
     assert main(["correct", "t"]) == 0

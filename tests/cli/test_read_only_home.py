@@ -103,6 +103,7 @@ def contents(home: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_it_can_be_looked_at_and_stays_as_it_is(home: Path, say: Say) -> None:
     before = contents(home)
     (prompt,) = PromptPool(home).rows()

@@ -158,6 +158,7 @@ async def test_a_benchmark_is_built_and_read(tmp_path: Path, verifier: Verifier)
     assert not (folder / "parts").exists()
 
 
+@pytest.mark.slow
 async def test_questions_that_stay_are_right_by_the_scene_itself(tmp_path: Path, verifier: Verifier) -> None:
     from benchmarks.scene_truth import right
     from snellen.microworld.scene_graphs import described

@@ -86,6 +86,7 @@ async def examined(benchmark: ProveBenchmark, folder: Path, names: Sequence[str]
     return await examine(benchmark, runner, names, reader=READER, embed=embed, metric="calibrated")
 
 
+@pytest.mark.slow
 async def test_who_knows_and_who_lies_are_told_apart(benchmark: ProveBenchmark, tmp_path: Path) -> None:
     outcome = await examined(benchmark, tmp_path, ["knows", "lies", "silent", "encoder"])
     rows = {one.name: outcome.scores(one) for one in outcome.models}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import pytest
 
 from snellen.memory.picture_ledger import Ledger, LedgerQuestion
 from snellen.scoring import Observations, evidence, share_errors
@@ -60,6 +61,7 @@ def wrong_share(folder: Path, *, same_pictures: bool) -> float:
     return wrong / RUNS
 
 
+@pytest.mark.slow
 def test_fresh_pictures_keep_the_error_rate_that_the_same_ones_break(tmp_path: Path) -> None:
     for name in ("same", "fresh"):
         (tmp_path / name).mkdir()

@@ -226,12 +226,14 @@ async def test_what_cannot_be_examined_is_refused_before_anything_is_made(tmp_pa
         await investigated(tmp_path, Oracle({"sound": GOOD}), "Can sound read clocks?")
 
 
+@pytest.mark.slow
 async def test_no_checkpoint_is_large(tmp_path: Path) -> None:
     oracle = Oracle({f"model-{number}": GOOD for number in range(8)})
     report = await investigated(tmp_path, oracle, "Are these models robust to geometric transformations?")
     assert len(report.model_dump_json()) < 64_000
 
 
+@pytest.mark.slow
 async def test_pictures_that_cannot_be_made_any_more_end_an_experiment_and_not_the_investigation(
     tmp_path: Path,
 ) -> None:
@@ -306,6 +308,7 @@ async def test_what_is_left_of_the_budget_goes_to_the_open_claims_that_matter(tm
     assert first.results[0].n > first.results[1].n, "who is done is not asked about pictures that are for others"
 
 
+@pytest.mark.slow
 async def test_who_goes_back_and_changes_a_design_gets_pictures_of_that_design(tmp_path: Path) -> None:
     oracle = Oracle({"sound": GOOD})
     given = context(tmp_path, oracle)

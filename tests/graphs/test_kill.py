@@ -135,7 +135,7 @@ def killed_and_resumed(folder: Path, victims: dict[str, dict[str, Any]]) -> dict
 
 @pytest.fixture(scope="module")
 def at_nodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Remains]:
-    victims: dict[str, dict[str, Any]] = {"none": {}} | {node: {"victim": node} for node in NODES}
+    victims: dict[str, dict[str, Any]] = {"none": {}} | {node: {"victim": node} for node in SOME}
     victims |= {SAVED[node]: {"victim": SAVED[node]} for node in SOME}
     victims[APPROVED] = {"victim": "approve", "approve": True}
     return killed_and_resumed(tmp_path_factory.mktemp("nodes"), victims)
@@ -152,13 +152,16 @@ def test_an_unharmed_thread_learns_and_answers_rightly(at_nodes: dict[str, Remai
     assert len(remains.demonstrations) == 3
 
 
-@pytest.mark.parametrize("node", NODES)
+@pytest.mark.parametrize("node", SOME)
 def test_killed_at_a_node_it_repeats_only_that_one(at_nodes: dict[str, Remains], node: str) -> None:
-    remains, place = at_nodes[node], FLOW.index(node)
+    _repeats_one(at_nodes[node], node, at_nodes["none"])
 
+
+def _repeats_one(remains: Remains, node: str, unharmed: Remains) -> None:
+    place = FLOW.index(node)
     assert remains.exits == [-signal.SIGKILL, 0]
     assert remains.nodes == [*FLOW[: place + 1], *FLOW[place:]]
-    remains.check(at_nodes["none"])
+    remains.check(unharmed)
 
 
 @pytest.mark.parametrize("node", SOME)
@@ -184,8 +187,15 @@ def test_killed_with_an_approval_it_goes_on(at_nodes: dict[str, Remains]) -> Non
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Remains]:
     victims: dict[str, dict[str, Any]] = {"none": {}} | {point: {"victim": point} for point in POINTS}
     victims |= {f"{node} {count}": {"victim": node, "occurrence": count} for node, count in AGAIN}
-    victims |= {SAVED[node]: {"victim": SAVED[node]} for node in NODES if node not in SOME}
+    others = [node for node in NODES if node not in SOME]
+    victims |= {victim: {"victim": victim} for node in others for victim in (node, SAVED[node])}
     return killed_and_resumed(tmp_path_factory.mktemp("elsewhere"), victims)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("node", [node for node in NODES if node not in SOME])
+def test_killed_at_any_node_it_repeats_only_that_one(elsewhere: dict[str, Remains], node: str) -> None:
+    _repeats_one(elsewhere[node], node, elsewhere["none"])
 
 
 @pytest.mark.slow
@@ -197,11 +207,7 @@ def test_killed_when_the_result_of_any_node_was_saved_it_repeats_none(elsewhere:
 @pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
 def test_killed_inside_a_node_it_repeats_only_that_one(elsewhere: dict[str, Remains], point: str) -> None:
-    remains, place = elsewhere[point], FLOW.index(POINTS[point])
-
-    assert remains.exits == [-signal.SIGKILL, 0]
-    assert remains.nodes == [*FLOW[: place + 1], *FLOW[place:]]
-    remains.check(elsewhere["none"])
+    _repeats_one(elsewhere[point], POINTS[point], elsewhere["none"])
 
 
 @pytest.mark.slow

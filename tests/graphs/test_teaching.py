@@ -116,6 +116,7 @@ async def test_what_was_found_is_taught_and_measured_again_on_fresh_pictures(
     }
 
 
+@pytest.mark.slow
 async def test_one_that_forgets_is_told_of(tmp_path: Path, taught: list[AdapterExamples]) -> None:
     forgetful: Rate = lambda question, _: 0.97 if len(question.choices) == 2 else 0.3  # noqa: E731
     found = await corrected(context(tmp_path, {"fragile": FRAGILE}, after=forgetful))
@@ -184,6 +185,7 @@ async def test_a_person_may_refuse(tmp_path: Path, taught: list[AdapterExamples]
     assert taught == []
 
 
+@pytest.mark.slow
 async def test_a_model_that_has_learned_is_not_taught_again_after_a_crash(
     tmp_path: Path, taught: list[AdapterExamples], monkeypatch: pytest.MonkeyPatch
 ) -> None:

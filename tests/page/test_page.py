@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from snellen.memory.home import using_home
@@ -240,6 +241,7 @@ def test_a_design_is_looked_at_and_edited_as_a_form(opened: Open, served: Served
     expect(page.locator("#inquiry-resume")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_an_investigation_is_stopped_and_taken_up_again(opened: Open) -> None:
     page = opened()
     tab(page, "Investigations")
@@ -394,6 +396,7 @@ def test_every_field_and_button_has_a_name_for_screen_readers(opened: Open) -> N
         assert nameless == [], name
 
 
+@pytest.mark.slow
 def test_every_tab_fits_and_can_be_read(opened: Open) -> None:
     page = opened()
     expect(page.locator("#chat-box textarea")).to_be_visible()

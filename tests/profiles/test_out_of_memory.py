@@ -102,6 +102,7 @@ sys.exit(main())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to RLIMIT_AS")
+@pytest.mark.slow
 def test_a_run_that_does_not_fit_says_so_and_can_be_resumed(home: Path) -> None:
     environment = os.environ | {"SNELLEN_HOME": str(home), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     # Else each thread that waits for another reserves 64 MiB: what fits would depend on the load of the machine.

@@ -339,7 +339,9 @@ def measured(name: str, before: Image.Image, after: Image.Image) -> float:
 
 @settings(max_examples=40, deadline=None)
 @given(share=st.floats(0, 1), number=st.integers(0, 30))
-@pytest.mark.parametrize("name", AMOUNTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "DefocusBlurImage" else ()) for name in AMOUNTS]
+)
 def test_the_amount_that_a_call_says_is_what_was_done_or_it_is_refused(name: str, share: float, number: int) -> None:
     parameter, low, high = AMOUNTS[name]
     amount = low * (high / low) ** share

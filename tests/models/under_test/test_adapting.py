@@ -49,7 +49,10 @@ def _others(begun: int, count: int) -> list[AdapterExample]:
 LESSONS = AdapterExamples(_wanted(0, 24), _others(0, 24), _wanted(100, 16), _others(100, 16))
 
 
-@pytest.mark.parametrize("name", architectures.ARCHITECTURES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == "llava" else pytest.mark.slow) for name in architectures.ARCHITECTURES],
+)
 def test_a_model_learns_what_it_is_taught_and_keeps_what_it_said(name: str, tmp_path: Path) -> None:
     model = architectures.local(name)
     steps: list[int] = []
@@ -61,6 +64,7 @@ def test_a_model_learns_what_it_is_taught_and_keeps_what_it_said(name: str, tmp_
     assert steps == list(range(1, SETTINGS.steps + 1))
 
 
+@pytest.mark.slow
 def test_lessons_that_all_ask_something_else_teach_as_much(tmp_path: Path) -> None:
     words = ["dog", "cat", "the", "is", "there", "what", "one", "left"]
     questions = [f"what colour {first} {second} ?" for first in words for second in words]
@@ -144,6 +148,7 @@ def test_a_corrected_checkpoint_is_another_model_and_leaves_the_first_as_it_was(
         model_under_test(load_profile(file), adapter.name, store.find)
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_goes_on_where_it_was_saved(tmp_path: Path) -> None:
     whole = adapt(architectures.local("llava"), LESSONS, tmp_path / "whole", SETTINGS)
     steps: list[int] = []

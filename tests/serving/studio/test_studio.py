@@ -522,6 +522,7 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
         yield found, home, tokens
 
 
+@pytest.mark.slow
 async def test_users_see_their_own_threads_and_pictures_alone(
     shared_server: tuple[str, Path, dict[str, str]],
 ) -> None:
