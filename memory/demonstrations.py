@@ -39,6 +39,7 @@ SEED: Final = "seed"
 _OF_ENTRIES: Final = frozenset({"instructions", "scene", "answer", "failure"})
 """Fields of a seed's entry that a demonstration has not, or that are set later."""
 _CANDIDATES: Final = 64  # the nearest of a part, among which a varied choice is made
+_KEPT: Final = 8_192  # demonstrations that an open pool remembers
 
 migrations = Migrations("demonstrations")
 
@@ -182,6 +183,7 @@ class DemonstrationPool(DatabaseTable):
         super().__init__(folder, DATABASE, migrations, lock=f"{EARLIER_INDEX}.lock")
         self._index = DemonstrationIndex(folder / INDEX, embed, embedding, self.writing)
         self._constructs = constructs
+        self._kept: dict[int, Demonstration] = {}
         if seeds is not None and not self.is_read_only:
             self._load_seeds(seeds)
 
@@ -231,7 +233,7 @@ class DemonstrationPool(DatabaseTable):
             matches = self._index.search(
                 rows, instruction, kind, correct=correct, sources=sources, most=max(_CANDIDATES, 4 * k)
             )
-            there = _numbered(rows, f"number IN ({_marks(matches)})", [number for number, _ in matches])
+            there = self._numbered(rows, f"number IN ({_marks(matches)})", [number for number, _ in matches])
             near = [(there[number], cosine) for number, cosine in matches if number in there]
             shown = self._subjects(rows, [one for one, _ in near])
             others = self._subjects(rows, beside)
@@ -316,14 +318,25 @@ class DemonstrationPool(DatabaseTable):
 
     def _where(self, condition: str, values: list[Any]) -> list[Demonstration]:
         with self._rows() as rows:
-            return _where(rows, condition, values)
+            return list(_numbered(rows, condition, values).values())
+
+    def _numbered(self, rows: Database, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:
+        """Return demonstrations by their numbers, the oldest first; ones that were read before are not read again."""
+        query = f"SELECT number FROM demonstrations WHERE {condition} ORDER BY number"  # noqa: S608 - our own conditions
+        numbers = [number for (number,) in rows.execute(query, list(values))]
+        unread = [number for number in numbers if number not in self._kept]
+        known = self._kept | (_numbered(rows, f"number IN ({_marks(unread)})", unread) if unread else {})
+        found = {number: known[number] for number in numbers if number in known}
+        self._kept = known if len(known) <= _KEPT else found
+        return found
 
     def _subjects(self, rows: Database, shown: Sequence[Demonstration]) -> list[frozenset[str]]:
         """Return the constructs that demonstrations are about; those of a plan are those of its program."""
         if self._constructs is None or not shown:
             return [frozenset()] * len(shown)
         plans = list({one.instruction for one in shown if one.kind == "plan"})
-        written = _where(rows, f"kind = 'program' AND instruction IN ({_marks(plans)})", plans) if plans else []
+        of_plans = f"kind = 'program' AND instruction IN ({_marks(plans)})"
+        written = self._numbered(rows, of_plans, plans).values() if plans else ()
         programs = {(one.instruction, one.correct, *one.plan): one.program for one in written}
         completed = [
             one if one.program else replace(one, program=programs.get((one.instruction, one.correct, *one.plan), ""))
@@ -354,10 +367,6 @@ def _insert(rows: Database, demonstrations: Sequence[Demonstration]) -> int:
             list(fields.values()),
         )
     return rows.conn.total_changes - before
-
-
-def _where(rows: Database, condition: str, values: Sequence[Any]) -> list[Demonstration]:
-    return list(_numbered(rows, condition, values).values())
 
 
 def _numbered(rows: Database, condition: str, values: Sequence[Any]) -> dict[int, Demonstration]:

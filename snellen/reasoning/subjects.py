@@ -33,6 +33,7 @@ def _used_in(program: str) -> frozenset[str]:
         return _named_in(program)
 
 
+@lru_cache(maxsize=4096)
 def _named_in(text: str) -> frozenset[str]:
     """Return the tools and functions that a text names: tools are upper-case, functions have a bracket behind them."""
     names = {name if name.isupper() else f"{name}()" for name in _NAMED.findall(text)}

@@ -142,7 +142,7 @@ async def reading(graph: GraphName, folder: Path) -> AsyncIterator[Graph]:
     from snellen.graphs.states import STATE_TYPES
 
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield wired(graph).builder.compile(checkpointer=saver, name=graph)
+        yield wired(graph).copy({"checkpointer": saver, "name": graph})
 
 
 @asynccontextmanager
@@ -151,7 +151,7 @@ async def reading_all(folder: Path, names: Iterable[GraphName] = GRAPHS) -> Asyn
     from snellen.graphs.states import STATE_TYPES
 
     async with checkpoints(folder, state_types=STATE_TYPES) as saver:
-        yield {name: wired(name).builder.compile(checkpointer=saver, name=name) for name in names}
+        yield {name: wired(name).copy({"checkpointer": saver, "name": name}) for name in names}
 
 
 @asynccontextmanager

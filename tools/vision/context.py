@@ -55,4 +55,5 @@ def softmax(logits: Sequence[float]) -> list[float]:
 
     largest = max(logits, default=0.0)
     weights = [math.exp(logit - largest) for logit in logits]
-    return [weight / sum(weights) for weight in weights]
+    total = sum(weights)
+    return [weight / total for weight in weights]

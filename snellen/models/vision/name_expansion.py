@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,29 @@ class Expansion:
 
     def all_names(self) -> list[str]:
         """Every name that the checkpoints were taught."""
-        return [concept.name for concept in self.concepts if concept.taught]
+        return [concept.name for concept in self._taught]
+
+    @cached_property
+    def _taught(self) -> Sequence[KnownConcept]:
+        return [concept for concept in self.concepts if concept.taught]
+
+    @cached_property
+    def _named(self) -> Mapping[str, Sequence[str]]:
+        """The names of concepts by what they are called: their name, and its singular."""
+        named: dict[str, list[str]] = {}
+        for concept in self.concepts:
+            for called in {concept.name, singular(concept.name)}:
+                named.setdefault(called, []).append(concept.name)
+        return named
+
+    @cached_property
+    def _in_group(self) -> Mapping[str, Sequence[KnownConcept]]:
+        """The taught members of each group, directly or through other groups."""
+        members: dict[str, list[KnownConcept]] = {}
+        for concept in self._taught:
+            for group in self._groups_of(concept):
+                members.setdefault(group, []).append(concept)
+        return members
 
     def untaught(self, words: str) -> list[str]:
         """The names among the words that the checkpoints were never taught; none where no table tells what they know.
@@ -231,9 +254,8 @@ class Expansion:
 
     def _known(self, words: str) -> list[str]:
         bare = _bare(words)
-        exact = [concept.name for concept in self.concepts if bare in {concept.name, singular(concept.name)}]
-        if exact:
-            return exact
+        if bare in self._named:
+            return list(self._named[bare])
         if bare in _ANYTHING:
             return self.all_names()
         return [concept.name for concept in self._members(bare)] or self._each_qualified(bare)
@@ -244,12 +266,11 @@ class Expansion:
         is_list = qualifier.endswith(",")
         return [f"{qualifier} {concept.name}" for concept in self._members(rest)] if rest and not is_list else []
 
-    def _members(self, words: str) -> list[KnownConcept]:
-        taught = [concept for concept in self.concepts if concept.taught]
+    def _members(self, words: str) -> Sequence[KnownConcept]:
         if words in self.singulars:
-            return [concept for concept in taught if self.singulars[words] in self._groups_of(concept)]
+            return self._in_group.get(self.singulars[words], ())
         if words in self.qualifiers:  # a fact used as a noun: pets
-            return [concept for concept in taught if self.qualifiers[words] in concept.facts]
+            return [concept for concept in self._taught if self.qualifiers[words] in concept.facts]
         for qualifier, fact in self.qualifiers.items():
             rest = words.removeprefix(f"{qualifier} ")
             if rest != words:
