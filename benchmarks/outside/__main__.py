@@ -3,6 +3,7 @@
     python -m benchmarks.outside --folder out/outside --truth-only     # over night; goes on where it was stopped
     python -m benchmarks.outside --folder out/outside --json           # so does this one
     python -m benchmarks.outside --folder out/outside --part 1 2       # one half of it, beside the other
+    python -m benchmarks.outside --file benchmarks/outside/blind_queries.jsonl    # worded by who knew no reader
 
 What is true is measured first, with `--truth` pictures for each condition that a query is about: classes, wordings,
 pictures and changes are the benchmark's own (`conditions`). A query counts if its truth is settled: 2.6 standard errors
@@ -37,7 +38,7 @@ from typing import Any, Final
 
 from benchmarks.outside.figures import by_kind, compared, counts
 from benchmarks.outside.kept_answers import KeptAnswers
-from benchmarks.outside.queries import KINDS, NEITHER, OutsideQuery, read_queries
+from benchmarks.outside.queries import KINDS, NEITHER, QUERIES, OutsideQuery, read_queries
 from benchmarks.outside.truth import TruthTable
 from benchmarks.outside.ways import REFUSED, OutsideBench
 from snellen.models.under_test import model_under_test
@@ -55,7 +56,7 @@ def main() -> None:
     """Measure and print."""
     options = _options()
     profile = load_profile(PROFILE)
-    asked = [one for one in read_queries() if not options.kinds or one.kind in options.kinds]
+    asked = [one for one in read_queries(options.file) if not options.kinds or one.kind in options.kinds]
     here = [one for one in asked if not set(one.models) & untrained(profile)]
     queries = evenly(here, options.queries or len(here))
     with tempfile.TemporaryDirectory() as temporary:
@@ -76,6 +77,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--file", type=Path, default=QUERIES, help="the queries (default: queries.jsonl beside it)")
     parser.add_argument("--queries", type=int, help="so many of them, evenly over the file (default: all)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, metavar="KIND", help="only these kinds of queries")
     parser.add_argument("--truth", type=int, default=5_000, help="pictures a condition for the truth (%(default)s)")

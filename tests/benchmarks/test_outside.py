@@ -17,7 +17,7 @@ from benchmarks.outside.conditions import BLOCK, QuestionBlock, condition
 from benchmarks.outside.figures import compared, judged, mcnemar
 from benchmarks.outside.judging import JUDGED
 from benchmarks.outside.kept_answers import KeptAnswers
-from benchmarks.outside.queries import KINDS, Asks, OutsideQuery, read_queries
+from benchmarks.outside.queries import KINDS, QUERIES, Asks, OutsideQuery, read_queries
 from benchmarks.outside.readout import said_of
 from benchmarks.outside.statements import Statement
 from benchmarks.outside.truth import TruthTable, formats_of
@@ -71,8 +71,12 @@ def query_of(statement: Statement, models: Sequence[str] = ("a",), asks: Asks = 
     return OutsideQuery("single", "?", tuple(models), statement, asks, None)
 
 
-def test_there_are_enough_queries_of_every_kind_about_models_of_the_profile() -> None:
-    queries = read_queries()
+FILES = [QUERIES, QUERIES.with_name("blind_queries.jsonl")]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_there_are_enough_queries_of_every_kind_about_models_of_the_profile(file: Path) -> None:
+    queries = read_queries(file)
     assert len(queries) >= 120
     assert len({one.text for one in queries}) == len(queries)
     assert {one.kind for one in queries} == set(KINDS)
@@ -87,7 +91,8 @@ def test_there_are_enough_queries_of_every_kind_about_models_of_the_profile() ->
 
 async def test_every_recorded_design_can_be_run_and_every_query_of_choices_has_five() -> None:
     designs = recorded_designs()
-    asked = [one for one in read_queries() if one.statement.of not in {*JUDGED, "free/truth", "first", "yes"}]
+    queries = [query for file in FILES for query in read_queries(file)]
+    asked = [one for one in queries if one.statement.of not in {*JUDGED, "free/truth", "first", "yes"}]
     assert all(len(designs[topic_of(query)]) == 5 for query in asked)
     report = Report(query="?", models=["a", "b"], alpha=0.05, seed=1)
     for replies in designs.values():
