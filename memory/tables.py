@@ -93,10 +93,35 @@ class DatabaseTable:
                 connection.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Open the database for one change, all of it or nothing."""
-        with self._rows() as rows, rows.atomic():
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Open the database to read from it.
+
+        Raises:
+            MemoryTrouble: the database is damaged, locked or out of reach.
+        """
+        with self._rows() as rows:
             yield rows.conn
+
+    @contextmanager
+    def transaction(self, *, exclusive: bool = False) -> Iterator[sqlite3.Connection]:
+        """Open the database for one change, all of it or nothing.
+
+        Args:
+            exclusive: Let no other writer in meanwhile: what is read inside the block stays so until it ends.
+
+        Raises:
+            MemoryTrouble: the disk is full, or the database is damaged, read-only, locked or out of reach.
+        """
+        with storing(self.path), closing(self._connected()) as connection:
+            connection.isolation_level = None
+            connection.execute("BEGIN IMMEDIATE" if exclusive else "BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                connection.rollback()
+                raise
 
     def _connected(self, *, any_thread: bool = False) -> sqlite3.Connection:
         """Open the database; where nothing can be written and it is not up to date, a copy in memory that is.
