@@ -26,10 +26,12 @@ from typing import TYPE_CHECKING, Final
 from snellen.memory.database_library import Database, Migrations
 from snellen.memory.home import connect
 from snellen.memory.samples import DATABASE as SAMPLES
-from snellen.memory.store_tables import Statements, StoreTable
+from snellen.memory.store_tables import StoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from snellen.memory.statements import Statements
 
 DATABASE: Final = "ledger.sqlite"
 

@@ -2,57 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from snellen.memory.postgres.server import store_server
 from snellen.memory.tables import DatabaseTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from snellen.memory.database_library import Migrations
-
-
-class Result(Protocol):
-    """The rows that a statement found, as tuples, or the number of those that it changed."""
-
-    @property
-    def rowcount(self) -> int:
-        """Return how many rows were changed, by all executions of the statement together."""
-
-    def fetchone(self) -> Any:  # noqa: ANN401 - a row
-        """Return the next row; None after the last one."""
-
-    def fetchall(self) -> list[Any]:
-        """Return the rows that are left."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows that are left."""
-
-
-class Statements(Protocol):
-    """What takes statements that SQLite and Postgres both know, with a ``?`` for each value."""
-
-    def execute(self, query: str, values: Sequence[Any] = ..., /) -> Result:
-        """Execute a statement."""
-
-    def executemany(self, query: str, values: Sequence[Sequence[Any]], /) -> Result:
-        """Execute a statement once for each of several rows of values."""
-
-
-class Database(Protocol):
-    """A database that tables lie in."""
-
-    def reading(self) -> AbstractContextManager[Statements]:
-        """Open it to read from it."""
-
-    def transaction(self, *, exclusive: bool = False) -> AbstractContextManager[Statements]:
-        """Open it for one change, all of it or nothing; no other writer is let in if ``exclusive``."""
-
-    def kept_open(self) -> AbstractContextManager[None]:
-        """Keep it open inside the block, where one change follows another."""
+    from snellen.memory.statements import Statements, TableDatabase
 
 
 class StoreTable:
@@ -73,7 +34,7 @@ class StoreTable:
         self.folder = folder
         server = store_server()
         if server is None:
-            self._database: Database = DatabaseTable(folder, database, migrations)
+            self._database: TableDatabase = DatabaseTable(folder, database, migrations)
         else:
             from snellen.memory.postgres.tables import PostgresDatabase
 

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from snellen.memory.artifacts import FOLDER, ArtifactStore
+from snellen.memory.artifacts import home_pictures
 from snellen.memory.checkpoints import DATABASE, checkpoints, in_sqlite, serializer
 from snellen.memory.conversations import DATABASE as CONVERSATIONS
 from snellen.memory.conversations import ConversationTable
@@ -130,7 +130,7 @@ def _delete_trials(folder: Path, pictures: frozenset[str]) -> int:
 
 def _delete_pictures(folder: Path, pictures: frozenset[str]) -> int:
     """Delete those pictures that nothing refers to any more."""
-    store = ArtifactStore(folder / FOLDER)
+    store = home_pictures(folder)
     unused = (pictures & store.ids()) - _referred(folder)
     for one in unused:
         store.set_aside(one)

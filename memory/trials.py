@@ -15,11 +15,13 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from snellen.memory.database_library import Database, Migrations
-from snellen.memory.store_tables import Statements, StoreTable
+from snellen.memory.store_tables import StoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    from snellen.memory.statements import Statements
 
 DATABASE: Final = "trials.sqlite"
 _AT_ONCE: Final = 500

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from psycopg.rows import RowMaker
 
-    from snellen.memory.store_tables import Statements
+    from snellen.memory.statements import Statements
 
 _AT_ONCE: Final = 8
 """Connections of one process to one schema."""
