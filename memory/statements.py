@@ -16,6 +16,10 @@ class StatementResult(Protocol):
     def rowcount(self) -> int:
         """Return how many rows were changed, by all executions of the statement together."""
 
+    @property
+    def description(self) -> Any:  # noqa: ANN401 - a sequence, each item of which begins with a column's name
+        """Return what the columns are called."""
+
     def fetchone(self) -> Any:  # noqa: ANN401 - a row
         """Return the next row; None after the last one."""
 
