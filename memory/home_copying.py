@@ -1,4 +1,4 @@
-"""Copying what a home has of trials, samples, the ledger, pictures and threads into its store, or from there back.
+"""Copying what a home has into its store, or from there back; prompts and adapters stay where they are.
 
 What is copied stays where it was. What both have stays as the target has it, so that copying may be repeated, also
 after it was cut off.
@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from snellen.errors import BadInput
-from snellen.memory import picture_ledger, samples, trials
+from snellen.memory import demonstration_tables, picture_ledger, samples, trials
+from snellen.memory.demonstrations import LOCK
 from snellen.memory.picture_files import FOLDER, FolderFiles, PictureFiles, files_of
 from snellen.memory.postgres.server import chosen_server, store_server
 from snellen.memory.store import STORE_VARIABLE
@@ -62,6 +63,7 @@ class _Kind:
     migrations: Migrations
     steps: Sequence[str]
     tables: Mapping[str, tuple[str, ...]]
+    lock: str = ""
 
 
 # The ledger first: one that is made where there are samples already takes these for older than itself.
@@ -84,6 +86,13 @@ _KINDS: Final = (
         {"samples": ("investigation", "experiment", "round", "arm")},
     ),
     _Kind(trials.DATABASE, trials.migrations, trials.STEPS, {"trials": ("id",)}),
+    _Kind(
+        demonstration_tables.DATABASE,
+        demonstration_tables.migrations,
+        demonstration_tables.STEPS,
+        {"loaded_seeds": ("sha256",), "demonstrations": (_NUMBER,)},
+        lock=LOCK,
+    ),
 )
 
 
@@ -116,7 +125,7 @@ async def copy_home(
     pictures, damaged = await asyncio.to_thread(_copy_pictures, folder, target, progress)
     rows: dict[str, int] = {}
     for kind in _KINDS:
-        home: TableDatabase = DatabaseTable(folder, kind.database, kind.migrations)
+        home: TableDatabase = DatabaseTable(folder, kind.database, kind.migrations, lock=kind.lock)
         store = PostgresDatabase(server, folder, kind.database.partition(".")[0], kind.steps)
         source, other = (home, store) if target == "store" else (store, home)
         for table, keys in kind.tables.items():
@@ -173,7 +182,7 @@ def _copy_rows(
             f"INSERT INTO {table} ({', '.join(columns[place] for place in kept)}) "  # noqa: S608
             f"VALUES ({', '.join('?' * len(kept))}) ON CONFLICT DO NOTHING"
         )
-        with target.transaction() as rows:
+        with target.transaction(exclusive=True) as rows:
             new += rows.executemany(insert, [tuple(row[place] for place in kept) for row in part]).rowcount
         after = tuple(part[-1][columns.index(key)] for key in keys)
         done += len(part)

@@ -43,6 +43,10 @@ class Statements(Protocol):
 class TableDatabase(Protocol):
     """A database that tables lie in."""
 
+    @property
+    def is_read_only(self) -> bool:
+        """Tell whether nothing can be written to it."""
+
     def reading(self) -> AbstractContextManager[Statements]:
         """Open it to read from it."""
 

@@ -24,21 +24,29 @@ class StoreTable:
         database: The name of the SQLite file.
         migrations: The steps that bring the SQLite file up to date.
         steps: The statements that do so in Postgres, each step once.
+        lock: The name of the lock's file in the home; that of the SQLite file with `.lock`, if empty.
 
     Raises:
         BadInput: ``SNELLEN_STORE`` names no store that can be used.
         MemoryTrouble: the database is damaged, locked or read-only, the disk is full, or Postgres cannot be reached.
     """
 
-    def __init__(self, folder: Path, database: str, migrations: Migrations, steps: Sequence[str]) -> None:
+    def __init__(
+        self, folder: Path, database: str, migrations: Migrations, steps: Sequence[str], *, lock: str = ""
+    ) -> None:
         self.folder = folder
         server = store_server()
         if server is None:
-            self._database: TableDatabase = DatabaseTable(folder, database, migrations)
+            self._database: TableDatabase = DatabaseTable(folder, database, migrations, lock=lock)
         else:
             from snellen.memory.postgres.tables import PostgresDatabase
 
             self._database = PostgresDatabase(server, folder, database.partition(".")[0], steps)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Tell whether nothing can be written to it."""
+        return self._database.is_read_only
 
     def kept_open(self) -> AbstractContextManager[None]:
         """Keep the database open inside the block; it may be entered and left on different threads.

@@ -78,6 +78,11 @@ class PostgresDatabase:
         self._server, self._kind = server, kind
         self._schema = _up_to_date(server, folder, kind, steps)
 
+    @property
+    def is_read_only(self) -> bool:
+        """Tell whether nothing can be written to it: a server that is read-only says so when something is."""
+        return False
+
     @contextmanager
     def reading(self) -> Iterator[Statements]:
         """Take a connection to read by.

@@ -14,6 +14,7 @@ from snellen.errors import BadInput
 from snellen.memory import home_copying
 from snellen.memory.artifacts import home_pictures
 from snellen.memory.checkpoints import checkpoints, thread_heads
+from snellen.memory.demonstrations import DemonstrationPool, demonstration
 from snellen.memory.home_copying import CopiedHome, copy_home
 from snellen.memory.picture_ledger import AnsweredProperty, Ledger, LedgerQuestion
 from snellen.memory.samples import Sample, SampleTable
@@ -23,7 +24,9 @@ QUESTIONS = [
     LedgerQuestion(f"Can models see {thing}?", {"alpha": ""}, "choice", "world") for thing in ("birds", "cats")
 ]
 KEYS = [TrialKey("m1", (f"p{number}",), "is there a dog?", ("yes", "no")) for number in range(25)]
-NOTHING = CopiedHome(dict.fromkeys(("entries", "designs", "older", "answers", "samples", "trials"), 0), 0)
+LEARNED = [demonstration("plan", f"How many {thing}?", plan=["Count."]) for thing in "abcdefghi"]
+TABLES = ("entries", "designs", "older", "answers", "samples", "trials", "loaded_seeds", "demonstrations")
+NOTHING = CopiedHome(dict.fromkeys(TABLES, 0), 0)
 
 
 class State(TypedDict):
@@ -59,6 +62,7 @@ def fill(home: Path) -> str:
         ledger.begin(question, f"t{number}", seed=seed, experiment=0, design="one")
     ledger.conclude("t0", [AnsweredProperty(("a",), "robust", holds=True)])
     SampleTable(home).add([Sample("t0", 0, place, 0, picture, picture, "dog", "microworld") for place in range(25)])
+    DemonstrationPool(home).add(*LEARNED)
     TrialTable(home).add(Trial(key, ((-1.0,), (-2.0,)), said="no\0", created="2026") for key in KEYS)
     return picture
 
@@ -70,14 +74,8 @@ def contents(home: Path) -> list[Any]:
         listed = [tuple(row) for row in entries.fetchall()]
         other = [sorted(map(tuple, rows.execute(f"SELECT * FROM {one}").fetchall())) for one in ("designs", "answers")]
     table = TrialTable(home)
-    return [
-        listed,
-        other,
-        SampleTable(home).of("t0", 0),
-        table.get(KEYS),
-        table.damaged_ids(),
-        home_pictures(home).ids(),
-    ]
+    samples, learned = SampleTable(home).of("t0", 0), DemonstrationPool(home).all()
+    return [listed, other, samples, learned, table.get(KEYS), table.damaged_ids(), home_pictures(home).ids()]
 
 
 @pytest.fixture
@@ -99,7 +97,7 @@ async def test_a_home_goes_into_a_store_and_comes_back(
     monkeypatch.setenv("SNELLEN_STORE", store)
     told: list[tuple[str, int, int]] = []
     copied = await copy_home(home, "store", progress=lambda *now: told.append(now))
-    assert copied.rows == {"entries": 2, "designs": 2, "older": 0, "answers": 1, "samples": 25, "trials": 25}
+    assert copied.rows == dict(zip(TABLES, (2, 2, 0, 1, 25, 25, 0, 9), strict=True))
     assert (copied.pictures, copied.threads) == (1, {"done": "copied", "half": "copied"})
     assert [now for now in told if now[0] == "trials"] == [("trials", done, 25) for done in (7, 14, 21, 25)]
     assert contents(home) == before

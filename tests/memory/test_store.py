@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from snellen.errors import BadInput
 from snellen.memory.checkpoints import DATABASE, checkpoints, thread_ids
-from snellen.memory.demonstrations import DemonstrationPool
+from snellen.memory.demonstrations import DATABASE as DEMONSTRATIONS
+from snellen.memory.demonstrations import INDEX, DemonstrationPool, demonstration
 from snellen.memory.home import MemoryTrouble
 from snellen.memory.picture_ledger import DATABASE as LEDGER
 from snellen.memory.picture_ledger import Ledger, LedgerQuestion
@@ -223,8 +224,8 @@ def test_tables_of_a_newer_version_are_left_alone(in_store: str, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("table", "database"),
-    [(TrialTable, TRIALS), (SampleTable, SAMPLES), (Ledger, LEDGER)],
-    ids=["trials", "samples", "ledger"],
+    [(TrialTable, TRIALS), (SampleTable, SAMPLES), (Ledger, LEDGER), (DemonstrationPool, DEMONSTRATIONS)],
+    ids=["trials", "samples", "ledger", "demonstrations"],
 )
 def test_a_store_has_the_columns_of_a_home(
     table: Callable[[Path], StoreTable], database: str, in_store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -253,3 +254,53 @@ def test_trials_that_changed_in_a_store_are_found_and_asked_again(in_store: str,
     found = verify_memory(tmp_path, lambda: DemonstrationPool(tmp_path, embed=embed))
     assert [(one.kind, one.place) for one in found.findings] == [("lost", f"trial {key(1).id}")]
     assert set(TrialTable(tmp_path).get([key(0), key(1)])) == {key(0)}
+
+
+def test_what_one_machine_learns_and_forgets_another_knows(
+    in_store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools = []
+    for name in ("one", "other"):
+        monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        pools.append(DemonstrationPool(tmp_path / name, embed=embed))
+    texts = ["How many dogs are there?", "Is there a cat?"]
+    dogs, cats = (demonstration("plan", text, plan=["Look."]) for text in texts)
+    assert (pools[0].add(dogs), pools[1].add(dogs, cats)) == (1, 1)
+
+    for pool in pools:
+        assert {one.id for one in pool.nearest(texts[0], "plan", correct=True)} == {dogs.id, cats.id}
+    assert pools[1].forget([dogs.id, "unknown"]) == 1
+    assert [one.id for one in pools[0].nearest(texts[0], "plan", correct=True)] == [cats.id]
+    # The vector of what is forgotten leaves the disk of both.
+    assert (tmp_path / "one" / INDEX).stat().st_size == (tmp_path / "other" / INDEX).stat().st_size
+    assert pools[0].add(dogs) == 1
+
+
+def _learn(home: Path, worker: int) -> None:
+    os.environ["SNELLEN_HOME"] = str(home)
+    pool = DemonstrationPool(home, embed=embed)
+    for number in range(20):
+        same = demonstration("plan", f"Same {number}?", plan=["Look."])
+        assert pool.add(same, demonstration("plan", f"Of {worker}: {number}?", plan=["Look."])) >= 1
+        pool.nearest("Same 1?", "plan", correct=True)
+    assert len(pool.nearest("Same 1?", "plan", correct=True, k=200)) >= 40
+
+
+@pytest.mark.usefixtures("in_store")
+def test_machines_that_learn_at_once_keep_each_demonstration_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    for number in range(3):
+        (tmp_path / f"m{number}").mkdir()
+    workers = [context.Process(target=_learn, args=(tmp_path / f"m{one}", one)) for one in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path / "m0"))
+    pool = DemonstrationPool(tmp_path / "m0", embed=embed)
+    assert pool.count() == 20 + 3 * 20
+    assert len(pool.nearest("Same 1?", "plan", correct=True, k=200)) == 80
